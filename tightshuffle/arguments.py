@@ -32,12 +32,12 @@ class OutsideRange(UserWarning):
 
 
 def check_eps(eps: npt.ArrayLike) -> Floats:
-    """``eps`` as a float array; ValueError unless every value is finite and >= 0."""
+    """``eps`` as a float array. ValueError unless every value is finite and >= 0."""
     return _numbers("eps", eps, "finite and >= 0", lambda x: x >= 0)
 
 
 def check_eps0(eps0: npt.ArrayLike, largest: float = np.inf) -> Floats:
-    """``eps0`` as a float array; ValueError unless every value is finite, from 1e-100 to ``largest``."""
+    """``eps0`` as a float array. ValueError unless every value is finite, from 1e-100 to ``largest``."""
     array = check_positive("eps0", eps0)
     if array.size and array.min() < _SMALLEST_EPS0:
         raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g}; got {array.min()}")
@@ -52,17 +52,17 @@ def check_at_most(name: str, values: Floats | Integers, largest: float) -> None:
 
 
 def check_positive(name: str, value: npt.ArrayLike) -> Floats:
-    """The argument ``name`` as a float array; ValueError unless every value is finite and > 0."""
+    """The argument ``name`` as a float array. ValueError unless every value is finite and > 0."""
     return _numbers(name, value, "finite and > 0", lambda x: x > 0)
 
 
 def check_delta(delta: npt.ArrayLike, name: str = "delta") -> Floats:
-    """The argument ``name`` as a float array; ValueError unless every value lies in (0, 1)."""
+    """The argument ``name`` as a float array. ValueError unless every value lies in (0, 1)."""
     return _numbers(name, delta, "between 0 and 1, both excluded", lambda x: (x > 0) & (x < 1))
 
 
 def check_log10_delta(delta: npt.ArrayLike | None, log10_delta: npt.ArrayLike | None) -> Floats:
-    """log10 delta as a float array; ValueError unless exactly one argument is given, with delta in (0, 1)."""
+    """log10 delta as a float array. ValueError unless exactly one argument is given, with delta in (0, 1)."""
     if (delta is None) == (log10_delta is None):
         raise ValueError("delta or log10_delta must be given, but not both")
     if log10_delta is None:
@@ -71,43 +71,44 @@ def check_log10_delta(delta: npt.ArrayLike | None, log10_delta: npt.ArrayLike | 
 
 
 def check_n(n: npt.ArrayLike) -> Integers:
-    """``n`` (users) as an integer array; ValueError unless every value is a whole number >= 1."""
+    """``n`` (users) as an integer array. ValueError unless every value is a whole number >= 1."""
     return _integers("n", n, "a whole number >= 1", lambda x: x >= 1)
 
 
 def check_k(k: npt.ArrayLike) -> Integers:
-    """``k`` (values) as an integer array; ValueError unless every value is a whole number >= 2."""
+    """``k`` (values) as an integer array. ValueError unless every value is a whole number >= 2."""
     return _integers("k", k, "a whole number >= 2", lambda x: x >= 2)
 
 
 def check_rounds(rounds: npt.ArrayLike) -> Integers:
-    """``rounds`` as an integer array; ValueError unless every value is a whole number >= 1."""
+    """``rounds`` as an integer array. ValueError unless every value is a whole number >= 1."""
     return _integers("rounds", rounds, "a whole number >= 1", lambda x: x >= 1)
 
 
 def check_count(count: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
-    """``count`` (other users who hold x0) as an integer array; ValueError unless 0 <= count <= n - 1."""
-    return _integers(
-        "count", count, "a whole number between 0 and n - 1", lambda x: (x >= 0) & (x <= np.asarray(n) - 1)
-    )
+    """``count`` (other users who hold x0) as an integer array. ValueError unless 0 <= count <= n - 1."""
+    largest = np.asarray(n) - 1
+    rule = "a whole number between 0 and n - 1"
+    return _integers("count", count, rule, lambda x: (x >= 0) & (x <= largest))
 
 
 def check_users(name: str, counts: npt.ArrayLike) -> Integers:
-    """The argument ``name``, counts of users, as an integer array; ValueError unless whole and >= 0."""
+    """The argument ``name``, counts of users, as an integer array. ValueError unless whole and >= 0."""
     return _integers(name, counts, "whole numbers >= 0", lambda x: x >= 0)
 
 
 def check_whole(name: str, value: npt.ArrayLike, least: int, most: int | None = None) -> int:
-    """The argument ``name`` as an int; ValueError unless it is a whole number from ``least`` to ``most``."""
-    wanted = f"a whole number >= {least}" if most is None else f"a whole number from {least} to {most}"
-    return check_one(
-        name,
-        _integers(name, value, wanted, lambda x: (x >= least) & (x <= (2**53 if most is None else most))),
-    )
+    """The argument ``name`` as an int. ValueError unless it is a whole number from ``least`` to ``most``."""
+    if most is None:
+        array = _integers(name, value, f"a whole number >= {least}", lambda x: x >= least)
+    else:
+        rule = f"a whole number from {least} to {most}"
+        array = _integers(name, value, rule, lambda x: (x >= least) & (x <= most))
+    return check_one(name, array)
 
 
 def check_one(name: str, values: Floats | Integers) -> Any:
-    """The number in an array without axes; ValueError if the argument ``name`` is an array with axes."""
+    """The number in an array without axes. ValueError if the argument ``name`` is an array with axes."""
     if values.ndim:
         raise ValueError(f"{name} must be one number; got {values.size} of them")
     return values.item()
@@ -119,16 +120,18 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     A number between 0 and 1 is a share of the users. The share is rounded up, to at most n - 1 users.
     ValueError unless 0 <= colluding <= n - 1.
     """
-    wanted, users = "a whole number between 0 and n - 1, or a share of the users below 1", np.asarray(n)
-    given = _numbers("colluding", colluding, wanted, lambda x: x >= 0)
+    rule = "a whole number between 0 and n - 1, or a share of the users below 1"
+    users = np.asarray(n)
+    numbers = _numbers("colluding", colluding, rule, lambda x: x >= 0)
     # 7 % of 100 users are 7 users, although 0.07 * 100 is a little more than 7 as a float.
-    counted = np.minimum(np.ceil(given * users * (1 - 2**-51)), users - 1)
-    counts = np.where((given > 0) & (given < 1), counted, given)
-    return _integers("colluding", counts, wanted, lambda x: (x >= 0) & (x < users))
+    users_of_share = np.minimum(np.ceil(numbers * users * (1 - 2**-51)), users - 1)
+    is_share = (numbers > 0) & (numbers < 1)
+    counts = np.where(is_share, users_of_share, numbers)
+    return _integers("colluding", counts, rule, lambda x: (x >= 0) & (x < users))
 
 
 def check_number(name: str, value: object, wanted: str, valid: Callable[[float], bool]) -> float:
-    """``value``, unchanged; ValueError unless it is one ``valid`` number, which may be infinite."""
+    """``value``, unchanged. ValueError unless it is one ``valid`` number, which may be infinite."""
     try:
         if isinstance(value, bool) or not isinstance(value, Real) or not valid(float(value)):
             raise ValueError
@@ -138,7 +141,7 @@ def check_number(name: str, value: object, wanted: str, valid: Callable[[float],
 
 
 def check_flag(name: str, value: object) -> bool:
-    """``value`` as a bool; ValueError unless it is one, of Python or numpy.
+    """``value`` as a bool. ValueError unless it is one, of Python or numpy.
 
     Python takes the text "false" for yes, and a flag often chooses between two guarantees.
     """
@@ -148,14 +151,14 @@ def check_flag(name: str, value: object) -> bool:
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> str:
-    """``value``, unchanged; ValueError unless it is one of ``choices``."""
+    """``value``, unchanged. ValueError unless it is one of ``choices``."""
     if not isinstance(value, str) or value not in list(choices):
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {reprlib.repr(value)}")
     return value
 
 
 def check_path(name: str, path: object) -> str:
-    """``path`` as a text; ValueError unless it is one or a `os.PathLike`: a number would be an open file."""
+    """``path`` as a text. ValueError unless it is one or a `os.PathLike`, as a number is an open file."""
     if not isinstance(path, str | os.PathLike):
         raise ValueError(f"{name} must be the name of a file; got {reprlib.repr(path)}")
     return os.fsdecode(path)
@@ -188,30 +191,34 @@ def renamed(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
     return checked
 
 
-def _numbers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Floats], Any]) -> Floats:
+def _numbers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Floats], Any]) -> Floats:
+    """``value`` as a float array. ValueError that states the ``rule`` unless all are finite and valid."""
     try:
         if np.asarray(value).dtype.kind in "bcSU":  # numpy would convert "0.5", True and 1j to numbers
             raise TypeError
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {wanted}; got {value!r}") from None
+        raise ValueError(f"{name} must be {rule}; got {value!r}") from None
     except OverflowError:
-        raise ValueError(f"{name} must be {wanted}; got a number beyond 1e308") from None
-    _require(name, array, wanted, np.isfinite(array) & valid(array))
+        raise ValueError(f"{name} must be {rule}; got a number beyond 1e308") from None
+    _require(name, array, rule, np.isfinite(array) & is_valid(array))
     return array
 
 
-def _integers(name: str, value: npt.ArrayLike, wanted: str, valid: Callable[[Integers], Any]) -> Integers:
-    array = _numbers(name, value, wanted, lambda x: x == np.floor(x))
+def _integers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Integers], Any]) -> Integers:
+    """``value`` as an integer array. ValueError that states the ``rule`` unless all are whole and valid."""
+    array = _numbers(name, value, rule, lambda x: x == np.floor(x))
     # Floats above 2**53 skip whole numbers: a count would become a different one without a warning.
-    _require(name, array, f"{wanted}, at most 2**53", np.abs(array) <= 2.0**53)
-    whole = array.astype(np.int64)
-    _require(name, whole, wanted, valid(whole))
-    return whole
+    _require(name, array, f"{rule}, at most 2**53", np.abs(array) <= 2.0**53)
+    integers = array.astype(np.int64)
+    _require(name, integers, rule, is_valid(integers))
+    return integers
 
 
-def _require(name: str, array: npt.NDArray[Any], wanted: str, good: Booleans) -> None:
-    if not good.all():  # a search asks thousands of times: nothing else is computed if all is well
-        array, good = np.broadcast_arrays(array, good)
-        culprit = array[~good].flat[0]
-        raise ValueError(f"{name} must be {wanted}; got {culprit}")
+def _require(name: str, array: npt.NDArray[Any], rule: str, is_good: Booleans) -> None:
+    """ValueError with the first number that is not good. ``is_good`` may have more axes than the array."""
+    if is_good.all():  # a search asks thousands of times: nothing else is computed if all is well
+        return
+    array, is_good = np.broadcast_arrays(array, is_good)
+    culprit = array[~is_good].flat[0]
+    raise ValueError(f"{name} must be {rule}; got {culprit}")

@@ -1,6 +1,7 @@
 """Read a histogram of your own: a CSV file with the columns cell and count, checked row by row."""
 
 import csv
+import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -22,11 +23,11 @@ StrPath = str | os.PathLike[str]
 def read_counts(path: StrPath) -> dict[str, Any]:
     """The histogram in a CSV file: whole numbers in ``cell`` (1, 2, ... k) and ``count``.
 
-    Column names may be in upper or lower case. Other columns are kept as lists of text; ``label`` names cells
-    in figures. The file is UTF-8, with or without a byte order mark, with LF or CRLF line ends; spaces around
-    values are ignored. Returns column -> k values, in the file's order; cell and count are integer arrays.
-    ValueError: one line that names the file, the row (the header is row 1) and the fault. OSError: no such
-    file.
+    Column names may be in upper or lower case. Other columns are kept as lists of text, and ``label`` names
+    cells in figures. The file is UTF-8, with or without a byte order mark, with LF or CRLF line ends. Spaces
+    around values are ignored. Returns column -> k values, in the file's order, with integer arrays for cell
+    and count. A ValueError is one line that names the file, the row (the header is row 1) and the fault.
+    OSError if there is no such file.
     """
     path = check_path("path", path)
     state = os.stat(path)
@@ -34,12 +35,13 @@ def read_counts(path: StrPath) -> dict[str, Any]:
         raise ValueError(f"{path}: not a regular file; expected a CSV file with the columns cell,count")
     if state.st_size > MOST_BYTES:
         raise ValueError(f"{path}: {state.st_size:,} bytes; expected at most {MOST_BYTES:,}")
+
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             header, rows = _read_rows(file, path)
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start:,})") from None
-    return _checked(header, rows, path)
+    return _make_histogram(header, rows, path)
 
 
 def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list[str]]]:
@@ -47,19 +49,21 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
     lines = csv.reader(file, strict=True)
     header: list[str] = []
     rows: list[list[str]] = []
-    blank = 0
+    first_empty_row = None
     try:
         for line in lines:
             fields = [field.strip() for field in line]
-            if not any(fields) and len(fields) < 2:
-                blank = blank or lines.line_num
+            if fields in ([], [""]):
+                if first_empty_row is None:
+                    first_empty_row = lines.line_num
                 continue
-            if blank:
-                raise ValueError(f"{path}: row {blank}: empty row; expected a header, then one cell per row")
+            if first_empty_row is not None:
+                raise ValueError(
+                    f"{path}: row {first_empty_row}: empty row; expected a header, then one cell per row"
+                )
+
             if not header:
-                header = [name.lower() if name.lower() in KNOWN else name for name in fields]
-                if twice := [name for name in header if header.count(name) > 1]:
-                    raise ValueError(f"{path}: row 1: the column {twice[0]!r} occurs twice")
+                header = _check_header(fields, path)
                 continue
             if len(fields) != len(header):
                 raise ValueError(
@@ -71,13 +75,23 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
                 raise ValueError(f"{path}: more than {MOST_CELLS:,} cells; expected at most that many")
     except csv.Error as error:
         raise ValueError(f"{path}: row {lines.line_num}: not a readable CSV file: {error}") from None
+
     if not header:
         raise ValueError(f"{path}: empty file; expected a header with cell,count, then one cell per row")
     return header, rows
 
 
-def _checked(header: list[str], rows: list[list[str]], path: StrPath) -> dict[str, Any]:
-    """The columns, with every value as text in ``rows``, as a histogram; errors as `read_counts`."""
+def _check_header(fields: list[str], path: StrPath) -> list[str]:
+    """The columns' names, those that are `KNOWN` in lower case. ValueError if one occurs twice."""
+    header = [name.lower() if name.lower() in KNOWN else name for name in fields]
+    for name in header:
+        if header.count(name) > 1:
+            raise ValueError(f"{path}: row 1: the column {name!r} occurs twice")
+    return header
+
+
+def _make_histogram(header: list[str], rows: list[list[str]], path: StrPath) -> dict[str, Any]:
+    """The columns of the ``rows`` of text, with numbers for cell and count. Errors as for `read_counts`."""
     missing = [name for name in ("cell", "count") if name not in header]
     if missing:
         raise ValueError(
@@ -86,12 +100,16 @@ def _checked(header: list[str], rows: list[list[str]], path: StrPath) -> dict[st
         )
     if len(rows) < 2:
         raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(rows)}")
-    columns: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(header)}
+
+    columns: dict[str, Any] = {}
+    for name, texts in zip(header, zip(*rows, strict=True), strict=True):
+        columns[name] = list(texts)
     for name in ("cell", "count"):
-        columns[name] = _whole_numbers(path, name, columns[name])
-    wrong = columns["cell"] != np.arange(1, len(rows) + 1)
-    if wrong.any():
-        _refuse(path, wrong, "cell", columns["cell"].tolist(), "1, 2, 3, ... in this order")
+        columns[name] = _parse_whole_numbers(path, name, columns[name])
+
+    wrong_order = columns["cell"] != np.arange(1, len(rows) + 1)
+    if wrong_order.any():
+        _refuse(path, wrong_order, "cell", columns["cell"].tolist(), "1, 2, 3, ... in this order")
     users = sum(columns["count"].tolist())  # exact, however large
     if not users:
         raise ValueError(f"{path}: every count is 0; expected at least one user")
@@ -100,8 +118,9 @@ def _checked(header: list[str], rows: list[list[str]], path: StrPath) -> dict[st
     return columns
 
 
-def _whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Integers:
-    numbers = np.array([_number(text) for text in texts])
+def _parse_whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Integers:
+    """The numbers of a column. ValueError names the first text that is no whole number."""
+    numbers = np.array([_parse_number(text) for text in texts])
     with np.errstate(invalid="ignore"):
         bad = ~((numbers == np.floor(numbers)) & (numbers >= 0) & (numbers < MOST_USERS))
     if bad.any():
@@ -109,15 +128,17 @@ def _whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Integers:
     return numbers.astype(np.int64)
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     """The number that ``text`` is, nan for none."""
+    if "_" in text:  # Python alone reads 1_000 as a number
+        return math.nan
     try:
-        return float("nan" if "_" in text else text)  # Python alone reads 1_000 as a number
+        return float(text)
     except ValueError:
-        return float("nan")
+        return math.nan
 
 
-def _refuse(path: StrPath, bad: Booleans, name: str, values: Sequence[Any], wanted: str) -> NoReturn:
+def _refuse(path: StrPath, bad: Booleans, name: str, values: Sequence[Any], rule: str) -> NoReturn:
     """Raise ValueError for the first bad value of a column."""
     row = int(np.flatnonzero(bad)[0])
-    raise ValueError(f"{path}: row {row + 2}: {name} must be {wanted}; got {str(values[row])[:80]!r}")
+    raise ValueError(f"{path}: row {row + 2}: {name} must be {rule}; got {str(values[row])[:80]!r}")

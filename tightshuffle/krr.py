@@ -1,8 +1,8 @@
 """The mechanism k-RR: its probabilities, the shuffled histogram of n users in O(k), its estimators.
 
 k-RR with local budget eps0 reports the user's value with probability p = e^eps0 / (e^eps0 + k - 1) and each
-other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). The same
-distribution in two steps, the "blanket": with probability gamma = k q report a uniform value, else the truth.
+other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition 5). In two steps, with the
+"blanket", it is the same distribution: with probability gamma = k q report a uniform value, else the truth.
 """
 
 import numpy as np
@@ -31,8 +31,8 @@ def sample_histogram(
     """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
     Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly; the uniform reports of all
-    other users are multinomial. ``counts`` and errors: see `check_counts`. Returns whole numbers
-    (repetitions, k).
+    other users are multinomial. `check_counts` says what ``counts`` may be, and which errors it raises.
+    Returns whole numbers (repetitions, k).
     """
     counts = check_counts(counts, repetitions)
     k = counts.shape[1]
@@ -45,8 +45,8 @@ def sample_histogram(
 def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The unbiased estimate of the true frequencies, (y - q) / (p - q) (Biswas et al., eq. (12)), in O(k).
 
-    ``frequencies`` (..., k), each row summing to 1; returns the same shape. Estimates may be negative.
-    ValueError for an eps0 below 1e-9, which leaves no information.
+    ``frequencies`` has the shape (..., k), with rows that sum to 1. Returns the same shape. Estimates may be
+    negative. ValueError for an eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     k = frequencies.shape[-1]
@@ -55,39 +55,41 @@ def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
 
 
 def project_to_simplex(points: npt.ArrayLike) -> Floats:
-    """The nearest probability vector in Euclidean distance, row by row; ``points`` (..., k), finite.
+    """The nearest probability vector in Euclidean distance, row by row, for finite ``points`` (..., k).
 
-    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper); of more than
-    `_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0, rows
-    sum to 1.
+    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper). Of more than
+    `_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0, and
+    rows sum to 1.
     """
-    given = np.asarray(points, dtype=float)
-    if not np.all(np.isfinite(given)):
+    rows = np.asarray(points, dtype=float)
+    if not np.all(np.isfinite(rows)):
         raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    # The projection depends on differences only. Near 0 they keep their digits; below -2 they do not matter.
+    # The projection depends on differences only. Near 0 they keep their digits. Below -2 they do not matter.
     with np.errstate(over="ignore"):
-        shifted = np.maximum(given - given.max(axis=-1, keepdims=True), -2.0)
+        shifted = np.maximum(rows - rows.max(axis=-1, keepdims=True), -2.0)
+
     k = shifted.shape[-1]
     if k > _SORTED:
         thresholds = [_threshold(row) for row in shifted.reshape(-1, k)]
         return np.maximum(shifted - np.reshape(thresholds, (*shifted.shape[:-1], 1)), 0)
+
     descending = -np.sort(-shifted, axis=-1)
     excess = np.cumsum(descending, axis=-1) - 1
     ranks = np.arange(1, k + 1)
-    kept = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
-    threshold = np.take_along_axis(excess, kept - 1, axis=-1) / kept
+    positive = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
+    threshold = np.take_along_axis(excess, positive - 1, axis=-1) / positive
     return np.maximum(shifted - threshold, 0)
 
 
 def _threshold(values: Floats) -> float:
-    """The number above which the excess of values (k,) sums to 1; it rises while a value falls below it."""
-    kept = values
+    """The number above which the excess of values (k,) sums to 1. It rises while a value falls below it."""
+    remaining_values = values
     while True:
-        threshold = float(kept.sum() - 1) / kept.size
-        above = kept[kept > threshold]
-        if above.size == kept.size:
+        threshold = float(remaining_values.sum() - 1) / remaining_values.size
+        above = remaining_values[remaining_values > threshold]
+        if above.size == remaining_values.size:
             return threshold
-        kept = above
+        remaining_values = above
 
 
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
@@ -95,19 +97,24 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
 
     The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x), which is concave in f. So by
     Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at the
-    level that makes the sum 1: the largest m values are kept as long as each stays positive. Where inversion
-    gives no negative estimate, both agree. ``frequencies`` (..., k), >= 0, rows summing to 1; returns the
-    same shape. ValueError for other frequencies, and for an eps0 below 1e-9.
+    level that makes the sum 1. The largest m values are kept as long as every one stays positive. Where
+    inversion gives no negative estimate, both agree.
+
+    ``frequencies`` (..., k) are >= 0, and rows sum to 1. Returns the same shape. ValueError for other
+    frequencies, and for an eps0 below 1e-9.
     """
     frequencies = np.asarray(frequencies, dtype=float)
-    if not (np.all(frequencies >= 0) and np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)):
+    sums_to_1 = np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)
+    if not (np.all(frequencies >= 0) and sums_to_1):
         raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
+
     c = 1 / _gain(eps0)
     descending = -np.sort(-frequencies, axis=-1)
     ranks = np.arange(1, frequencies.shape[-1] + 1)
     levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
-    kept = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
-    return np.maximum(frequencies / np.take_along_axis(levels, kept - 1, axis=-1) - c, 0)
+    positive = np.count_nonzero(descending > c * levels, axis=-1, keepdims=True)
+    level = np.take_along_axis(levels, positive - 1, axis=-1)
+    return np.maximum(frequencies / level - c, 0)
 
 
 def _gain(eps0: float) -> Floats:

@@ -15,13 +15,14 @@ _CERTAIN = 12  # significant digits: beyond them is the noise of floats
 
 
 def from_log10(log10: float) -> Decimal:
-    """10**log10 with 12 digits, however small; 0 for -inf. ValueError for nan and inf."""
+    """10**log10 with 12 digits, however small. It is 0 for -inf. ValueError for nan and inf."""
     if log10 == -math.inf:
         return Decimal(0)
     if not math.isfinite(log10):
         raise ValueError(f"log10 of a value must be finite or -inf; got {log10}")
-    whole = math.floor(log10)
-    return _ANY_DEPTH.scaleb(Decimal(f"{10 ** (log10 - whole):.{_CERTAIN - 1}e}"), whole)
+    exponent = math.floor(log10)
+    mantissa = Decimal(f"{10 ** (log10 - exponent):.{_CERTAIN - 1}e}")
+    return _ANY_DEPTH.scaleb(mantissa, exponent)
 
 
 def rounded(value: Number, digits: int, *, round_up: bool | None = None) -> Decimal:
@@ -29,6 +30,7 @@ def rounded(value: Number, digits: int, *, round_up: bool | None = None) -> Deci
     exact = _exact(value)
     if round_up is None or not exact:
         return Decimal(f"{exact:.{digits - 1}e}")
+
     # Do not round up or down what only a float's error moved away from a number with so many digits.
     certain = Decimal(f"{exact:.{_CERTAIN - 1}e}")
     unit = _ANY_DEPTH.scaleb(Decimal(1), certain.adjusted() - digits + 1)
@@ -36,9 +38,9 @@ def rounded(value: Number, digits: int, *, round_up: bool | None = None) -> Deci
 
 
 def plain(value: Number, digits: int = 6, *, round_up: bool | None = None, noughts: bool = False) -> str:
-    """A number of a float's size as C's %g writes it: 0.02235, 12, 1e-06; inf and nan.
+    """A number of a float's size as C's %g writes it: 0.02235, 12, 1e-06, inf, nan.
 
-    With ``noughts`` it keeps all its digits and never has an exponent: 0.10, 0.0000010, 12; 0 stays 0.
+    With ``noughts`` it keeps all its digits and never has an exponent: 0.10, 0.0000010, 12. 0 stays 0.
     """
     exact = _exact(value)
     if not exact or not exact.is_finite():
@@ -48,7 +50,7 @@ def plain(value: Number, digits: int = 6, *, round_up: bool | None = None, nough
 
 
 def e_notation(value: Number, digits: int = 3, *, round_up: bool | None = None) -> str:
-    """A number as C's %e writes it, at any depth: 2.48e-05, 1.234e-567; 0 and 1 stay 0 and 1."""
+    """A number as C's %e writes it, at any depth: 2.48e-05, 1.234e-567. 0 and 1 stay 0 and 1."""
     number = rounded(value, digits, round_up=round_up)
     if number in (0, 1):
         return str(int(number))

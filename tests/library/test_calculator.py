@@ -159,6 +159,11 @@ def test_the_page_in_chromium(calculator):
         users.press("Enter")
         expect(page.get_by_role("heading", name=sentence(**setting | {"n": 20_000}))).to_be_visible()
 
+        colluding = page.get_by_role("textbox", name="Users whose report").locator("visible=true")
+        colluding.fill("5%")
+        colluding.press("Enter")
+        expect(page.get_by_text("--delta 1e-6 --colluding 5%").last).to_be_visible()
+
         page.get_by_role("combobox").select_option(label="optimized unary encoding")
         expect(
             page.get_by_role("heading", name=sentence(randomizer="oue", n=100_000, k=408, eps0=4.0))

@@ -19,20 +19,22 @@ from tightshuffle.randomizers import Randomizer, parse
 def gaussian_mu(
     *, n: npt.ArrayLike, k: int | None = None, eps0: float | None = None, randomizer: str | Randomizer = "grr"
 ) -> Floats:
-    """mu of the Gaussian differential privacy that n shuffled reports tend to; the largest over all pairs.
+    """mu of the Gaussian differential privacy that n shuffled reports tend to, the largest over all pairs.
 
     ``n`` is a number or an array; other parameters as for `tightshuffle.upper`. Raises ValueError that names
     a bad argument.
     """
-    own = parse(randomizer, k=k, eps0=eps0) if isinstance(randomizer, str) else randomizer
-    distributions = (own.gains(0.0, "blanket", pair) for pair in own.pairs())
-    return np.sqrt(
-        max(float(probabilities @ values**2) for values, probabilities in distributions) / check_n(n)
-    )
+    if isinstance(randomizer, str):
+        randomizer = parse(randomizer, k=k, eps0=eps0)
+    variances = []
+    for pair in randomizer.pairs():
+        gains, probabilities = randomizer.gains(0.0, "blanket", pair)
+        variances.append(float(probabilities @ gains**2))
+    return np.sqrt(max(variances) / check_n(n))
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps of mu-Gaussian differential privacy at this log10 delta (numbers); 0 if eps = 0 suffices."""
+    """The eps of mu-Gaussian differential privacy at this log10 delta (numbers), 0 if eps = 0 suffices."""
 
     def surplus(eps: float) -> float:
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 import tightshuffle
-from tightshuffle import methods
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
 from tightshuffle.cli.design_command import HEADER, cautions, row
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.methods import LOWER, METHODS, UPPER, Method
 from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.planning.designs import compare_designs
 from tightshuffle.planning.plan import expected_tv_gaussian
@@ -32,7 +32,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Setting:
-    """Users who are all alike. ``randomizer``: a name, or a matrix, from which ``k`` and ``eps0`` follow."""
+    """Users who are all alike.
+
+    ``randomizer`` is a name, or a matrix, from which ``k`` and ``eps0`` follow.
+    """
 
     randomizer: str | Randomizer
     n: int
@@ -42,13 +45,16 @@ class Setting:
     colluding: float = 0
 
     def arguments(self, method: str) -> dict[str, Any]:
-        """Those of `tightshuffle.delta` and `tightshuffle.epsilon`."""
-        given: dict[str, Any] = {"method": method, "n": self.n, "colluding": self.colluding}
+        """The arguments of `tightshuffle.delta` and `tightshuffle.epsilon`."""
+        arguments: dict[str, Any] = {"method": method, "n": self.n, "colluding": self.colluding}
         if isinstance(self.randomizer, str):
-            given |= {"k": self.k, "eps0": self.eps0}
-        if methods.METHODS[method].randomizers:
-            given["randomizer"] = self.randomizer
-        return given | ({"rounds": self.rounds} if methods.METHODS[method].composes else {})
+            arguments["k"] = self.k
+            arguments["eps0"] = self.eps0
+        if METHODS[method].randomizers:
+            arguments["randomizer"] = self.randomizer
+        if METHODS[method].composes:
+            arguments["rounds"] = self.rounds
+        return arguments
 
     def made(self) -> Randomizer:
         """The randomizer as an object."""
@@ -58,29 +64,28 @@ class Setting:
 
     def methods(self) -> list[str]:
         """The upper bounds that this setting has, and the lower bound of one round."""
-        krr = self.randomizer == "grr"
-        return [
-            name
-            for name, method in methods.METHODS.items()
-            if method.kind in (methods.UPPER, methods.LOWER)
-            and (krr or method.randomizers)
-            and (self.rounds == 1 or method.composes)
-            and self.n <= method.largest_n
-            and self.eps0 <= method.largest_eps0
-        ]
+        return [name for name, method in METHODS.items() if self._has(method)]
+
+    def _has(self, method: Method) -> bool:
+        is_bound = method.kind in (UPPER, LOWER)
+        takes_randomizer = self.randomizer == "grr" or method.randomizers
+        takes_rounds = self.rounds == 1 or method.composes
+        takes_size = self.n <= method.largest_n and self.eps0 <= method.largest_eps0
+        return is_bound and takes_randomizer and takes_rounds and takes_size
 
 
 def matrix(content: bytes) -> Randomizer:
-    """The randomizer of an uploaded matrix; ValueError that names the row that is wrong."""
-    return _read(read_matrix, content, "matrix.csv")
+    """The randomizer of an uploaded matrix. ValueError names the row that is wrong."""
+    return _read_upload(read_matrix, content, "matrix.csv")
 
 
 def collection(text: str) -> Collection:
-    """The collection that the text describes; ValueError that names the key that is wrong."""
-    return _read(read_collection, text.encode(), "collection.yaml")
+    """The collection that the text describes. ValueError names the key that is wrong."""
+    return _read_upload(read_collection, text.encode(), "collection.yaml")
 
 
-def _read(read: Callable[[str], T], content: bytes, name: str) -> T:
+def _read_upload(read: Callable[[str], T], content: bytes, name: str) -> T:
+    """What ``read`` makes of a file with this content. Its errors call the file ``name``."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.write_bytes(content)
@@ -93,10 +98,13 @@ def _read(read: Callable[[str], T], content: bytes, name: str) -> T:
 def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
     """eps at this delta: some dataset has at least the first, every dataset at most the second."""
     high = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("upper"))
+
     if setting.rounds > 1 and setting.randomizer == "grr":
-        hidden = setting.n - int(check_colluding(setting.colluding, setting.n))
-        together = Collection(setting.k, (Group("all", hidden, setting.eps0),), rounds=setting.rounds)
-        return together.epsilon(log10_delta=log10_delta, bound="lower"), high
+        hidden_users = setting.n - int(check_colluding(setting.colluding, setting.n))
+        group = Group("all", hidden_users, setting.eps0)
+        all_rounds = Collection(setting.k, (group,), rounds=setting.rounds)
+        return all_rounds.epsilon(log10_delta=log10_delta, bound="lower"), high
+
     # For other randomizers: one of the rounds alone.
     low = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("lower"))
     return low, high
@@ -105,32 +113,40 @@ def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
 def curves(setting: Setting, log10_delta: float, eps: float) -> tuple[Floats, dict[str, Floats]]:
     """log10 delta by every method, from eps = 0 to where `upper` is tiny, or a little beyond ``eps``."""
     deepest = min(DEEPEST, 1.2 * log10_delta)
-    end = tightshuffle.epsilon(log10_delta=deepest, **setting.arguments("upper"))
-    points = np.linspace(0, max(end, 1.2 * eps), POINTS)
-    found = {name: _delta(name, points, setting) for name in setting.methods()}
-    return points, {name: logs for name, logs in found.items() if not np.isnan(logs).all()}
+    eps_of_deepest = tightshuffle.epsilon(log10_delta=deepest, **setting.arguments("upper"))
+    points = np.linspace(0, max(eps_of_deepest, 1.2 * eps), POINTS)
+    curves_of_methods = {name: _log10_delta(name, points, setting) for name in setting.methods()}
+    return points, {name: logs for name, logs in curves_of_methods.items() if not np.isnan(logs).all()}
 
 
 def by_every_method(setting: Setting, eps: float) -> Rows:
-    """delta at this eps; a method that does not apply there has no number."""
+    """delta at this eps. A method that does not apply there has no number."""
     rows = []
     for name in setting.methods():
-        method, log10 = methods.METHODS[name], float(_delta(name, np.array(eps), setting))
-        shown = "does not apply here" if math.isnan(log10) else written(log10, method.kind == methods.UPPER)
-        rows.append({"method": name, "delta": shown, "kind": method.kind})
+        kind = METHODS[name].kind
+        log10_delta = float(_log10_delta(name, np.array(eps), setting))
+        if math.isnan(log10_delta):
+            delta = "does not apply here"
+        else:
+            delta = written(log10_delta, round_up=kind == UPPER)
+        rows.append({"method": name, "delta": delta, "kind": kind})
     return rows
 
 
 def expected_errors(setting: Setting, eps: float, log10_delta: float) -> Rows:
     """Expected total variation error of one round for uniform data, and of a Gaussian with this guarantee."""
-    own = setting.made()
-    shares = 1 / own.k if isinstance(setting.randomizer, str) else np.full(own.k, 1 / own.k)
-    shuffled = own.k / 2 * float(np.mean(errors(own, shares, n=setting.n)))
+    randomizer = setting.made()
+    k = randomizer.k
+    share = 1 / k
+    # Where every value has the same error, one of them is enough.
+    shares = share if isinstance(setting.randomizer, str) else np.full(k, share)
+    shuffled = k / 2 * float(np.mean(errors(randomizer, shares, n=setting.n)))
     rows = [{"estimate": "these reports, shuffled", "error": plain(shuffled, 4)}]
+
     if 0 < eps < math.inf:
         sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(setting.rounds)
         sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
-        gaussian = float(expected_tv_gaussian(setting.n, own.k, sigma))
+        gaussian = float(expected_tv_gaussian(setting.n, k, sigma))
         rows.append({"estimate": "a trusted curator's Gaussian noise", "error": plain(gaussian, 4)})
     return rows
 
@@ -139,27 +155,43 @@ def of_groups(described: Collection, log10_delta: float) -> Rows:
     """eps of every group of a collection, for all rounds together."""
     rows = []
     for group in described.groups:
-        asked: dict[str, Any] = {"log10_delta": log10_delta, "group": group.name}
-        low, high = (described.epsilon(**asked, bound=bound) for bound in ("lower", "upper"))
-        row = {"group": group.name, "users": f"{group.users:,}", "at least": plain(low, round_up=False)}
-        row |= {"at most": plain(high, round_up=True)}
+        question: dict[str, Any] = {"log10_delta": log10_delta, "group": group.name}
+        low = described.epsilon(**question, bound="lower")
+        high = described.epsilon(**question, bound="upper")
+        row = {
+            "group": group.name,
+            "users": f"{group.users:,}",
+            "at least": plain(low, round_up=False),
+            "at most": plain(high, round_up=True),
+        }
         if group.participation < 1:
-            unseen = described.epsilon(**asked, unseen=True)
+            unseen = described.epsilon(**question, unseen=True)
             row["at most, if nobody can know who takes part"] = plain(unseen, round_up=True)
-        left = what_is_left(described.if_the_shuffler_fails(group.name))
-        rows.append({**row, "left if the shuffler fails": left})
-    names = dict.fromkeys(name for row in rows for name in row)
-    return [{name: row.get(name, "") for name in names} for row in rows]
+        eps_without_shuffler = described.if_the_shuffler_fails(group.name)
+        row["left if the shuffler fails"] = what_is_left(eps_without_shuffler)
+        rows.append(row)
+    return _same_columns(rows)
+
+
+def _same_columns(rows: Rows) -> Rows:
+    """The rows, each with all columns that one of them has, in the order of their first occurrence."""
+    names: dict[str, None] = {}
+    for record in rows:
+        names.update(dict.fromkeys(record))
+
+    filled_rows = []
+    for record in rows:
+        filled_rows.append({name: record.get(name, "") for name in names})
+    return filled_rows
 
 
 def designs(
     n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float
 ) -> tuple[Rows, list[str]]:
-    """Every design for this guarantee, the most accurate first; and what to beware of, in sentences."""
-    given: dict[str, Any] = {"rounds": rounds, "colluding": colluding}
-    compared = compare_designs(n, k, eps, log10_delta=log10_delta, **given)
-    rows = [dict(zip(HEADER, row(design, n / k), strict=True)) for design in compared.designs]
-    return rows, cautions(compared, rounds)
+    """Every design for this guarantee, the most accurate first, and sentences about what to beware of."""
+    comparison = compare_designs(n, k, eps, log10_delta=log10_delta, rounds=rounds, colluding=colluding)
+    rows = [dict(zip(HEADER, row(design, n / k), strict=True)) for design in comparison.designs]
+    return rows, cautions(comparison, rounds)
 
 
 def written(log10_delta: float, round_up: bool) -> str:
@@ -167,7 +199,8 @@ def written(log10_delta: float, round_up: bool) -> str:
     return e_notation(from_log10(log10_delta), 4, round_up=round_up)
 
 
-def _delta(name: str, eps: Floats, setting: Setting) -> Floats:
+def _log10_delta(name: str, eps: Floats, setting: Setting) -> Floats:
+    """log10 delta by a method, nan where it does not apply."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # nan says it in the table
         return np.asarray(tightshuffle.delta(eps, log10=True, **setting.arguments(name)))

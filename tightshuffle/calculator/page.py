@@ -9,7 +9,6 @@ app = marimo.App(width="medium", app_title="How private is the shuffle model?")
 @app.cell
 def _():
     import argparse
-    import functools
 
     import marimo as mo
 
@@ -26,7 +25,6 @@ def _():
         LEGEND,
         answers,
         argparse,
-        functools,
         mo,
         picture,
         plain,
@@ -57,7 +55,8 @@ def _(BY_KEY, mo):
         "the fewest users, from eps0 and a target (eps, delta)": "batch",
     }
     question = mo.ui.radio(QUESTIONS, value=next(iter(QUESTIONS)), label="What to compute")
-    kinds = {kind.title: key for key, kind in BY_KEY.items()} | {"a matrix of your own": "file"}
+    kinds = {kind.title: key for key, kind in BY_KEY.items()}
+    kinds["a matrix of your own"] = "file"
     kind = mo.ui.dropdown(kinds, value=next(iter(kinds)), label="Randomizer")
     rounds = mo.ui.slider(1, 60, value=1, label="Rounds", debounce=True, include_input=True)
     return kind, question, rounds
@@ -69,19 +68,28 @@ def _(kind, mo, question):
     def text(label, value):
         return mo.ui.text(value=value, label=label)
 
-    own, sized = kind.value == "file", {"subset": ("m", "40"), "hash": ("g", "4")}.get(kind.value)
-    wanted = {
-        "matrix": mo.ui.file([".csv"], label="Matrix: a row per report, a column per value") if own else None,
-        "size": text(f"Parameter {sized[0]}", sized[1]) if sized else None,
-        "n": text("Users, n", "100000") if question.value in ("eps", "eps0") else None,
-        "k": None if own else text("Values, k", "408"),
-        "eps0": text("Local budget, eps0", "4") if question.value in ("eps", "batch") and not own else None,
-        "eps": text("Target eps", "0.5") if question.value != "eps" else None,
-        "error": text("Target error", "0.05") if question.value == "n" else None,
-        "delta": text("delta", "1e-6"),
-        "colluding": text("Users whose report the attacker knows", "0"),
-    }
-    fields = mo.ui.dictionary({name: field for name, field in wanted.items() if field is not None})
+    needed_fields = {}
+    if kind.value == "file":
+        title = "Matrix: a row per report, a column per value"
+        needed_fields["matrix"] = mo.ui.file([".csv"], label=title)
+    if kind.value == "subset":
+        needed_fields["size"] = text("Parameter m", "40")
+    if kind.value == "hash":
+        needed_fields["size"] = text("Parameter g", "4")
+
+    if question.value in ("eps", "eps0"):
+        needed_fields["n"] = text("Users, n", "100000")
+    if kind.value != "file":
+        needed_fields["k"] = text("Values, k", "408")
+        if question.value in ("eps", "batch"):
+            needed_fields["eps0"] = text("Local budget, eps0", "4")
+    if question.value != "eps":
+        needed_fields["eps"] = text("Target eps", "0.5")
+    if question.value == "n":
+        needed_fields["error"] = text("Target error", "0.05")
+    needed_fields["delta"] = text("delta", "1e-6")
+    needed_fields["colluding"] = text("Users whose report the attacker knows", "0")
+    fields = mo.ui.dictionary(needed_fields)
     return (fields,)
 
 
@@ -99,7 +107,7 @@ def _(argparse, fields, mo, values):
     }
 
     def parsed(name, text):
-        """What was typed into a field; ValueError that names the field."""
+        """What was typed into a field. ValueError names the field."""
         try:
             return PARSERS[name](text.strip())
         except argparse.ArgumentTypeError as error:
@@ -109,7 +117,8 @@ def _(argparse, fields, mo, values):
         return parsed(name, fields.value[name])
 
     def table(rows):
-        lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+        lines = [list(rows[0]), ["---"] * len(rows[0])]
+        lines += [list(row.values()) for row in rows]
         return mo.md("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
     def attempt(compute):
@@ -129,7 +138,6 @@ def _(
     answers,
     attempt,
     fields,
-    functools,
     kind,
     mo,
     picture,
@@ -143,12 +151,15 @@ def _(
 ):
     def command(name, *options):
         """The same on the command line, with these fields as they were typed."""
-        given = {option: fields.value[option].strip() for option in options if option in fields.value}
-        given |= {"randomizer": randomizer()} if kind.value != "grr" else {}
-        given |= {"rounds": rounds.value} if rounds.value > 1 else {}
-        given |= {"colluding": given["colluding"]} if given.pop("colluding", "0") != "0" else {}
-        written = " ".join(f"--{option} {value}" for option, value in given.items())
-        return mo.md(f"### The same on the command line\n\n```\ntightshuffle {name} {written}\n```")
+        arguments = {option: fields.value[option].strip() for option in options if option in fields.value}
+        if kind.value != "grr":
+            arguments["randomizer"] = randomizer()
+        if rounds.value > 1:
+            arguments["rounds"] = rounds.value
+        if arguments["colluding"] == "0":
+            del arguments["colluding"]
+        words = " ".join(f"--{option} {value}" for option, value in arguments.items())
+        return mo.md(f"### The same on the command line\n\n```\ntightshuffle {name} {words}\n```")
 
     def randomizer():
         if kind.value == "file":
@@ -158,16 +169,18 @@ def _(
     def guarantee(setting, log10_delta, start=""):
         """The answer's sentences, the picture, and the tables."""
         low, high = answers.bracket(setting, log10_delta)
-        together = f" for all {setting.rounds} rounds together" if setting.rounds > 1 else ""
+        low_text, high_text = plain(low, round_up=False), plain(high, round_up=True)
+        heading = f"## {start}eps is between {low_text} and {high_text}"
+        if setting.rounds > 1:
+            heading += f" for all {setting.rounds} rounds together"
         return [
             mo.md(
-                f"## {start}eps is between {plain(low, round_up=False)} and {plain(high, round_up=True)}"
-                f"{together}\n\nat delta = {fields.value['delta'].strip()}. Every dataset has at most the"
+                f"{heading}\n\nat delta = {fields.value['delta'].strip()}. Every dataset has at most the"
                 " larger number, and some dataset has at least the smaller one. Left, with delta = 0, if the"
                 f" shuffler fails: {what_is_left(setting.rounds * setting.eps0)}."
             ),
             picture.draw(setting, log10_delta, high),
-            mo.md(f"### delta at eps = {plain(high, round_up=True)}, by every method that applies"),
+            mo.md(f"### delta at eps = {high_text}, by every method that applies"),
             table(answers.by_every_method(setting, high)),
             mo.md(
                 "### Expected total variation error of one round\n\nHalf the sum of the absolute errors of"
@@ -177,33 +190,52 @@ def _(
             table(answers.expected_errors(setting, high, log10_delta)),
         ]
 
+    options = ("n", "error", "k", "eps0", "eps", "delta", "colluding")
+
+    def make_setting(randomizer, n, k, eps0):
+        return answers.Setting(randomizer, n, k, eps0, rounds=rounds.value, colluding=read("colluding"))
+
     def answer():
+        """The answer to the question, and the command that gives it, too."""
         log10_delta, colluding = read("delta"), read("colluding")
-        make = functools.partial(answers.Setting, rounds=rounds.value, colluding=colluding)
-        options = ("n", "error", "k", "eps0", "eps", "delta", "colluding")
-        bounds = "epsilon upper" if rounds.value > 1 else "epsilon upper,lower"
+        epsilon = "epsilon upper" if rounds.value > 1 else "epsilon upper,lower"
         if kind.value == "file":
             if question.value != "eps":
                 raise ValueError("a matrix has one fixed eps0: choose eps, from eps0 and delta")
             if not fields.value["matrix"]:
                 raise ValueError("choose a file with the matrix")
-            own = answers.matrix(fields.value["matrix"][0].contents)
-            return [*guarantee(make(own, read("n"), own.k, own.eps0), log10_delta), command(bounds, *options)]
+            matrix = answers.matrix(fields.value["matrix"][0].contents)
+            setting = make_setting(matrix, read("n"), matrix.k, matrix.eps0)
+            return [*guarantee(setting, log10_delta), command(epsilon, *options)]
+
         name, k = randomizer(), read("k")
         if question.value == "eps":
-            setting = make(name, read("n"), k, read("eps0"))
-            return [*guarantee(setting, log10_delta), command(bounds, *options)]
-        more = {"log10_delta": log10_delta, "randomizer": name, "colluding": colluding}
-        more |= {"k": k, "eps": read("eps"), "rounds": rounds.value}
+            setting = make_setting(name, read("n"), k, read("eps0"))
+            return [*guarantee(setting, log10_delta), command(epsilon, *options)]
+
+        target = {
+            "log10_delta": log10_delta,
+            "randomizer": name,
+            "colluding": colluding,
+            "k": k,
+            "eps": read("eps"),
+            "rounds": rounds.value,
+        }
         if question.value == "batch":
-            n = tightshuffle.fewest_users(eps0=read("eps0"), **more)
-            found = guarantee(make(name, n, k, read("eps0")), log10_delta, f"{n:,} users: ")
-            return [*found, command("users", *options)]
-        fewest = question.value == "n"
-        plan = tightshuffle.plan(**({"error": read("error")} if fewest else {"n": read("n")}), **more)
-        start = f"{plan.n:,} users, " * fewest + f"eps0 = {plain(plan.eps0, round_up=False)}: "
-        found = guarantee(make(name, plan.n, k, plan.eps0), log10_delta, start)
-        return [*found, command("plan", *options)]
+            eps0 = read("eps0")
+            n = tightshuffle.fewest_users(eps0=eps0, **target)
+            setting = make_setting(name, n, k, eps0)
+            return [*guarantee(setting, log10_delta, f"{n:,} users: "), command("users", *options)]
+
+        if question.value == "n":
+            plan = tightshuffle.plan(error=read("error"), **target)
+            start = f"{plan.n:,} users, "
+        else:
+            plan = tightshuffle.plan(n=read("n"), **target)
+            start = ""
+        start += f"eps0 = {plain(plan.eps0, round_up=False)}: "
+        setting = make_setting(name, plan.n, k, plan.eps0)
+        return [*guarantee(setting, log10_delta, start), command("plan", *options)]
 
     alike = mo.vstack(
         [
@@ -226,8 +258,8 @@ dummies: {poisson_per_value: 5}
 """
     label = "A collection, written as for the command tightshuffle collection"
     described = mo.ui.text_area(EXAMPLE, rows=10, full_width=True, label=label)
-    wanted_delta = mo.ui.text("1e-6", label="delta")
-    return described, wanted_delta
+    delta_of_groups = mo.ui.text("1e-6", label="delta")
+    return delta_of_groups, described
 
 
 @app.cell
@@ -239,28 +271,41 @@ def _(mo):
         "delta": ("delta", "1e-6"),
         "colluding": ("Users whose report the attacker knows", "0"),
     }
-    sought = mo.ui.dictionary(
+    target_fields = mo.ui.dictionary(
         {name: mo.ui.text(text, label=label) for name, (label, text) in examples.items()}
     )
-    repeated = mo.ui.slider(1, 60, value=1, label="Rounds", debounce=True, include_input=True)
-    return repeated, sought
+    target_rounds = mo.ui.slider(1, 60, value=1, label="Rounds", debounce=True, include_input=True)
+    return target_fields, target_rounds
 
 
 @app.cell
-def _(LEGEND, alike, answers, attempt, described, mo, parsed, repeated, sought, table, wanted_delta):
-    def compared():
-        asked = {name: parsed(name, text) for name, text in sought.value.items()}
-        log10_delta = asked.pop("delta")
-        rows, cautions = answers.designs(log10_delta=log10_delta, rounds=repeated.value, **asked)
+def _(
+    LEGEND,
+    alike,
+    answers,
+    attempt,
+    delta_of_groups,
+    described,
+    mo,
+    parsed,
+    table,
+    target_fields,
+    target_rounds,
+):
+    def designs():
+        target = {name: parsed(name, text) for name, text in target_fields.value.items()}
+        log10_delta = target.pop("delta")
+        rows, cautions = answers.designs(log10_delta=log10_delta, rounds=target_rounds.value, **target)
         title = "## Every design with this guarantee for all rounds, the most accurate first"
-        return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in (*cautions, *LEGEND)))]
+        remarks = [f"- {line}" for line in (*cautions, *LEGEND)]
+        return [mo.md(title), table(rows), mo.md("\n".join(remarks))]
 
     def groups():
-        log10_delta = parsed("delta", wanted_delta.value)
+        log10_delta = parsed("delta", delta_of_groups.value)
         collection = answers.collection(described.value)
         error = collection.expected_error()
         return [
-            mo.md(f"## eps of each group\n\nat delta = {wanted_delta.value.strip()}, for every dataset."),
+            mo.md(f"## eps of each group\n\nat delta = {delta_of_groups.value.strip()}, for every dataset."),
             table(answers.of_groups(collection, log10_delta)),
             mo.md(
                 f"Expected total variation error of one round: {error:.4g}, if in every group each value is"
@@ -269,15 +314,14 @@ def _(LEGEND, alike, answers, attempt, described, mo, parsed, repeated, sought, 
         ]
 
     # Computed only when the tab is opened: some collections take seconds.
-    slow, every = (
-        mo.lazy(lambda ask=ask: attempt(ask), show_loading_indicator=True) for ask in (groups, compared)
-    )
-    guarantee_wanted = mo.hstack([*sought.elements.values(), repeated], wrap=True, justify="start", gap=1)
+    lazy_groups = mo.lazy(lambda: attempt(groups), show_loading_indicator=True)
+    lazy_designs = mo.lazy(lambda: attempt(designs), show_loading_indicator=True)
+    targets = [*target_fields.elements.values(), target_rounds]
     mo.ui.tabs(
         {
             "Users who are all alike": alike,
-            "Which design?": mo.vstack([guarantee_wanted, every]),
-            "Groups, participation, dummies": mo.vstack([described, wanted_delta, slow]),
+            "Which design?": mo.vstack([mo.hstack(targets, wrap=True, justify="start", gap=1), lazy_designs]),
+            "Groups, participation, dummies": mo.vstack([described, delta_of_groups, lazy_groups]),
         }
     )
     return

@@ -8,121 +8,152 @@ import numpy as np
 
 from tightshuffle.cli.layout import USELESS_EPS, Answer, delta_text, table
 from tightshuffle.cli.values import histogram
-from tightshuffle.collection import Collection, read_collection
+from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.number_text import plain
+
+_ROUND_UP = {"lower": False, "upper": True, "unseen": True}  # column of the table -> how it is rounded
+_ESTIMATES = {
+    "collection": "this collection",
+    "gaussian": "analytic Gaussian at the largest (eps, delta)",
+    "uniform": "a uniform histogram that ignores the data",
+}
 
 
 def answer_collection(arguments: Namespace) -> Answer:
     """The bounds for every group, at one eps or delta, and the errors."""
     collection = read_collection(arguments.file)
     stages = (collection, *collection.then)
-    partly = any(group.participation < 1 for stage in stages for group in stage.groups)
-    records = [
-        _of_group(collection, group.name, arguments.eps, arguments.delta, partly)
-        for group in collection.groups
-    ]
-    asked = "log10_delta" if arguments.delta is None else "eps"
-    worst = max(records, key=lambda record: record[f"{asked}_upper"])["group"]
+    columns = ["lower", "upper"]
+    if any(group.participation < 1 for stage in stages for group in stage.groups):
+        columns.append("unseen")
+    records = [_describe_group(collection, group, arguments, columns) for group in collection.groups]
+
+    if arguments.delta is None:
+        worst = max(records, key=lambda record: record["log10_delta_upper"])
+        eps, log10_delta = arguments.eps, worst["log10_delta_upper"]
+    else:
+        worst = max(records, key=lambda record: record["eps_upper"])
+        eps, log10_delta = worst["eps_upper"], arguments.delta
+
     shares = histogram(arguments.data)[1] if arguments.data else None
     errors: dict[str, float] = {"collection": collection.expected_error(shares)}
-    eps = arguments.eps if arguments.delta is None else max(record["eps_upper"] for record in records)
-    log10_delta = max(r["log10_delta_upper"] for r in records) if arguments.delta is None else arguments.delta
     if 0 < eps < math.inf and -math.inf < log10_delta < 0:
         errors["gaussian"] = collection.gaussian_error(eps, log10_delta, shares)
     if shares is not None:
         errors["uniform"] = float(np.abs(shares - 1 / len(shares)).sum() / 2)
-    json = {"method": "collection", "groups": records, "largest": worst, "expected_tv": errors}
-    return Answer(_text(collection, arguments, records, worst, errors), json)
+
+    record = {
+        "method": "collection",
+        "groups": records,
+        "largest": worst["group"],
+        "expected_tv": errors,
+    }
+    return Answer(_answer_text(collection, arguments, record, columns), record)
 
 
-def _of_group(
-    collection: Collection, name: str, eps: float | None, log10_delta: float | None, partly: bool
+def _describe_group(
+    collection: Collection, group: Group, arguments: Namespace, columns: list[str]
 ) -> dict[str, Any]:
-    group = next(group for group in collection.groups if group.name == name)
+    """The JSON record of a group, with a bound for each of the ``columns``."""
     record: dict[str, Any] = {
-        "group": name,
+        "group": group.name,
         "users": group.users,
-        "eps0": collection.eps0(name),
+        "eps0": collection.eps0(group.name),
         "participation": group.participation,
     }
-    asked = [("lower", "lower", False), ("upper", "upper", False)] + [("unseen", "upper", True)] * partly
-    for column, bound, unseen in asked:
-        about: dict[str, Any] = {"group": name, "bound": bound, "unseen": unseen}
-        if eps is None:
-            record[f"eps_{column}"] = collection.epsilon(log10_delta=log10_delta, **about)
+    for column in columns:
+        options: dict[str, Any] = {
+            "group": group.name,
+            "bound": "lower" if column == "lower" else "upper",
+            "unseen": column == "unseen",
+        }
+        if arguments.eps is None:
+            record[f"eps_{column}"] = collection.epsilon(log10_delta=arguments.delta, **options)
         else:
-            record[f"log10_delta_{column}"] = float(collection.log10_delta(eps, **about))
-    return record | {"eps_without_shuffler": collection.if_the_shuffler_fails(name)}
+            log10_delta = float(collection.log10_delta(arguments.eps, **options))
+            record[f"log10_delta_{column}"] = log10_delta
+    record["eps_without_shuffler"] = collection.if_the_shuffler_fails(group.name)
+    return record
 
 
-def _text(
-    collection: Collection,
-    arguments: Namespace,
-    records: list[dict[str, Any]],
-    worst: str,
-    errors: dict[str, float],
+def _answer_text(
+    collection: Collection, arguments: Namespace, record: dict[str, Any], columns: list[str]
 ) -> str:
-    of_delta = arguments.delta is None
-    several = collection.rounds > 1 or bool(collection.then)
-    if of_delta:
-        asked = f"delta at eps = {arguments.eps:.15g}"
-    else:
-        asked = f"eps at delta = {delta_text(arguments.delta)}"
-    header = ["group", "users", "eps0", "at least", "at most"]
-    partly = "eps_unseen" in records[0] or "log10_delta_unseen" in records[0]
-    header += ["if unseen"] * partly + ["no shuffler"]
-    rows = [header]
-    for record in records:
-        row = [record["group"], str(record["users"]), plain(record["eps0"])]
-        for column, round_up in (("lower", False), ("upper", True), ("unseen", True))[: 2 + partly]:
-            value = record[f"log10_delta_{column}" if of_delta else f"eps_{column}"]
-            row.append(_delta(value, round_up) if of_delta else plain(value, round_up=round_up))
-        rows.append([*row, plain(record["eps_without_shuffler"], round_up=True)])
+    """The answer as text: the table of the groups, its legend, and the errors."""
     stages = [collection, *collection.then]
     rounds = sum(stage.rounds for stage in stages)
+    several_rounds = collection.rounds > 1 or bool(collection.then)
+    several_groups = len(record["groups"]) > 1
+
+    if arguments.delta is None:
+        title = f"delta at eps = {arguments.eps:.15g}, for every dataset"
+    else:
+        title = f"eps at delta = {delta_text(arguments.delta)}, for every dataset"
+    if collection.release == "sums":
+        title += ", sums only"
+    if collection.deletion:
+        title += ", value or none"
+    if several_rounds:
+        title += f", after {rounds} rounds together"
+
+    participation = "who takes part in every round" if several_rounds else "who takes part"
     lines = [
-        f"{asked}, for every dataset"
-        + ", sums only" * (collection.release == "sums")
-        + ", value or none" * collection.deletion
-        + f", after {rounds} rounds together" * several,
+        title,
         "",
-        table(rows),
+        _table_of_groups(record["groups"], columns, of_delta=arguments.delta is None),
         "",
         "at least: some dataset has this much.",
-        "at most: a proven bound for every dataset, for a user who takes part"
-        + " in every round" * several
-        + ".",
+        f"at most: a proven bound for every dataset, for a user {participation}.",
     ]
-    lines += ["if unseen: the same if nobody can know who takes part."] * partly
-    lines += [
+    if "unseen" in columns:
+        lines.append("if unseen: the same if nobody can know who takes part.")
+    lines.append(
         "no shuffler: eps with delta = 0 that is left if the shuffler fails;"
         f" from {USELESS_EPS:g} on, nothing useful."
-    ]
-    lines += [f"The largest is that of group {worst!r}."] * (len(records) > 1)
-    names = {
-        "collection": "this collection",
-        "gaussian": "analytic Gaussian at the largest (eps, delta)",
-        "uniform": "a uniform histogram that ignores the data",
-    }
+    )
+    if several_groups:
+        lines.append(f"The largest is that of group {record['largest']!r}.")
+
     data = "the data of the file" if arguments.data else "uniform data"
-    width = max(len(names[name]) for name in errors)
-    lines += [
-        "",
-        f"expected total variation error, {data}, before projection"
-        + " (one round):" * several
-        + ":" * (not several),
-        *(f"  {names[name]:<{width}}  {_error(value)}" for name, value in errors.items()),
-    ]
-    lines += [
-        "The error is for groups that hold the values in the same shares; else the estimate is biased."
-    ] * (len(records) > 1)
+    heading = f"expected total variation error, {data}, before projection"
+    if several_rounds:
+        heading += " (one round)"
+    errors = record["expected_tv"]
+    width = max(len(_ESTIMATES[name]) for name in errors)
+    lines += ["", f"{heading}:"]
+    lines += [f"  {_ESTIMATES[name]:<{width}}  {_error_text(error)}" for name, error in errors.items()]
+    if several_groups:
+        lines.append(
+            "The error is for groups that hold the values in the same shares; else the estimate is biased."
+        )
     return "\n".join(lines)
 
 
-def _error(value: float) -> str:
-    return "no formula for a matrix and users who do not take part" if math.isnan(value) else f"{value:.4g}"
+def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta: bool) -> str:
+    """A row per group. The bounds are on delta if ``of_delta``, else on eps."""
+    titles = {"lower": "at least", "upper": "at most", "unseen": "if unseen"}
+    rows = [["group", "users", "eps0", *(titles[column] for column in columns), "no shuffler"]]
+    for record in records:
+        row = [record["group"], str(record["users"]), plain(record["eps0"])]
+        for column in columns:
+            round_up = _ROUND_UP[column]
+            if of_delta:
+                row.append(_delta_text(record[f"log10_delta_{column}"], round_up))
+            else:
+                row.append(plain(record[f"eps_{column}"], round_up=round_up))
+        row.append(plain(record["eps_without_shuffler"], round_up=True))
+        rows.append(row)
+    return table(rows)
 
 
-def _delta(log10_delta: float, round_up: bool) -> str:
-    none = log10_delta == -math.inf and not round_up
-    return "none known" if none else delta_text(log10_delta, round_up)
+def _error_text(error: float) -> str:
+    if math.isnan(error):
+        return "no formula for a matrix and users who do not take part"
+    return f"{error:.4g}"
+
+
+def _delta_text(log10_delta: float, round_up: bool) -> str:
+    """delta as text. A lower bound of 0 says nothing."""
+    if log10_delta == -math.inf and not round_up:
+        return "none known"
+    return delta_text(log10_delta, round_up)

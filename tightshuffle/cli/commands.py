@@ -4,7 +4,7 @@ import itertools
 import math
 import warnings
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,158 +29,239 @@ from tightshuffle.randomizers import Randomizer, parse
 
 _ROUND_UP = {methods.UPPER: True, methods.LOWER: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
+_POINTS_OF_TEXT = 9  # of a comparison that names no eps
+_POINTS_OF_JSON = 65
 _NEIGHBOURS = {  # --deletion -> what the Gaussian's sigma is for
     False: "a histogram in which one user's value changes: sensitivity sqrt(2)",
     True: "a histogram that lacks one user's value: sensitivity 1",
 }
+_DEFAULTS: dict[str, Any] = {
+    "randomizer": "grr",
+    "colluding": 0,
+    "rounds": 1,
+    "error": None,
+    "release": "reports",
+    "deletion": False,
+}
+_RELEASE_OPTIONS = ("release", "deletion")
+_BATCH_OPTIONS = ("k", "eps0", "randomizer", "colluding", "rounds", *_RELEASE_OPTIONS)
 
 
 @dataclass(frozen=True)
 class _Column:
-    """The results of one method at every eps or delta, and why some of them are nan."""
+    """The results of one method: log10 delta at every eps if ``of_delta``, else eps at every delta.
+
+    ``reason`` says why some of them are nan.
+    """
 
     method: methods.Method
     setting: dict[str, Any]
+    of_delta: bool
     answers: list[float]
-    reason: str = ""
+    reason: str
 
     @property
     def notes(self) -> list[str | None]:
         """Why a result is no finite number, or None."""
-        others = {False: None, True: "delta is 0"}
-        return [self.reason if math.isnan(x) else others[math.isinf(x)] for x in self.answers]
+        return [self._note(answer) for answer in self.answers]
+
+    def _note(self, answer: float) -> str | None:
+        if math.isnan(answer):
+            return self.reason
+        return "delta is 0" if math.isinf(answer) else None
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The results and their notes, for JSON."""
+        name = "log10_delta" if self.of_delta else "eps"
+        return {name: one_or_all(self.answers), "note": one_or_all(self.notes)}
+
+    def text(self, answer: float) -> str:
+        """A result, rounded to the method's side; nan stays nan."""
+        if math.isnan(answer):
+            return "nan"
+        round_up = _ROUND_UP.get(self.method.kind)
+        if self.of_delta:
+            return delta_text(answer, round_up)
+        return plain(answer, round_up=round_up)
 
 
 def _answer_bounds(arguments: Namespace) -> Answer:
     """delta at every eps, or eps at every delta, by one method or by several side by side."""
-    of_delta = arguments.command != "epsilon"
-    asked_name, answer_name = ("eps", "log10_delta") if of_delta else ("delta", "eps")
-    asked = getattr(arguments, asked_name)
-    columns = _ask_all(arguments, _delta_of if of_delta else _eps_of, asked)
-    shared = {name: value for column in columns for name, value in _named(column.setting).items()}
-    given = {**shared, asked_name: one_or_all(asked)}
-    found = [
-        {answer_name: one_or_all(column.answers), "note": one_or_all(column.notes)} for column in columns
-    ]
-    rows = list(zip(*(column.answers for column in columns), strict=True))
-    promised = not any(all(math.isnan(value) for value in row) for row in rows)
+    if arguments.command == "epsilon":
+        columns = _compute_columns(arguments, arguments.delta, of_delta=False)
+        return _answer_columns(columns, "delta", arguments.delta)
+    columns = _compute_columns(arguments, arguments.eps, of_delta=True)
+    return _answer_columns(columns, "eps", arguments.eps)
 
-    def show(column: _Column, value: float, why: str = "") -> str:
-        if math.isnan(value):
-            return f"nan{why}"
-        up = _ROUND_UP.get(column.method.kind)
-        return delta_text(value, up) if of_delta else plain(value, round_up=up)
+
+def _answer_columns(columns: list[_Column], target_name: str, targets: list[float]) -> Answer:
+    """The answer of ``columns`` whose results are those at the ``targets``, eps or delta."""
+    without_guarantee = np.isnan([column.answers for column in columns]).all(axis=0)
+    promised = not without_guarantee.any()
+
+    shared: dict[str, Any] = {}
+    for column in columns:
+        shared.update(_with_names(column.setting))
+    question = {**shared, target_name: one_or_all(targets)}
 
     if len(columns) == 1:
-        column, method = columns[0], columns[0].method
-        lines = [("eps", "delta", "log10 delta") if of_delta else ("delta", "eps")]
-        complaints = []
-        for x, y, note in zip(asked, column.answers, column.notes, strict=True):
-            line = (f"{x:g}", show(column, y, f" ({column.reason})"))
-            lines.append((*line, f"{y:.6g}" * (not math.isnan(y))) if of_delta else line)
-            if note and math.isnan(y):
-                complaints.append(note if of_delta else f"delta = {x:g}, by {method.name}: {note}")
-        heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(column.setting)}"
-        json = {"method": method.name, **given, **found[0]}
-        return Answer(f"{heading}\n\n{table(lines)}", json, complaints, promised)
+        column = columns[0]
+        text, complaints = _describe_one_method(column, targets)
+        record = {"method": column.method.name, **question, **column.record}
+        return Answer(text, record, complaints, promised)
 
-    kinds = {c.method.name: {"kind": c.method.kind, **one} for c, one in zip(columns, found, strict=True)}
-    cells = [(asked_name, *kinds)]
-    for x, row in zip(asked, rows, strict=True):
-        cells.append((f"{x:g}", *map(show, columns, row)))
-    if not of_delta and sorted(kinds) == ["lower", "upper"]:  # one bracket
-        place = {name: 1 + list(kinds).index(name) for name in kinds}
-        ends = [(row[place["lower"]], row[place["upper"]]) for row in cells[1:]]
-        brackets = [f"at most {high}" if low == "nan" else f"between {low} and {high}" for low, high in ends]
-        cells = list(zip([row[0] for row in cells], ["eps of the worst dataset", *brackets], strict=True))
+    text = _describe_methods(columns, shared, target_name, targets)
+    records = {column.method.name: {"kind": column.method.kind, **column.record} for column in columns}
+    return Answer(text, {**question, "methods": records}, (), promised)
+
+
+def _describe_one_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:
+    """The text of a method's results, and the lines for standard error."""
+    method = column.method
+    rows = [["eps", "delta", "log10 delta"] if column.of_delta else ["delta", "eps"]]
+    complaints = []
+    for target, answer in zip(targets, column.answers, strict=True):
+        missing = math.isnan(answer)
+        row = [f"{target:g}", f"nan ({column.reason})" if missing else column.text(answer)]
+        if column.of_delta:
+            row.append("" if missing else f"{answer:.6g}")
+        rows.append(row)
+        if missing and column.reason:
+            where = "" if column.of_delta else f"delta = {target:g}, by {method.name}: "
+            complaints.append(where + column.reason)
+
+    heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(column.setting)}"
+    return f"{heading}\n\n{table(rows)}", complaints
+
+
+def _describe_methods(
+    columns: list[_Column], shared: Mapping[str, Any], target_name: str, targets: list[float]
+) -> str:
+    """The text of the results of several methods: a row per target, and a legend."""
+    names = [column.method.name for column in columns]
+    rows = [(target_name, *names)]
+    for index, target in enumerate(targets):
+        rows.append((f"{target:g}", *(column.text(column.answers[index]) for column in columns)))
+    if target_name == "delta" and sorted(names) == ["lower", "upper"]:
+        rows = _merge_bracket(rows)
+
     legend = []
     for column in columns:
-        missing = any(math.isnan(value) for value in column.answers)
-        said = f"{column.method.kind}; " + (f"nan: {column.reason}" if missing else column.method.valid)
-        legend.append(indented(said, column.method.name))
-    title = f"{'delta' if of_delta else 'eps'} by several methods\n{_written(shared)}"
-    text = "\n".join([title, "", table(cells), "", *legend])
-    return Answer(text, {**given, "methods": kinds}, (), promised)
+        missing = any(math.isnan(answer) for answer in column.answers)
+        remark = f"nan: {column.reason}" if missing else column.method.valid
+        legend.append(indented(f"{column.method.kind}; {remark}", column.method.name))
+    title = f"{'eps' if target_name == 'delta' else 'delta'} by several methods"
+    return "\n".join([f"{title}\n{_written(shared)}", "", table(rows), "", *legend])
 
 
-_Ask = Callable[[methods.Method, Mapping[str, Any], Any], tuple[list[float], str]]
+def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The table of `lower` and `upper` with one column for both."""
+    header = rows[0]
+    merged: list[tuple[str, ...]] = [(header[0], "eps of the worst dataset")]
+    for row in rows[1:]:
+        low, high = row[header.index("lower")], row[header.index("upper")]
+        merged.append((row[0], f"at most {high}" if low == "nan" else f"between {low} and {high}"))
+    return merged
 
 
-def _delta_of(method: methods.Method, setting: Mapping[str, Any], eps: Any) -> tuple[list[float], str]:
+def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool) -> list[_Column]:
+    """The results of every method: nan if a method does not apply; ValueError if no method applies."""
+    names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
+    unique_names = [check_choice("METHOD", name, methods.METHODS) for name in dict.fromkeys(names)]
+    chosen = [methods.METHODS[name] for name in unique_names]
+    compute = _compute_log10_delta if of_delta else _compute_eps
+
+    columns = []
+    refusals = []
+    for method, setting in zip(chosen, _settings(arguments, chosen), strict=True):
+        try:
+            answers, reason = compute(method, setting, np.array(targets))
+        except ValueError as error:
+            refusals.append(error)
+            answers, reason = [math.nan] * len(targets), str(error)
+        columns.append(_Column(method, setting, of_delta, answers, reason))
+    if len(refusals) == len(chosen):
+        raise refusals[0]
+    return columns
+
+
+def _compute_log10_delta(
+    method: methods.Method, setting: Mapping[str, Any], eps: Any
+) -> tuple[list[float], str]:
+    """log10 delta at every eps, and why it is nan at some."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answers = _floats(tightshuffle.delta(eps, method=method.name, log10=True, **setting))
-    outside = [str(c.message) for c in caught if issubclass(c.category, OutsideRange)]
-    return answers, "; ".join(dict.fromkeys(outside))
+    reasons = [str(warning.message) for warning in caught if issubclass(warning.category, OutsideRange)]
+    return answers, "; ".join(dict.fromkeys(reasons))
 
 
-def _eps_of(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
+def _compute_eps(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
+    """eps at every delta, and why it is nan at some."""
     answers = _floats(tightshuffle.epsilon(delta, method=method.name, **setting))
     largest = setting["eps0"] * setting.get("rounds", 1)
     return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
 
 
-def _ask_all(arguments: Namespace, ask: _Ask, asked: list[float]) -> list[_Column]:
-    """The results of every method: nan if a method does not apply; ValueError if no method applies."""
-    names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
-    chosen = [methods.METHODS[check_choice("METHOD", name, methods.METHODS)] for name in dict.fromkeys(names)]
-    found, refusals = [], []
-    for method, setting in zip(chosen, _settings(arguments, chosen), strict=True):
-        try:
-            found.append(_Column(method, setting, *ask(method, setting, np.array(asked))))
-        except ValueError as error:
-            refusals.append(error)
-            found.append(_Column(method, setting, [math.nan] * len(asked), str(error)))
-    if len(refusals) == len(chosen):
-        raise refusals[0]
-    return found
-
-
 def _answer_methods(arguments: Namespace) -> Answer:
-    names = ("kind", "valid", "source", "needs_count", "composes", "randomizers")
-    listed = {m.name: {name: getattr(m, name) for name in names} for m in methods.METHODS.values()}
+    """What every method is."""
+    fields = ("kind", "valid", "source", "needs_count", "composes", "randomizers")
+    records = {}
     blocks = []
-    for m in methods.METHODS.values():
-        more = ["needs --count"] * m.needs_count + ["takes --rounds"] * m.composes
-        more += ["takes --randomizer"] * m.randomizers
-        title = f"{m.name:<{INDENT}}" + "; ".join([m.kind, *more])
-        blocks.append("\n".join([title, indented(f"valid for {m.valid}"), indented(m.source)]))
-    return Answer("\n\n".join(blocks), listed)
+    for name, method in methods.METHODS.items():
+        records[name] = {field: getattr(method, field) for field in fields}
+        remarks = [method.kind]
+        if method.needs_count:
+            remarks.append("needs --count")
+        if method.composes:
+            remarks.append("takes --rounds")
+        if method.randomizers:
+            remarks.append("takes --randomizer")
+        title = f"{name:<{INDENT}}" + "; ".join(remarks)
+        blocks.append("\n".join([title, indented(f"valid for {method.valid}"), indented(method.source)]))
+    return Answer("\n\n".join(blocks), records)
 
 
 def _answer_plan(arguments: Namespace) -> Answer:
+    """A plan for every eps and delta."""
     from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
 
-    n, k, shares = _histogram(arguments)
-    rounds, name = arguments.rounds, arguments.randomizer
-    options = {"randomizer": name, "colluding": arguments.colluding, "rounds": rounds}
-    options |= {"error": arguments.error, "release": arguments.release, "deletion": arguments.deletion}
-    given = {key: options[key] for key, usual in _USUAL.items() if options[key] != usual}
+    n, k, shares = _data_of_plan(arguments)
+    options = {name: getattr(arguments, name) for name in _DEFAULTS}
+    shown = _changed_options(arguments, _DEFAULTS)
     data = "uniform data" if shares is None else "the data of the file"
-    texts, objects = [], []
+    sensitivity = 1.0 if arguments.deletion else HISTOGRAM_SENSITIVITY
+
+    texts = []
+    records: list[dict[str, Any]] = []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
         plan = tightshuffle.plan(n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options)
-        row = {"method": "upper", "n": plan.n, "k": k, "eps0": plan.eps0, "eps": eps}
-        row["log10_delta"] = log10_delta
-        shown = given | ({"randomizer": plan.randomizer} if "randomizer" in given else {})
-        row |= {**shown, "log10_delta_of_eps0": plan.log10_delta, "capped": plan.capped, "sigma": plan.sigma}
-        sensitivity = 1.0 if arguments.deletion else HISTOGRAM_SENSITIVITY
-        row |= {"sensitivity": sensitivity, "eps_without_shuffler": rounds * plan.eps0}
-        objects.append({**row, "expected_tv": plan.tv})
+        if "randomizer" in shown:  # the plan has found its parameter
+            shown["randomizer"] = plan.randomizer
         texts.append(_plan_text(k, shown, data, eps, log10_delta, plan))
-    json = objects[0] if len(objects) == 1 else {"method": "upper", "plans": objects}
+        record = {
+            "method": "upper",
+            "n": plan.n,
+            "k": k,
+            "eps0": plan.eps0,
+            "eps": eps,
+            "log10_delta": log10_delta,
+            **shown,
+            "log10_delta_of_eps0": plan.log10_delta,
+            "capped": plan.capped,
+            "sigma": plan.sigma,
+            "sensitivity": sensitivity,
+            "eps_without_shuffler": arguments.rounds * plan.eps0,
+            "expected_tv": plan.tv,
+        }
+        records.append(record)
+
+    json = records[0] if len(records) == 1 else {"method": "upper", "plans": records}
     return Answer("\n\n\n".join(texts), json)
 
 
-def _answer_users(arguments: Namespace) -> Answer:
-    given = {name: value for name in _ASKED if (value := getattr(arguments, name)) != _USUAL.get(name)}
-    users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **given)
-    guarantee = f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
-    text = f"{guarantee}, {_written(given)}\n\nfewest users   {users}"
-    return Answer(text, {**given, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users})
-
-
-def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
+def _data_of_plan(arguments: Namespace) -> tuple[int | None, int, Any]:
     """n, k, and the share of each value, None for uniform data."""
     if (arguments.k is None) != bool(arguments.data):
         raise ValueError("give --k, or --data, which gives the users and their values")
@@ -190,50 +271,87 @@ def _histogram(arguments: Namespace) -> tuple[int | None, int, Any]:
     return users, len(shares), shares
 
 
-def _plan_text(k: int, given: dict[str, Any], data: str, eps: float, log10_delta: float, plan: Any) -> str:
-    reached = delta_text(plan.log10_delta, True)
-    rounds, colluding = given.get("rounds", 1), int(check_colluding(given.get("colluding", 0), plan.n))
-    name = given.get("randomizer", "k-RR")
-    sent, trusted = ("summed", "reports leak") if "release" in given else ("shuffled", "the shuffler fails")
-    tv = {name: f"{value:.4g}" for name, value in plan.tv.items()}
-    rows = [
-        (f"{name} with eps0 = {plain(plan.eps0, round_up=False)}, {sent}, inverted", tv["shuffle+INV"]),
-        (f"analytic Gaussian, sigma = {plain(plan.sigma, round_up=True)}", tv["gaussian"]),
-        (f"{name} with eps0 = {eps / rounds:g}, not {sent} (delta = 0)", tv["local"]),
-    ]
-    if "uniform" in tv:
-        rows.append(("a uniform histogram that ignores the data", tv["uniform"]))
-    width = max(len(name) for name, _ in rows)
-    lines = [
-        f"(eps = {eps:g}, delta = {delta_text(log10_delta)}) for every dataset"
-        f" with n = {plan.n}, k = {k}"
-        + f", after {rounds} rounds" * (rounds > 1)
-        + f", {colluding} of the users colluding" * (colluding > 0),
-        "",
-        *(f"fewest users   {plan.n}   (error at most {error:g})" for error in [given.get("error")] if error),
-        f"largest eps0   {plain(plan.eps0, round_up=False)}   (upper: delta = {reached})"
-        + "; the plan tries no larger eps0" * plan.capped,
-        f"left, with delta = 0, if {trusted}: {what_is_left(rounds * plan.eps0)}"
-        + f", for the {rounds} rounds together" * (rounds > 1),
-        "",
-        f"expected total variation error, {data}, before projection" + " (one round)" * (rounds > 1) + ":",
-        *(f"  {name:<{width}}  {value}" for name, value in rows),
-        "",
-        f"The Gaussian's sigma is for {_NEIGHBOURS[given.get('deletion', False)]}.",
-    ]
+def _plan_text(
+    k: int,
+    options: dict[str, Any],
+    data: str,
+    eps: float,
+    log10_delta: float,
+    plan: Any,
+) -> str:
+    """The text of a plan. ``options`` are those that the user changed."""
+    rounds = options.get("rounds", 1)
+    colluding = int(check_colluding(options.get("colluding", 0), plan.n))
+    eps0 = plain(plan.eps0, round_up=False)
+
+    guarantee = f"(eps = {eps:g}, delta = {delta_text(log10_delta)}) for every dataset"
+    guarantee += f" with n = {plan.n}, k = {k}"
+    if rounds > 1:
+        guarantee += f", after {rounds} rounds"
+    if colluding > 0:
+        guarantee += f", {colluding} of the users colluding"
+    lines = [guarantee, ""]
+    if "error" in options:
+        lines.append(f"fewest users   {plan.n}   (error at most {options['error']:g})")
+
+    largest = f"largest eps0   {eps0}   (upper: delta = {delta_text(plan.log10_delta, True)})"
+    if plan.capped:
+        largest += "; the plan tries no larger eps0"
+    failure = "reports leak" if "release" in options else "the shuffler fails"
+    remaining = f"left, with delta = 0, if {failure}: {what_is_left(rounds * plan.eps0)}"
+    heading = f"expected total variation error, {data}, before projection"
+    if rounds > 1:
+        remaining += f", for the {rounds} rounds together"
+        heading += " (one round)"
+    lines += [largest, remaining, "", f"{heading}:", *_error_lines(options, eps / rounds, plan)]
+
+    lines += ["", f"The Gaussian's sigma is for {_NEIGHBOURS[options.get('deletion', False)]}."]
     if max(plan.tv.values()) > 1:
         lines += ["", USELESS_ERROR]
     return "\n".join(lines)
 
 
+def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[str]:
+    """A line per mechanism with its expected error; ``local_eps`` is the local model's, for one round."""
+    name = options.get("randomizer", "k-RR")
+    sent = "summed" if "release" in options else "shuffled"
+    eps0, sigma = plain(plan.eps0, round_up=False), plain(plan.sigma, round_up=True)
+    titles = {
+        "shuffle+INV": f"{name} with eps0 = {eps0}, {sent}, inverted",
+        "gaussian": f"analytic Gaussian, sigma = {sigma}",
+        "local": f"{name} with eps0 = {local_eps:g}, not {sent} (delta = 0)",
+    }
+    if "uniform" in plan.tv:
+        titles["uniform"] = "a uniform histogram that ignores the data"
+    width = max(map(len, titles.values()))
+    return [f"  {title:<{width}}  {plan.tv[key]:.4g}" for key, title in titles.items()]
+
+
+def _answer_users(arguments: Namespace) -> Answer:
+    """The fewest users for a guarantee."""
+    setting = _changed_options(arguments, _BATCH_OPTIONS)
+    users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **setting)
+    guarantee = f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
+    text = f"{guarantee}, {_written(setting)}\n\nfewest users   {users}"
+    return Answer(text, {**setting, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users})
+
+
 def _answer_compare(arguments: Namespace) -> Answer:
-    bounds = [m for m in methods.METHODS.values() if m.kind == methods.UPPER and m.name != "upper"]
-    others = [m.name for m in bounds if m.randomizers or arguments.randomizer == "grr"]
-    arguments.method = ",".join(["lower", "upper", *others])
+    """delta as a function of eps by every upper bound that applies, and by `lower`."""
+    names = ["lower", "upper"]
+    for name, method in methods.METHODS.items():
+        applies = method.randomizers or arguments.randomizer == "grr"
+        if method.kind == methods.UPPER and name != "upper" and applies:
+            names.append(name)
+    arguments.method = ",".join(names)
+
     if arguments.eps is None:
         setting = _settings(arguments, [methods.METHODS["upper"]])[0]
-        end = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting) or setting["eps0"]
-        arguments.eps = np.linspace(0.0, end, 65 if arguments.json else 9).tolist()
+        last = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting)
+        if last == 0:
+            last = setting["eps0"]
+        points = _POINTS_OF_JSON if arguments.json else _POINTS_OF_TEXT
+        arguments.eps = np.linspace(0.0, last, points).tolist()
     return _answer_bounds(arguments)
 
 
@@ -267,48 +385,55 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
     "compare": _answer_compare,
 }
 
-_USUAL: dict[str, Any] = {"randomizer": "grr", "colluding": 0, "rounds": 1, "error": None}
-_USUAL |= {"release": "reports", "deletion": False}
-_RELEASED = ("release", "deletion")
-_ASKED = ("k", "eps0", "randomizer", "colluding", "rounds", *_RELEASED)
 
-
-def _settings(arguments: Namespace, chosen: list[methods.Method]) -> list[dict[str, Any]]:
-    """The keywords of `tightshuffle.delta` for each method: options that it does not use are left out."""
-    given: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
+def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[dict[str, Any]]:
+    """The keywords of `tightshuffle.delta` for each method. Options that it does not use are left out."""
+    shared: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
     if arguments.randomizer.startswith("file:"):
-        own = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
-        given |= {"k": own.k, "eps0": own.eps0, "randomizer": own}
+        randomizer = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
+        shared.update(k=randomizer.k, eps0=randomizer.eps0, randomizer=randomizer)
     elif arguments.randomizer != "grr":
-        given["randomizer"] = arguments.randomizer
+        shared["randomizer"] = arguments.randomizer
     if arguments.colluding:
-        given["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
-    counted = {"count": arguments.count, "direction": arguments.direction}
-    counted = {name: value for name, value in counted.items() if value is not None}
-    nobody = not any(method.needs_count for method in chosen)  # then each of them refuses it
-    given |= {name: value for name in _RELEASED if (value := getattr(arguments, name)) != _USUAL[name]}
-    rounds = {"rounds": arguments.rounds}
-    return [
-        given
-        | (counted if method.needs_count or nobody else {})
-        | (rounds if method.composes or arguments.rounds != 1 else {})
-        for method in chosen
-    ]
+        shared["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
+    shared.update(_changed_options(arguments, _RELEASE_OPTIONS))
+
+    counted = _changed_options(arguments, ("count", "direction"))
+    counts_matter = any(method.needs_count for method in chosen)
+    settings = []
+    for method in chosen:
+        setting = dict(shared)
+        # If no method has a use for a count, each refuses it.
+        if method.needs_count or not counts_matter:
+            setting.update(counted)
+        if method.composes or arguments.rounds != 1:
+            setting["rounds"] = arguments.rounds
+        settings.append(setting)
+    return settings
 
 
-def _named(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting with names and numbers only."""
-    own = setting.get("randomizer")
-    return {**setting, "randomizer": own.name} if isinstance(own, Randomizer) else dict(setting)
+def _changed_options(arguments: Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """The values of these options but for defaults."""
+    values = {name: getattr(arguments, name) for name in names}
+    return {name: value for name, value in values.items() if value != _DEFAULTS.get(name)}
+
+
+def _with_names(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """The setting with the name of a randomizer object in its place."""
+    named = dict(setting)
+    if isinstance(named.get("randomizer"), Randomizer):
+        named["randomizer"] = named["randomizer"].name
+    return named
 
 
 def _written(setting: Mapping[str, Any]) -> str:
-    return ", ".join(
-        f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}"
-        for name, value in _named(setting).items()
-    )
+    """The setting as text."""
+    texts = []
+    for name, value in _with_names(setting).items():
+        texts.append(f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}")
+    return ", ".join(texts)
 
 
 def _floats(array: Any) -> list[float]:
     """A list of floats, without negative zeros."""
-    return [float(x) + 0.0 for x in np.atleast_1d(array)]
+    return [float(number) + 0.0 for number in np.atleast_1d(array)]

@@ -14,7 +14,22 @@ from tightshuffle.number_text import plain
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS
 from tightshuffle.randomizers.expected_errors import mean_absolute
 
-_NEAR = 1.003  # an error that counts as the Gaussian's
+_NEAR = 1.003  # ratio to the Gaussian's error up to which a law's error counts as equal
+_HEADER = (
+    "law",
+    "added by",
+    "dummies per value",
+    "messages per user",
+    "expected error",
+    "over the Gaussian's",
+)
+_LEGEND = (
+    "A cut law is only for the shuffler, which must keep the numbers secret.",
+    "The shuffler sees all values unless users encrypt them for the analyst; the two must not collude.",
+    "If the shuffler fails, nothing is left: users send their values as they are.",
+    "expected error: expected total variation error, before projection;",
+    "the Gaussian is the central analytic Gaussian mechanism with the same (eps, delta).",
+)
 
 
 def answer_dummies(arguments: Namespace) -> Answer:
@@ -23,84 +38,118 @@ def answer_dummies(arguments: Namespace) -> Answer:
     check_whole("k", arguments.k, 2)
     check_whole("values_per_user", arguments.values_per_user, 1, arguments.k)
     rounds = int(check_one("rounds", check_rounds(arguments.rounds)))
-    most = LARGEST_ROUNDS // int(arguments.values_per_user)
-    if rounds > most:
+    largest_rounds = LARGEST_ROUNDS // int(arguments.values_per_user)
+    if rounds > largest_rounds:
         raise ValueError(
-            f"rounds must be at most {most} where values_per_user is {arguments.values_per_user};"
-            f" got {rounds}"
+            f"rounds must be at most {largest_rounds} where values_per_user is"
+            f" {arguments.values_per_user}; got {rounds}"
         )
-    about = {name: getattr(arguments, name) for name in ("n", "k", "values_per_user", "rounds")}
-    return _of_law(arguments, about) if arguments.law else _designs(arguments, about)
+
+    setting = {name: getattr(arguments, name) for name in ("n", "k", "values_per_user", "rounds")}
+    if arguments.law:
+        return _answer_law(arguments, setting)
+    return _answer_designs(arguments, setting)
 
 
-def _of_law(arguments: Namespace, about: dict[str, Any]) -> Answer:
+def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
+    """The eps of the law that the user names, and its error."""
     law = parse_law(arguments.law)
-    low, high = (
-        HiddenByDummies(law, about["values_per_user"], about["rounds"], round_up=up).epsilon(
-            log10_delta=arguments.delta
-        )
-        for up in (False, True)
-    )
-    error = expected_tv(law, n=about["n"], k=about["k"])
+    low = _eps_of_law(law, arguments.delta, setting, round_up=False)
+    high = _eps_of_law(law, arguments.delta, setting, round_up=True)
+    error = expected_tv(law, n=setting["n"], k=setting["k"])
     lines = [
-        f"eps at delta = {delta_text(arguments.delta)}, for every dataset, {_written(about)}",
+        f"eps at delta = {delta_text(arguments.delta)}, for every dataset, {_written(setting)}",
         "",
         f"between {plain(low, round_up=False)} and {plain(high, round_up=True)}",
         f"dummies per value, on average   {law.mean:.6g}",
         f"expected total variation error  {error:.4g}",
     ]
-    record = {**about, "law": law.name, "log10_delta": arguments.delta, "eps": high, "eps_at_least": low}
-    return Answer("\n".join(lines), {**record, "mean": law.mean, "expected_tv": error})
+    record = {
+        **setting,
+        "law": law.name,
+        "log10_delta": arguments.delta,
+        "eps": high,
+        "eps_at_least": low,
+        "mean": law.mean,
+        "expected_tv": error,
+    }
+    return Answer("\n".join(lines), record)
 
 
-def _designs(arguments: Namespace, about: dict[str, Any]) -> Answer:
-    n, k, eps = about["n"], about["k"], arguments.eps
-    asked = {"log10_delta": arguments.delta}
-    asked |= {name: about[name] for name in ("values_per_user", "rounds")}
-    changed = HISTOGRAM_SENSITIVITY * math.sqrt(about["values_per_user"] * about["rounds"])
-    sigma = exact_scale(eps, log10_delta=arguments.delta, sensitivity=changed)
-    gaussian = float(mean_absolute(sigma))
-    share = smallest_poisson_mean(eps, **asked, devices=n, colluding=arguments.colluding)
-    best = best_cut_law(eps, **asked)
-    designs: list[tuple[str, Law]] = [("shuffler", best)]
-    cheap = best_cut_law(eps, **asked, absolute_error=_NEAR * gaussian)
-    if cheap.mean < best.mean:
-        more = cheap.absolute_error > best.absolute_error
-        designs = [*designs * more, ("shuffler", cheap)]
-    designs.append(("devices", poisson(share * n)))
-    rows: list[tuple[str, ...]] = [
-        ("law", "added by", "dummies per value", "messages per user", "expected error", "over the Gaussian's")
-    ]
+def _eps_of_law(law: Law, log10_delta: float, setting: dict[str, Any], round_up: bool) -> float:
+    bound = HiddenByDummies(law, setting["values_per_user"], setting["rounds"], round_up=round_up)
+    return bound.epsilon(log10_delta=log10_delta)
+
+
+def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
+    """The best laws for (eps, delta), in a table."""
+    n, k, eps, log10_delta = setting["n"], setting["k"], arguments.eps, arguments.delta
+    counts = setting["values_per_user"] * setting["rounds"]
+    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(counts)
+    sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity)
+    gaussian_error = float(mean_absolute(sigma))
+    mean_per_device, designs = _find_laws(arguments, setting, gaussian_error)
+
+    rows: list[tuple[str, ...]] = [_HEADER]
     records = []
-    for who, law in designs:
+    for party, law in designs:
         record = {
             "law": law.name,
-            "added_by": who,
+            "added_by": party,
             "mean": law.mean,
             "expected_tv": expected_tv(law, n=n, k=k),
-        }
-        record |= {
-            "messages_per_user": about["values_per_user"] + k * law.mean / n,
-            "ratio": law.absolute_error / gaussian,
+            "messages_per_user": setting["values_per_user"] + k * law.mean / n,
+            "ratio": law.absolute_error / gaussian_error,
         }
         records.append(record)
-        shown = [f"{record[key]:.4g}" for key in ("mean", "messages_per_user", "expected_tv")]
-        rows.append((law.name if who == "shuffler" else "poisson", who, *shown, f"{record['ratio']:.3f}"))
+        name = law.name if party == "shuffler" else "poisson"
+        texts = [f"{record[key]:.4g}" for key in ("mean", "messages_per_user", "expected_tv")]
+        rows.append((name, party, *texts, f"{record['ratio']:.3f}"))
+
+    mean_text = plain(mean_per_device, 4, round_up=True)
     lines = [
-        f"(eps = {eps:.15g}, delta = {delta_text(arguments.delta)}) for every dataset, {_written(about)}",
+        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",
         table(rows),
         "",
-        f"Each device adds a Poisson number of every value with mean {plain(share, 4, round_up=True)}.",
-        "A cut law is only for the shuffler, which must keep the numbers secret.",
-        "The shuffler sees all values unless users encrypt them for the analyst; the two must not collude.",
-        "If the shuffler fails, nothing is left: users send their values as they are.",
-        "expected error: expected total variation error, before projection;",
-        "the Gaussian is the central analytic Gaussian mechanism with the same (eps, delta).",
+        f"Each device adds a Poisson number of every value with mean {mean_text}.",
+        *_LEGEND,
     ]
-    guarantee = {**about, "eps": eps, "log10_delta": arguments.delta, "mean_per_device": share}
-    return Answer("\n".join(lines), {**guarantee, "designs": records})
+    answer = {
+        **setting,
+        "eps": eps,
+        "log10_delta": log10_delta,
+        "mean_per_device": mean_per_device,
+        "designs": records,
+    }
+    return Answer("\n".join(lines), answer)
 
 
-def _written(about: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in about.items())
+def _find_laws(
+    arguments: Namespace, setting: dict[str, Any], gaussian_error: float
+) -> tuple[float, list[tuple[str, Law]]]:
+    """The mean of a device's Poisson law, and every law to show with who adds it.
+
+    A cut law with fewer dummies than the best one, whose error is near the Gaussian's, is shown, too.
+    """
+    guarantee = {
+        "log10_delta": arguments.delta,
+        "values_per_user": setting["values_per_user"],
+        "rounds": setting["rounds"],
+    }
+    n, eps = setting["n"], arguments.eps
+    mean_per_device = smallest_poisson_mean(eps, **guarantee, devices=n, colluding=arguments.colluding)
+    best = best_cut_law(eps, **guarantee)
+    cheap = best_cut_law(eps, **guarantee, absolute_error=_NEAR * gaussian_error)
+
+    designs: list[tuple[str, Law]] = []
+    if cheap.mean >= best.mean or cheap.absolute_error > best.absolute_error:
+        designs.append(("shuffler", best))
+    if cheap.mean < best.mean:
+        designs.append(("shuffler", cheap))
+    designs.append(("devices", poisson(mean_per_device * n)))
+    return mean_per_device, designs
+
+
+def _written(setting: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in setting.items())

@@ -9,7 +9,8 @@ from typing import Any
 
 from tightshuffle.number_text import e_notation, from_log10, plain
 
-INDENT, _WIDTH = 17, 100
+INDENT = 17
+_WIDTH = 100
 # From this eps on nothing useful is left: who thinks that two values are equally likely can be 99.75 % sure
 # of one of them after seeing the report, since e^6 = 403.
 USELESS_EPS = 6.0
@@ -20,8 +21,8 @@ USELESS_ERROR = "An error above 1 means that the estimate is useless."
 class Answer:
     """The result of a command, as text and as JSON.
 
-    ``complaints``: lines for standard error. ``promised``: False if no method gives a guarantee at some eps
-    or delta.
+    ``complaints`` are lines for standard error. ``promised`` is False if no method gives a guarantee at some
+    eps or delta.
     """
 
     text: str
@@ -31,33 +32,42 @@ class Answer:
 
     def as_json(self) -> str:
         """One JSON object."""
-        return json.dumps(_plain(self.json), allow_nan=False)
+        return json.dumps(_without_nan(self.json), allow_nan=False)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
     """The rows as text, with columns aligned to the left."""
-    widths = [max(len(row[i]) for row in rows if not row[i].startswith("nan (")) for i in range(len(rows[0]))]
-    lines = ("  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    widths = []
+    for column in zip(*rows, strict=True):
+        # The reason for a nan may be longer than its column.
+        widths.append(max(len(cell) for cell in column if not cell.startswith("nan (")))
+
+    lines = []
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
 
 
 def indented(text: str, title: str = "") -> str:
     """Lines of text to the right of a ``title``."""
-    first = f"{title:<{INDENT}}"
-    return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=" " * INDENT)
+    start = f"{title:<{INDENT}}"
+    return textwrap.fill(text, _WIDTH, initial_indent=start, subsequent_indent=" " * INDENT)
 
 
 def delta_text(log10_delta: float, round_up: bool | None = None) -> str:
-    """A delta with four digits, from its log10."""
-    number = from_log10(log10_delta)
-    text = e_notation(number, 4, round_up=round_up)
-    return plain(number, 12) if text == "1" and round_up is None else text
+    """A delta with four digits, from its log10. Rounded to the nearest, it has 12 where four would say 1."""
+    delta = from_log10(log10_delta)
+    text = e_notation(delta, 4, round_up=round_up)
+    if text == "1" and round_up is None:
+        return plain(delta, 12)
+    return text
 
 
 def what_is_left(eps: float) -> str:
-    """The guarantee (eps, 0) of users whose shuffler or aggregators failed, in words; rounded up.
+    """The guarantee (eps, 0) of users whose shuffler or aggregators failed, in words, rounded up.
 
-    math.inf is nothing; from `USELESS_EPS` on it is nothing useful.
+    An eps of math.inf is nothing. From `USELESS_EPS` on it is nothing useful.
     """
     if eps == math.inf:
         return "nothing"
@@ -71,10 +81,12 @@ def one_or_all(items: Sequence[Any]) -> Any:
     return items[0] if len(items) == 1 else list(items)
 
 
-def _plain(value: Any) -> Any:
+def _without_nan(value: Any) -> Any:
     """``value`` with None for the numbers that JSON does not have: nan and infinity."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: _without_nan(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_without_nan(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

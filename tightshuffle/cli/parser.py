@@ -250,7 +250,7 @@ _GUARANTEE = ("--rounds", "--release", "--deletion")
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line; its errors are ValueErrors."""
+    """The parser of the whole command line. Its errors are ValueErrors."""
     # Nothing is abbreviated: --eps must never stand for --eps0.
     style: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
@@ -260,25 +260,26 @@ def make_parser() -> argparse.ArgumentParser:
     def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=about, epilog=examples, **style)
 
-    method = f"one of these, several with commas between, or all: {', '.join(methods.METHODS)}"
+    names = ", ".join(methods.METHODS)
     delta = add("delta", "delta at a given eps, by any method", _DELTA, _DELTA_EXAMPLES)
     epsilon = add("epsilon", "eps at a given delta, by any method", _EPSILON, _EPSILON_EXAMPLES)
     for command in (delta, epsilon):
+        method = f"one of these, several with commas between, or all: {names}"
         command.add_argument("method", metavar="METHOD", help=method)
         _add(command, "--n", required=True)
         _add(command, *_SETTING, "--count", "--direction", *_GUARANTEE)
     _add(delta, "--eps", required=True)
-    some = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
-    _add(epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=some)
+    deltas = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
+    _add(epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=deltas)
 
-    about = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
-    listing = add("methods", "what each method is, and where it is valid", about)
+    description = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
+    listing = add("methods", "what each method is, and where it is valid", description)
 
     plan = add("plan", "the largest eps0 for (eps, delta), and the error", _PLAN, _PLAN_EXAMPLES)
     users = plan.add_mutually_exclusive_group(required=True)
     _add(users, "--n", "--data")
-    enough = "find the fewest users whose expected total variation error is at most this"
-    users.add_argument("--error", metavar="TV", type=values.number, help=enough)
+    error = "find the fewest users whose expected total variation error is at most this"
+    users.add_argument("--error", metavar="TV", type=values.number, help=error)
     _add(plan, "--k", "--randomizer", "--colluding", *_GUARANTEE)
     _add(plan, "--eps", required=True)
     _add(plan, "--delta", nargs="+")
@@ -292,20 +293,20 @@ def make_parser() -> argparse.ArgumentParser:
     _add(design, "--delta", "--rounds", "--values-per-user", "--colluding")
     design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
-    hidden = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
-    _add(hidden, "--n", "--k", required=True)
-    _add(hidden, "--delta", "--colluding", "--rounds", "--values-per-user")
-    wanted = hidden.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
-    wanted.add_argument("--law", metavar="LAW", help=LAWS)
+    dummies = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
+    _add(dummies, "--n", "--k", required=True)
+    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user")
+    eps_or_law = dummies.add_mutually_exclusive_group(required=True)
+    eps_or_law.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
+    eps_or_law.add_argument("--law", metavar="LAW", help=LAWS)
 
     collection = add(
         "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
     )
     collection.add_argument("file", metavar="FILE", help="a YAML or JSON file")
-    asked = collection.add_mutually_exclusive_group(required=True)
-    asked.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is computed")
-    _add(asked, "--delta", required=False, help="one number: eps is computed")
+    eps_or_delta = collection.add_mutually_exclusive_group(required=True)
+    eps_or_delta.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is computed")
+    _add(eps_or_delta, "--delta", required=False, help="one number: eps is computed")
     _add(collection, "--data")
 
     compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
@@ -316,13 +317,14 @@ def make_parser() -> argparse.ArgumentParser:
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
     calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
     calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
-    for command in (delta, epsilon, listing, plan, batch, design, hidden, collection, compare):
+    for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):
         command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
     return parser
 
 
-def _add(command: argparse._ActionsContainer, *names: str, **more: Any) -> None:
+def _add(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
+    """Add the options, with the ``changes`` to what `_OPTIONS` says, and their old names."""
     for name in names:
-        command.add_argument(name, **_OPTIONS[name] | more)
+        command.add_argument(name, **{**_OPTIONS[name], **changes})
         for old_name in _OLD_NAMES.get(name, []):
             command.add_argument(old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS)

@@ -36,19 +36,27 @@ def users_or_share(text: str) -> float:
 
 
 def some(*, by_factors: bool = False) -> Callable[[str], list[float]]:
-    """A parser of one number, or of from:to:how many: evenly spaced, or with equal ratios."""
+    """A parser of one number, or of from:to:how many.
+
+    The numbers of a range are evenly spaced, or have equal ratios if ``by_factors``.
+    """
 
     def parse(text: str) -> list[float]:
-        ends = [number(end) for end in text.split(":")]
-        if len(ends) == 1:
-            return ends
-        if len(ends) != 3 or ends[2] not in range(2, _LONGEST_RANGE + 1):
-            wanted = "must be a number, or a range from:to:how many, such as 0.1:2:50, of 2 to 10000 numbers"
-            raise _refusal(wanted, text)
-        if by_factors and not min(ends) > 0:
+        numbers = [number(word) for word in text.split(":")]
+        if len(numbers) == 1:
+            return numbers
+
+        if len(numbers) != 3 or numbers[2] not in range(2, _LONGEST_RANGE + 1):
+            raise _refusal(
+                "must be a number, or a range from:to:how many, such as 0.1:2:50, of 2 to 10000 numbers",
+                text,
+            )
+        if by_factors and not min(numbers) > 0:
             raise _refusal("must be a range of numbers > 0", text)
-        spaced = np.geomspace if by_factors else np.linspace
-        return [float(f"{value:.15g}") for value in spaced(ends[0], ends[1], int(ends[2]))]
+
+        first, last, length = numbers
+        spaced_numbers = np.geomspace if by_factors else np.linspace
+        return [float(f"{value:.15g}") for value in spaced_numbers(first, last, int(length))]
 
     return parse
 
@@ -77,5 +85,5 @@ def histogram(path: str) -> tuple[int, Floats]:
     return int(counts.sum()), counts / counts.sum()
 
 
-def _refusal(wanted: str, text: str) -> argparse.ArgumentTypeError:
-    return argparse.ArgumentTypeError(f"{wanted}; got {text!r}")
+def _refusal(requirement: str, text: str) -> argparse.ArgumentTypeError:
+    return argparse.ArgumentTypeError(f"{requirement}; got {text!r}")

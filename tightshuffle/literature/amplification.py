@@ -1,11 +1,12 @@
 """Amplification theorems in closed form, as their papers state them.
 
-All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset; here they
+All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset. Here they
 are solved for delta. Where a theorem's conditions fail, the result is nan, with an `OutsideRange` warning
 that names the condition. For eps >= eps0, delta is 0: each report is (eps0, 0)-DP already.
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,11 @@ def erlingsson(points: Points) -> Floats:
     """
     eps, n, eps0 = points.eps, points.users, points.eps0
     ln_delta = -n * (eps / (12 * eps0)) ** 2
-    conditions = {"n >= 1000": n >= 1000, "eps0 < 1/2": eps0 < 0.5, "delta < 1/100": ln_delta < np.log(0.01)}
+    conditions = {
+        "n >= 1000": n >= 1000,
+        "eps0 < 1/2": eps0 < 0.5,
+        "delta < 1/100": ln_delta < np.log(0.01),
+    }
     return _answer("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
 
@@ -54,16 +59,16 @@ def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
 
         delta <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n.
 
-    ``randomizer`` chooses gamma and L: "krr" for those of k-RR; "generic" their bounds for any eps0-LDP
+    ``randomizer`` chooses gamma and L. "krr" means those of k-RR, and "generic" their bounds for any eps0-LDP
     randomizer (Lemma 5.2), where ``k`` does not matter.
     """
-    gamma, _, _, width, _, local = _blanket(points, randomizer)
-    eps, n = points.eps, points.users
+    blanket = _blanket_moments(points, randomizer)
+    eps, n, gamma, width = points.eps, points.users, blanket.gamma, blanket.width
     with np.errstate(all="ignore"):
         a = -np.expm1(-eps)  # all of L over e^eps, so that nothing overflows
         fall = -np.expm1(-2 * (a / width) ** 2)
         ln_delta = eps + 2 * np.log(width) - np.log(4 * a * gamma * n) + n * np.log1p(-gamma * fall)
-    return _answer("balle_hoeffding", ln_delta, {}, local=local)
+    return _answer("balle_hoeffding", ln_delta, {}, local=eps >= points.eps0)
 
 
 def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
@@ -73,38 +78,49 @@ def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)), E[(L_1 + ... + L_m)_+] is at most
     b / log(1 + a b / c) e^(-m c / b^2 phi(a b / c)), phi(u) = (1 + u) log(1 + u) - u.
     """
-    gamma, truthful, largest, _, square, local = _blanket(points, randomizer)
-    eps, n = points.eps, points.users
+    blanket = _blanket_moments(points, randomizer)
+    eps, n, b, c = points.eps, points.users, blanket.largest, blanket.second_moment
     with np.errstate(all="ignore"):
-        u = -np.expm1(-eps) * largest / square
-        exponent = square / largest**2 * _phi(u)
+        u = -np.expm1(-eps) * b / c
+        exponent = c / b**2 * _phi(u)
         # E[x^M; M >= 1] = (1 - gamma + gamma x)^n - (1 - gamma)^n with x = e^-exponent. As phi(u) <= u^2 / 2,
         # the exponent is at most a^2 / (2 c) <= 1 / 2.
-        gain = n * np.log1p(gamma / truthful * np.exp(-exponent))
-        grown = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
-        ln_delta = eps + np.log(largest / np.log1p(u)) - np.log(gamma * n) + n * np.log(truthful) + grown
-    return _answer("balle_bennett", ln_delta, {}, local=local)
+        gain = n * np.log1p(blanket.gamma / blanket.truthful * np.exp(-exponent))
+        ln_growth = np.where(gain > 40, gain, np.log(np.expm1(np.minimum(gain, 40))))
+        ln_delta = eps + np.log(b / np.log1p(u)) - np.log(blanket.gamma * n)
+        ln_delta = ln_delta + n * np.log(blanket.truthful) + ln_growth
+    return _answer("balle_bennett", ln_delta, {}, local=eps >= points.eps0)
 
 
-def _blanket(points: Points, randomizer: str) -> tuple[Floats, Floats, Floats, Floats, Floats, Booleans]:
-    """gamma and 1 - gamma; of L / e^eps its largest value, width and second moment; where eps >= eps0."""
+class _BlanketMoments(NamedTuple):
+    """gamma, 1 - gamma, and of L / e^eps the largest value, the range's width and a second moment."""
+
+    gamma: Floats
+    truthful: Floats
+    largest: Floats
+    width: Floats
+    second_moment: Floats
+
+
+def _blanket_moments(points: Points, randomizer: str) -> _BlanketMoments:
+    """Those of k-RR, or bounds on those of any randomizer."""
     check_choice("randomizer", randomizer, RANDOMIZERS)
     eps, k, eps0 = points.eps, points.k, points.eps0
-    a = -np.expm1(-eps)
     with np.errstate(over="ignore", invalid="ignore"):
         if randomizer == "generic":
             gamma, truthful = np.exp(-eps0), -np.expm1(-eps0)
             largest = np.exp(eps0 - eps) - np.exp(-eps0)
             width = (1 + np.exp(-eps)) * 2 * np.sinh(eps0)
             square = np.exp(eps0 + eps) * (1 + np.exp(-2 * eps)) - 2 * gamma * np.exp(-2 * eps0)
-            square = square * np.exp(-eps)
-        else:
-            total = 1 + (k - 1) * np.exp(-eps0)
-            gamma, truthful = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
-            largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
-            width = truthful * k * (1 + np.exp(-eps))
-            square = gamma * (2 - gamma) * a**2 + truthful**2 * k * (1 + np.exp(-2 * eps))
-    return gamma, truthful, largest, width, square, eps >= eps0
+            return _BlanketMoments(gamma, truthful, largest, width, square * np.exp(-eps))
+
+        a = -np.expm1(-eps)
+        total = 1 + (k - 1) * np.exp(-eps0)
+        gamma, truthful = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
+        largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
+        width = truthful * k * (1 + np.exp(-eps))
+        square = gamma * (2 - gamma) * a**2 + truthful**2 * k * (1 + np.exp(-2 * eps))
+        return _BlanketMoments(gamma, truthful, largest, width, square)
 
 
 def _phi(u: Floats) -> Floats:
@@ -117,12 +133,15 @@ def _phi(u: Floats) -> Floats:
 
 def _answer(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
     """log10 delta: -inf if eps0-LDP alone is enough, nan if a condition fails, and never above 0."""
-    inside = np.ones(local.shape, dtype=bool)
-    failing = [condition for condition, holds in conditions.items() if not np.all(holds | local)]
-    for holds in conditions.values():
-        inside &= holds
+    applies = np.ones(local.shape, dtype=bool)
+    failing = []
+    for condition, holds in conditions.items():
+        applies &= holds
+        if not np.all(holds | local):
+            failing.append(condition)
     if failing:
         warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE)
+
     # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
-    log10 = np.where(inside, np.fmin(ln_delta, 0) / _LN10, np.nan)
-    return np.where(local, -np.inf, log10)
+    log10_delta = np.where(applies, np.fmin(ln_delta, 0) / _LN10, np.nan)
+    return np.where(local, -np.inf, log10_delta)

@@ -56,31 +56,34 @@ def blanket(points: Points) -> Floats:
 
 
 def log10_equation_3(points: Points) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands: may exceed 0, inf for eps = 0; (points,)."""
+    """log10 of the right-hand side of eq. (3) as it stands, (points,).
+
+    It may exceed 0, and is inf for eps = 0.
+    """
     eps, n, eps0 = points.eps, points.users, points.eps0
-    log_spread = _log_spread(eps0)
+    ln_spread = _ln_spread(eps0)
     with np.errstate(divide="ignore"):
-        log_odds = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # log tanh(eps / 2)
+        ln_tanh = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # of eps / 2
         # (e^eps + 1)^2 / (e^eps - 1), of which e^eps is taken out
-        log_first = eps + 2 * np.log1p(np.exp(-eps)) - np.log(-np.expm1(-eps))
-    rate = np.exp(np.minimum(-eps0, 2 * (log_odds - log_spread)))  # Case 1, Case 2
-    return (log_first + 2 * log_spread - np.log(4 * n) - C * n * rate) / np.log(10)
+        ln_factor = eps + 2 * np.log1p(np.exp(-eps)) - np.log(-np.expm1(-eps))
+    rate = np.exp(np.minimum(-eps0, 2 * (ln_tanh - ln_spread)))  # Case 1, Case 2
+    return (ln_factor + 2 * ln_spread - np.log(4 * n) - C * n * rate) / np.log(10)
 
 
 def case_border(eps0: npt.ArrayLike) -> Floats:
-    """eps from which on eq. (3) is in Case 1, the corrected kappa_4; inf if there is none."""
+    """eps from which on eq. (3) is in Case 1, the corrected kappa_4. It is inf if there is none."""
     eps0 = check_eps0(eps0)
-    border = np.exp(_log_spread(eps0) - eps0 / 2)  # e^(-eps0 / 2) (e^eps0 - e^-eps0)
+    border = np.exp(_ln_spread(eps0) - eps0 / 2)  # e^(-eps0 / 2) (e^eps0 - e^-eps0)
     with np.errstate(divide="ignore"):
         return 2 * np.arctanh(np.minimum(border, 1.0))
 
 
 @dataclass(frozen=True)
 class Kappas:
-    """kappa_1 to kappa_5, eqs. (4) to (8): the paper announces eight constants and defines five.
+    """kappa_1 to kappa_5, eqs. (4) to (8). The paper announces eight constants and defines five.
 
-    Arrays of the broadcast shape. ``log_kappa_1`` is natural, since kappa_1 overflows for large n;
-    ``excess`` is kappa_2 - 1 with all its digits.
+    Arrays of the broadcast shape. ``log_kappa_1`` is a natural logarithm, since kappa_1 overflows for large
+    n, and ``excess`` is kappa_2 - 1 with all its digits.
     """
 
     log_kappa_1: Floats
@@ -97,16 +100,18 @@ class Kappas:
 
 
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
-    """The constants of eqs. (4) to (8), as printed; all arguments broadcast, eps0 up to 300.
+    """The constants of eqs. (4) to (8), as printed. All arguments broadcast, with eps0 up to 300.
 
     ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError names a bad argument.
     """
-    n, eps0 = check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
+    n = check_n(n)
+    eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
-    inverse, gain = np.exp(-eps0), -np.expm1(-eps0)
+    inverse = np.exp(-eps0)
+    gain = -np.expm1(-eps0)
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(
-        log_kappa_1=2 * _log_spread(eps0) + C * n * inverse - np.log(4),
+        log_kappa_1=2 * _ln_spread(eps0) + C * n * inverse - np.log(4),
         kappa_2=1 + gain / expected,
         excess=gain / expected,
         kappa_3=(expected + gain) / (1 + (k - 1) * inverse),
@@ -118,51 +123,60 @@ def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: np
 def surplus(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> Floats:
-    """kappa_3 (kappa_2 - e^eps) / kappa_2: what the paper equates to eq. (3), not a delta; may be negative.
+    """kappa_3 (kappa_2 - e^eps) / kappa_2, which the paper equates to eq. (3).
 
-    E_P[S] - e^eps E_Q[S] of the noisy count S of x0. Not a logarithm. Other arguments as for `kappas`.
+    It is E_P[S] - e^eps E_Q[S] of the noisy count S of x0: no delta, as it may be negative, and no logarithm.
+    Other arguments as for `kappas`.
     """
     constants = kappas(n=n, k=k, eps0=eps0, count=count)
     with np.errstate(over="ignore"):
-        return (constants.kappa_3 * (constants.excess - np.expm1(check_eps(eps))) / constants.kappa_2)[()]
+        difference = constants.excess - np.expm1(check_eps(eps))
+        return (constants.kappa_3 * difference / constants.kappa_2)[()]
 
 
 def polynomial_roots(constants: Kappas) -> Integers:
     """How many real roots P(x) has, Definition 2.1 (x = e^eps): none, for the constants as printed."""
-    log_weight = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
-    weight, excess = np.exp(log_weight), constants.excess
-    # (1 + w) y^2 + (4 - w e) y + 4 with y = x - 1; its discriminant is w times this one
-    return 2 * (weight * excess**2 - 8 * excess - 16 >= 0).astype(np.int64)
+    ln_w = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
+    w = np.exp(ln_w)
+    e = constants.excess
+    # P is (1 + w) y^2 + (4 - w e) y + 4 with y = x - 1, whose discriminant is w times this one.
+    discriminant = w * e**2 - 8 * e - 16
+    return np.where(discriminant >= 0, 2, 0).astype(np.int64)[()]
 
 
 def equation_roots(constants: Kappas) -> Integers:
     """How many roots H(x) has in (0, 1), Definition 2.2 (x = tanh(eps / 2)): none, for those as printed."""
-    terms = np.broadcast_arrays(
+    coefficients = np.broadcast_arrays(
         2 * constants.kappa_5 * constants.kappa_2,
         C / (4 * constants.kappa_5),
         constants.kappa_3 * (constants.kappa_2 + 1),
         constants.kappa_3 * constants.excess,
     )
-    roots = np.zeros(terms[0].shape, dtype=np.int64)
+    roots = np.zeros(coefficients[0].shape, dtype=np.int64)
     for index in np.ndindex(roots.shape):
-        roots[index] = 2 * (_lowest(*(term[index].item() for term in terms)) <= 0)
+        height, rate, square, slope = (coefficient[index].item() for coefficient in coefficients)
+        if _least_value(height, rate, square, slope) <= 0:
+            roots[index] = 2
     return roots[()]
 
 
-def _log_spread(eps0: Floats) -> Floats:
-    """log(e^eps0 - e^-eps0)."""
+def _ln_spread(eps0: Floats) -> Floats:
+    """ln(e^eps0 - e^-eps0)."""
     return eps0 + np.log(-np.expm1(-2 * eps0))
 
 
-def _lowest(height: float, rate: float, square: float, slope: float) -> float:
-    """The least H(x) = height e^(-rate x^2) + x (square x - slope); H > 0 outside of (0, slope / square).
+def _least_value(height: float, rate: float, square: float, slope: float) -> float:
+    """The least H(x) = height e^(-rate x^2) + x (square x - slope).
 
-    There H falls first, and while rate x^2 < 3/2 its second derivative grows: one minimum.
+    H > 0 outside of (0, slope / square). There H falls first, and while rate x^2 < 3/2 its second derivative
+    grows, so there is one minimum.
     """
-    end = slope / square
+    last_x = slope / square
 
     def derivative(x: float) -> float:
         return -2 * height * rate * x * math.exp(-rate * x**2) + 2 * square * x - slope
 
-    bottom = end if derivative(end) <= 0 else scipy.optimize.brentq(derivative, 0.0, end, xtol=1e-15 * end)
-    return height * math.exp(-rate * bottom**2) + bottom * (square * bottom - slope)
+    x = last_x
+    if derivative(last_x) > 0:
+        x = scipy.optimize.brentq(derivative, 0.0, last_x, xtol=1e-15 * last_x)
+    return height * math.exp(-rate * x**2) + x * (square * x - slope)

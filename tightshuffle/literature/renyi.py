@@ -1,7 +1,7 @@
 """Renyi differential privacy of the shuffle model: Girgis, Data, Diggavi, Suresh, Kairouz (CCS 2021).
 
-RDP of order lambda > 1 is eps(lambda), natural logarithms; T rounds have T eps(lambda) (Lemma 2.2). Eq. (7),
-as printed, lacks the factor 1 / (lambda - 1), as (lambda - 1) eps(lambda) is convex. Here it has the factor.
+RDP of order lambda > 1 is eps(lambda), in natural logarithms. T rounds have T eps(lambda) (Lemma 2.2). Eq.
+(7), as printed, lacks the factor 1 / (lambda - 1), as (lambda - 1) eps(lambda) is convex. Here it has it.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ _LARGEST_ORDER = 2**18
 
 
 def check_order(order: npt.ArrayLike) -> Floats:
-    """``order`` as a float array; ValueError unless every value is finite and > 1."""
+    """``order`` as a float array. ValueError unless every value is finite and > 1."""
     orders = check_positive("order", order)
     if np.any(orders <= 1):
         raise ValueError(f"order must be finite and > 1; got {orders[orders <= 1].flat[0]}")
@@ -35,16 +35,16 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
     ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users and ``eps0`` are numbers or arrays, which
     broadcast. A ValueError names a bad argument.
     """
-    values = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
-    result = np.empty(values[0].shape)
-    for index in np.ndindex(result.shape):
-        lam, users, budget = (value[index].item() for value in values)
-        low = int(np.floor(lam))
-        share = low + 1 - lam  # a of eq. (7); for a whole lambda it is 1
-        result[index] = share * _log_moment(low, users, budget) / (lam - 1)
-        if share < 1:
-            result[index] += (1 - share) * _log_moment(low + 1, users, budget) / (lam - 1)
-    return result[()]
+    points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
+    rdp = np.empty(points[0].shape)
+    for index in np.ndindex(rdp.shape):
+        lam, users, budget = (array[index].item() for array in points)
+        whole = int(np.floor(lam))
+        a = whole + 1 - lam  # of eq. (7), which is 1 for a whole lambda
+        rdp[index] = a * _ln_moment(whole, users, budget) / (lam - 1)
+        if a < 1:
+            rdp[index] += (1 - a) * _ln_moment(whole + 1, users, budget) / (lam - 1)
+    return rdp[()]
 
 
 def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
@@ -52,20 +52,25 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
 
     All broadcast. Every order gives a valid delta, so take the smallest. A ValueError names a bad argument.
     """
-    eps, lam = check_eps(eps), check_order(order)
-    ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _conversion(lam)
+    eps = check_eps(eps)
+    lam = check_order(order)
+    ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _ln_conversion(lam)
     return np.minimum(ln_delta / _LN10, 0)[()]
 
 
 def girgis(points: Points) -> Floats:
-    """log10 delta of all rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order; (points,).
+    """log10 delta of all rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order, (points,).
 
-    For every eps0-LDP randomizer with discrete reports; k does not matter. -inf where eps >= rounds * eps0.
+    For every eps0-LDP randomizer with discrete reports, so k does not matter. -inf where
+    eps >= rounds * eps0.
     """
     moments: dict[tuple[int, float], _Moments] = {}
     ln_deltas = np.full(points.eps.size, -np.inf)
-    arguments = (points.eps, points.users, points.eps0, points.rounds)
-    for number, (eps, n, eps0, rounds) in enumerate(zip(*(x.tolist() for x in arguments), strict=True)):
+    for number in range(points.eps.size):
+        eps = points.eps[number].item()
+        n = points.users[number].item()
+        eps0 = points.eps0[number].item()
+        rounds = points.rounds[number].item()
         if eps < rounds * eps0:
             moments_of_setting = moments.setdefault((n, eps0), _Moments(n, eps0))
             ln_deltas[number] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
@@ -76,62 +81,69 @@ class _Moments(dict[int, float]):
     """whole lambda -> (lambda - 1) eps(lambda), computed on demand."""
 
     def __init__(self, n: int, eps0: float) -> None:
-        self.n, self.eps0 = n, eps0
+        self.n = n
+        self.eps0 = eps0
 
     def __missing__(self, lam: int) -> float:
-        self[lam] = _log_moment(lam, self.n, self.eps0)
+        self[lam] = _ln_moment(lam, self.n, self.eps0)
         return self[lam]
 
 
 def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
     """Natural log of the smallest delta over the real orders.
 
-    delta may have several valleys: a grid finds the deepest, then every whole order there is tried. Between
+    delta may have several valleys. A grid finds the deepest, then every whole order there is tried. Between
     whole orders, by eq. (7), the best real order solves slope + log(1 - 1 / lambda) = 0.
     """
 
-    def at(lam: int) -> float:
-        return rounds * moments[lam] - (lam - 1) * eps + _conversion(lam)
+    def ln_delta(lam: int) -> float:
+        return rounds * moments[lam] - (lam - 1) * eps + _ln_conversion(lam)
 
-    grid = [2]
-    best = 2
-    while grid[-1] <= min(_FARTHER * best, _LARGEST_ORDER):
-        grid.append(max(grid[-1] + 1, int(_GROWTH * grid[-1])))
-        best = min(best, grid[-1], key=at)
+    order = best = 2
+    while order <= min(_FARTHER * best, _LARGEST_ORDER):
+        order = max(order + 1, int(_GROWTH * order))
+        best = min(best, order, key=ln_delta)
+
     low, high = int(best / _GROWTH), int(best * _GROWTH) + 1
     while high - low > _ALL_ORDERS:
         middle = (low + high) // 2
-        low, high = (middle, high) if at(middle + 1) < at(middle) else (low, middle + 1)
-    log_deltas = [at(best)]
+        if ln_delta(middle + 1) < ln_delta(middle):
+            low = middle
+        else:
+            high = middle + 1
+
+    ln_deltas = [ln_delta(best)]
     for lam in range(max(1, low - 1), high + 1):
         slope = rounds * (moments[lam + 1] - moments[lam]) - eps
-        order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
-        if order > 1:
-            on_chord = rounds * moments[lam] - (lam - 1) * eps + (order - lam) * slope
-            log_deltas.append(on_chord + _conversion(order))
-    return min(log_deltas)
+        real_order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
+        if real_order > 1:
+            on_chord = rounds * moments[lam] - (lam - 1) * eps + (real_order - lam) * slope
+            ln_deltas.append(on_chord + _ln_conversion(real_order))
+    return min(ln_deltas)
 
 
-def _conversion(lam: Any) -> Any:
-    """log of (1 - 1 / lambda)^lambda / (lambda - 1)."""
+def _ln_conversion(lam: Any) -> Any:
+    """Natural log of (1 - 1 / lambda)^lambda / (lambda - 1)."""
     return lam * np.log1p(-1 / lam) - np.log(lam - 1)
 
 
-def _log_moment(lam: int, n: int, eps0: float) -> float:
-    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda; 0 for lambda = 1."""
+def _ln_moment(lam: int, n: int, eps0: float) -> float:
+    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda. It is 0 for lambda = 1."""
     if lam == 1:
         return 0.0
-    log_users = np.log((n - 1) * np.exp(-eps0) // 2 + 1)  # of n bar
-    i = np.arange(3.0, lam + 1)
-    # log of (e^(2 eps0) - 1)^2 / (2 e^(2 eps0) n bar)
-    ratio = 2 * eps0 + 2 * np.log(-np.expm1(-2 * eps0)) - np.log(2) - log_users
-    terms = _log_choose(lam, i) + np.log(i) + scipy.special.gammaln(i / 2) + i / 2 * ratio
-    second = _log_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - log_users
+    ln_n_bar = np.log((n - 1) * np.exp(-eps0) // 2 + 1)
+    second = _ln_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - ln_n_bar
     last = eps0 * lam - (n - 1) * np.exp(-eps0) / 8
-    return float(np.logaddexp(0, scipy.special.logsumexp(np.concatenate([[second, last], terms]))))
+
+    # The terms from the third on, with powers of (e^(2 eps0) - 1)^2 / (2 e^(2 eps0) n bar).
+    i = np.arange(3.0, lam + 1)
+    ln_ratio = 2 * eps0 + 2 * np.log(-np.expm1(-2 * eps0)) - np.log(2) - ln_n_bar
+    terms = _ln_choose(lam, i) + np.log(i) + scipy.special.gammaln(i / 2) + i / 2 * ln_ratio
+    ln_sum = scipy.special.logsumexp(np.concatenate([[second, last], terms]))
+    return float(np.logaddexp(0, ln_sum))
 
 
-def _log_choose(n: int, i: npt.ArrayLike) -> Floats:
+def _ln_choose(n: int, i: npt.ArrayLike) -> Floats:
     return (
         scipy.special.gammaln(n + 1)
         - scipy.special.gammaln(np.add(i, 1))

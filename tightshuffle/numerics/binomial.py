@@ -12,13 +12,14 @@ _ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # of artanh(v) / v - 
 
 
 def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
-    """Natural log of the Binomial(trials, probability) probabilities; arguments broadcast.
+    """Natural log of the Binomial(trials, probability) probabilities. The arguments broadcast.
 
     Loader's saddle-point form: the deviance and Stirling's remainders instead of differences of large
     log-factorials, so that the relative error stays near 1e-13 for 10^9 trials as for ten. -inf outside
     of 0..trials. ``probability`` in [0, 1].
     """
-    x, n, p = np.broadcast_arrays(*(np.asarray(a, dtype=float) for a in (successes, trials, probability)))
+    arrays = [np.asarray(argument, dtype=float) for argument in (successes, trials, probability)]
+    x, n, p = np.broadcast_arrays(*arrays)
     y = n - x
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (
@@ -29,9 +30,10 @@ def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probabilit
             - _deviance(y, n * (1 - p))
             + 0.5 * np.log(n / (2 * np.pi * x * y))
         )
-        all_hit, all_miss = scipy.special.xlogy(n, p), scipy.special.xlog1py(n, -p)
-    log = np.where(x == n, all_hit, np.where(x == 0, all_miss, inner))
-    return np.where((x < 0) | (y < 0), -np.inf, log)
+        all_succeed = scipy.special.xlogy(n, p)
+        all_fail = scipy.special.xlog1py(n, -p)
+    ln_pmf = np.where(x == n, all_succeed, np.where(x == 0, all_fail, inner))
+    return np.where((x < 0) | (y < 0), -np.inf, ln_pmf)
 
 
 def log2_choose(k: int, m: int) -> float:

@@ -7,9 +7,9 @@ from tightshuffle.side import Side
 
 
 def delta_of_log10(log10_delta: Floats, side: Side | None) -> Floats:
-    """10 to the power ``log10_delta``, from 0 to 1, rounded to its ``side``; None is the nearest float.
+    """10 to the power ``log10_delta``, from 0 to 1, rounded to its ``side``. None is the nearest float.
 
-    0 only for -inf if rounded up, however small the power is.
+    Rounded up, it is 0 only for -inf, however small the power is.
     """
     direction = {Side.UPPER: 1, Side.LOWER: -1, None: 0}[side]
     logs = np.asarray(log10_delta, dtype=float)

@@ -17,14 +17,18 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     while function(high) > 0:
         if high == most:
             return None
-        low, high, factor = high, min(math.ceil(high * factor), most), factor**2
+        low, high = high, min(math.ceil(high * factor), most)
+        factor **= 2
     while low > least and function(low) <= 0:
-        low, high, factor = max(int(low / factor), least), low, factor**2
+        low, high = max(int(low / factor), least), low
+        factor **= 2
     if function(low) <= 0:
         return low
-    found = round(scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5))
-    while function(found) > 0:
-        found += 1
-    while function(found - 1) <= 0:
-        found -= 1
-    return found
+
+    root = scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5)
+    number = round(root)
+    while function(number) > 0:
+        number += 1
+    while function(number - 1) <= 0:
+        number -= 1
+    return number

@@ -51,31 +51,35 @@ NAMES = (
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
     """The randomizer with this name: one of `NAMES`, with a number for M or G.
 
-    "file:..." reads a matrix, see `read_matrix`; it brings its own ``k`` and ``eps0``. ValueError names an
+    "file:..." reads a matrix (see `read_matrix`), from which ``k`` and ``eps0`` follow. ValueError names an
     argument that is bad, missing or must be left out.
     """
-    key, colon, number = name.partition(":")
+    key, colon, suffix = name.partition(":")
     if key == "file" and colon:
-        for unwanted, value in (("k", k), ("eps0", eps0)):
+        for argument, value in (("k", k), ("eps0", eps0)):
             if value is not None:
-                raise ValueError(f"leave out {unwanted} = {value}: it follows from the matrix of {name}")
-        return read_matrix(number)
+                raise ValueError(f"leave out {argument} = {value}: it follows from the matrix of {name}")
+        return read_matrix(suffix)
+
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
     kind = BY_KEY[key]
-    given, budget = check_given(name, k, eps0)
-    fields = {kind.parameter: _whole(kind.parameter, number)} if colon else {}
-    return kind(int(check_k(given)), budget, **fields)
+    number_of_values, budget = check_given(name, k, eps0)
+    fields = {}
+    if colon:
+        fields[kind.parameter] = _parse_whole(kind.parameter, suffix)
+    return kind(int(check_k(number_of_values)), budget, **fields)
 
 
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
-    """k and eps0; ValueError if one of them is missing for the randomizer of that name."""
+    """k and eps0. ValueError if one of them is missing for the randomizer of that name."""
     if k is None or eps0 is None:
         raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {name!r}")
     return k, eps0
 
 
-def _whole(name: str, text: str) -> int:
+def _parse_whole(name: str, text: str) -> int:
+    """The text as a whole number. ValueError names the parameter."""
     try:
         return int(text)
     except ValueError:

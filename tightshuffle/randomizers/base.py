@@ -63,11 +63,11 @@ class Randomizer(ABC):
     ) -> tuple[Floats, Floats]:
         """The distribution of one report's gain G under a measure w: values, probabilities (classes,).
 
-        ``reference``: "blanket"; or the value that all other users hold: "x0" and "x1" are those of the pair,
-        "x2", "x3", ... the other values in their order; or a mixture of values, {name: weight}. ``pair``: the
-        values (x0, x1). Probabilities are > 0; G = 0 with what is missing to 1. All digits are exact, however
-        small eps, eps0 or eps0 - eps. ValueError for a bad argument, also for eps or eps0 above 350: gains
-        would overflow.
+        ``reference`` is "blanket", or the value that all other users hold, or a mixture of values,
+        {name: weight}. The values "x0" and "x1" are those of the ``pair`` (x0, x1), and "x2", "x3", ... the
+        other values in their order. Probabilities are > 0, and G = 0 with what is missing to 1. All digits
+        are exact, however small eps, eps0 or eps0 - eps. ValueError for a bad argument, also for eps or eps0
+        above 350, with which gains would overflow.
         """
 
     def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
@@ -79,48 +79,59 @@ class Randomizer(ABC):
 
     @abstractmethod
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """Variance of each value's unbiased estimate; ``shares`` (..., k) of the n users hold the values.
+        """Variance of each value's unbiased estimate, if ``shares`` (..., k) of the n users hold the values.
 
         The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
         """
 
     def own(self, k: object, eps0: object) -> tuple[int, float]:
-        """k and eps0 of this randomizer; ValueError if the caller gives different ones."""
-        for name, value in (("k", k), ("eps0", eps0)):
-            if value is not None and np.any(np.asarray(value) != (own := getattr(self, name))):
+        """k and eps0 of this randomizer. ValueError if the caller gives different ones."""
+        for name, argument in (("k", k), ("eps0", eps0)):
+            value = getattr(self, name)
+            if argument is not None and np.any(np.asarray(argument) != value):
                 raise ValueError(
-                    f"give {name} = {value} or a randomizer object, not both: the object has {name} = {own}"
+                    f"give {name} = {argument} or a randomizer object, not both:"
+                    f" the object has {name} = {value}"
                 )
         return self.k, self.eps0
 
     def _value(self, name: str, pair: tuple[int, int]) -> int:
         """The value that a reference calls "x0", "x1", ..."""
-        place = int(name[1:]) if name[:1] == "x" and name[1:].isdecimal() else self.k
-        if place >= self.k:
-            known = "blanket, x0, x1" + (f", ..., x{self.k - 1}" if self.k > 2 else "")
-            raise ValueError(f"reference must be one of {known}, or a mixture of values; got {name!r}")
-        if place < 2:
-            return pair[place]
-        value = place - 2
-        for taken in sorted(pair):
-            value += value >= taken
+        is_value = name[:1] == "x" and name[1:].isdecimal()
+        number = int(name[1:]) if is_value else self.k
+        if number >= self.k:
+            names = "blanket, x0, x1"
+            if self.k > 2:
+                names += f", ..., x{self.k - 1}"
+            raise ValueError(f"reference must be one of {names}, or a mixture of values; got {name!r}")
+        if number < 2:
+            return pair[number]
+
+        # The other values in their order, without those of the pair.
+        value = number - 2
+        for value_of_pair in sorted(pair):
+            if value >= value_of_pair:
+                value += 1
         return value
 
     def _weights(self, reference: Reference, pair: tuple[int, int]) -> dict[int, float]:
         """The weight of every value of the pair and of a mixture, those of the pair first."""
         mixture = {reference: 1.0} if isinstance(reference, str) else dict(reference)
         weights = {pair[0]: 0.0, pair[1]: 0.0}
-        weights |= {self._value(name, pair): float(weight) for name, weight in mixture.items()}
-        if not (all(weight >= 0 for weight in weights.values()) and abs(sum(weights.values()) - 1) <= 1e-12):
+        for name, weight in mixture.items():
+            weights[self._value(name, pair)] = float(weight)
+
+        not_negative = all(weight >= 0 for weight in weights.values())
+        if not (not_negative and abs(sum(weights.values()) - 1) <= 1e-12):
             raise ValueError(f"reference must have weights >= 0 that sum to 1; got {reference!r}")
         return weights
 
     def _check_question(self, eps: float, pair: tuple[int, int]) -> float:
-        """``eps`` as a float; ValueError for a bad eps or pair."""
+        """``eps`` as a float. ValueError for a bad eps or pair."""
         eps = float(check_eps(eps))
-        if max(eps, self.eps0) > _LARGEST_EPS0:
-            name, value = ("eps", eps) if eps > _LARGEST_EPS0 else ("eps0", self.eps0)
-            raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, or gains overflow; got {value}")
+        for name, budget in (("eps", eps), ("eps0", self.eps0)):
+            if budget > _LARGEST_EPS0:
+                raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, or gains overflow; got {budget}")
         if len(set(pair)) != 2 or not all(0 <= value < self.k for value in pair):
             raise ValueError(f"pair must be two different values between 0 and {self.k - 1}; got {pair}")
         return eps
@@ -137,9 +148,13 @@ class SupportRandomizer(Randomizer):
     By symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
     support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017. With alpha
     and beta as below and omega the probability under u that a report supports every value, the gain under the
-    blanket is e^eps0 - e^eps and 1 - e^(eps + eps0), each with probability c alpha; e^eps0 (1 - e^eps) with
-    probability c (beta - omega); 1 - e^eps with probability c (1 - 2 alpha - beta + e^eps0 omega); and 0
-    otherwise.
+    blanket is
+
+        e^eps0 - e^eps         with probability c alpha,
+        1 - e^(eps + eps0)     with probability c alpha,
+        e^eps0 (1 - e^eps)     with probability c (beta - omega),
+        1 - e^eps              with probability c (1 - 2 alpha - beta + e^eps0 omega),
+        0                      otherwise.
     """
 
     key: ClassVar[str]  # its name without the parameter
@@ -165,11 +180,11 @@ class SupportRandomizer(Randomizer):
 
     @abstractmethod
     def patterns(self, values: Sequence[int]) -> Floats:
-        """P_u of each pattern of support of ``values``, shape (2,) * len(values); index 1 means support."""
+        """P_u of each pattern of support of ``values``, shape (2,) * len(values). Index 1 means support."""
 
     @property
     def everywhere(self) -> float:
-        """P_u(y supports every value), or less: a smaller blanket gives a bound as well."""
+        """P_u(y supports every value), or less, as a smaller blanket gives a bound as well."""
         return 0.0
 
     @property
@@ -191,8 +206,11 @@ class SupportRandomizer(Randomizer):
         """See `Randomizer.shares_blanket`."""
         if self == other:
             return self.gamma
-        if not isinstance(other, type(self)) or not self.fixed_background or self._fields != other._fields:
+        if not self.fixed_background or not isinstance(other, type(self)):
             return 0.0
+        if self._fields != other._fields:
+            return 0.0
+
         if self.everywhere == 0 or other.everywhere == 0:
             return self._base
         # The likelihoods decide: where a report supports every value, and where it does not.
@@ -221,8 +239,8 @@ class SupportRandomizer(Randomizer):
     @cached_property
     def _raised(self) -> float:
         """c e^eps0: the density with respect to u of reports that support the user's value."""
-        without, with_it = self.patterns((0,))
-        return float(1 / (with_it + without * np.exp(-self.eps0)))
+        not_supported, supported = self.patterns((0,))
+        return float(1 / (supported + not_supported * np.exp(-self.eps0)))
 
     @cached_property
     def _base(self) -> float:
@@ -243,8 +261,9 @@ class SupportRandomizer(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        eps, eps0 = self._check_question(eps, pair), self.eps0
-        # [supports x0, supports x1]: R_x0 - e^eps R_x1 in units of c u
+        eps = self._check_question(eps, pair)
+        eps0 = self.eps0
+        # R_x0 - e^eps R_x1 in units of c u, at the index [supports x0, supports x1].
         numerators = np.array(
             [
                 [-np.expm1(eps), -np.expm1(eps + eps0)],
@@ -252,14 +271,8 @@ class SupportRandomizer(Randomizer):
             ]
         )
         if reference == "blanket":
-            masses = self._base * self.patterns(pair)
-            # for k = 2 a report that supports both supports every value: this avoids a difference of equal
-            # numbers
-            masses[1, 1] = (
-                0.0 if self.k == 2 and self.everywhere else masses[1, 1] - self._base * self.everywhere
-            )
-            masses[0, 0] += self._raised * self.everywhere  # there the likelihoods are those of no support
-            values, probabilities = numerators.ravel(), masses.ravel()
+            values = numerators.ravel()
+            probabilities = self._blanket_masses(pair).ravel()
         else:
             weights = self._weights(reference, pair)
             supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)
@@ -269,15 +282,32 @@ class SupportRandomizer(Randomizer):
         possible = probabilities > 0
         return values[possible], probabilities[possible]
 
+    def _blanket_masses(self, pair: tuple[int, int]) -> Floats:
+        """The blanket's masses, (2, 2): those of the patterns of support of the ``pair``.
+
+        A report that supports every value has the likelihood ratios of one that supports none, and counts
+        there.
+        """
+        masses = self._base * self.patterns(pair)
+        if self.k == 2 and self.everywhere:
+            masses[1, 1] = 0.0  # the difference of equal numbers: both values are every value
+        else:
+            masses[1, 1] -= self._base * self.everywhere
+        masses[0, 0] += self._raised * self.everywhere
+        return masses
+
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2), share f (Wang et al. 2017, eq. (4))."""
-        shares, alpha = np.asarray(shares, dtype=float), self.alpha
-        own = self.p_star * self._base * float(self.patterns((0,))[0])
-        other = self.q_star * (self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha)
-        return (shares * own + (1 - shares) * other) / (_column(n) * self._difference**2)
+        shares = np.asarray(shares, dtype=float)
+        alpha = self.alpha
+        p_variance = self.p_star * self._base * float(self.patterns((0,))[0])
+        q_complement = self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha
+        q_variance = self.q_star * q_complement
+        summed = shares * p_variance + (1 - shares) * q_variance
+        return summed / (_with_value_axis(n) * self._difference**2)
 
 
-def _column(n: npt.ArrayLike) -> Integers:
-    """``n`` with one more axis, for values; a number stays one."""
+def _with_value_axis(n: npt.ArrayLike) -> Integers:
+    """``n`` with one more axis, for the values. A number stays a number."""
     n = check_n(n)
     return n[..., None] if n.ndim else n

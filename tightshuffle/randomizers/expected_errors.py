@@ -5,7 +5,7 @@ For k-RR, inverted (Biswas et al., eq. (12)), the estimate of a share f has the 
     (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2),
 
 the Gaussian's is (sigma / n)^2. The mean absolute value of a normal variable is its standard deviation times
-sqrt(2 / pi): exact for the Gaussian, for k-RR by the central limit theorem, to about 1 / (n q).
+sqrt(2 / pi). This is exact for the Gaussian, and for k-RR, by the central limit theorem, to about 1 / (n q).
 """
 
 import numpy as np
@@ -17,6 +17,8 @@ from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.randomizers import Randomizer
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_STEPS = 8  # of the integral of the largest error, each with all nodes
+_SIZES_AT_A_TIME = 10_000
 
 
 def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -25,25 +27,28 @@ def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, e
     All arguments broadcast. Raises ValueError that names a bad argument.
     """
     n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
-    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0
-    gap, share = np.expm1(eps0), np.asarray(share, dtype=float)
+    share = np.asarray(share, dtype=float)
+    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0.
+    gap = np.expm1(eps0)
     summed = share * (gap + 1) * (k - 1) + (1 - share) * (gap + k - 1)
     return np.sqrt(summed / n) / gap
 
 
 def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats:
-    """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``; they broadcast."""
-    deviation, bias = np.asarray(deviation, dtype=float), np.asarray(bias, dtype=float)
+    """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``, which broadcast."""
+    deviation = np.asarray(deviation, dtype=float)
+    bias = np.asarray(bias, dtype=float)
     z = bias / deviation
     spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
     return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
 
 
 def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
-    """Expected absolute error of every value's unbiased estimate; ``shares`` (..., k), ``n`` (...).
+    """Expected absolute error of every value's unbiased estimate, (..., k).
 
-    By the central limit theorem, as for k-RR. Half the sum over the values is the expected total variation
-    distance. If all values have the same share, ``shares`` may be a number (not for a matrix).
+    ``shares`` has the shape (..., k), and ``n`` the shape (...). If all values have the same share,
+    ``shares`` may be a number (not for a matrix). By the central limit theorem, as for k-RR. Half the sum
+    over the values is the expected total variation distance.
     """
     return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
 
@@ -53,28 +58,31 @@ def largest_error(deviations: npt.ArrayLike) -> float:
 
     The unary encodings' errors are independent. For correlated ones this is an upper bound (Sidak 1967).
     """
-    sizes, often = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
-    kept = sizes > 0
-    sizes, often = sizes[kept], often[kept]
-    # E max = int_0^inf (1 - P(all <= t)) dt; in steps, since the integrand falls from 1 to 0 within a short
-    # range
-    end = sizes[-1] * np.sqrt(2 * np.log(2 * often.sum()) + 80)
-    edges = np.linspace(0, end, 9)
+    sizes, counts = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
+    positive = sizes > 0
+    sizes = sizes[positive]
+    counts = counts[positive]
+
+    # E max = int_0^inf (1 - P(all <= t)) dt. In steps, since the integrand falls from 1 to 0 within a short
+    # range.
+    last_t = sizes[-1] * np.sqrt(2 * np.log(2 * counts.sum()) + 80)
+    edges = np.linspace(0, last_t, _STEPS + 1)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
-    log_below = np.zeros(len(t))
-    for part in np.array_split(np.arange(len(sizes)), -(-len(sizes) // 10_000)):
-        misses = special.erfc(t / (np.sqrt(2) * sizes[part, None]))
-        log_below += often[part] @ np.log1p(-misses)
-    return float(-np.expm1(log_below) @ np.tile(_WEIGHTS, 8) * np.diff(edges)[0] / 2)
+
+    ln_all_below = np.zeros(len(t))
+    for rows in np.array_split(np.arange(len(sizes)), -(-len(sizes) // _SIZES_AT_A_TIME)):
+        above = special.erfc(t / (np.sqrt(2) * sizes[rows, None]))
+        ln_all_below += counts[rows] @ np.log1p(-above)
+    return float(-np.expm1(ln_all_below) @ np.tile(_WEIGHTS, _STEPS) * np.diff(edges)[0] / 2)
 
 
 def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
-    """Expected absolute error of every value's inverted k-RR estimate; ``shares`` (k,) sum to 1."""
+    """Expected absolute error of every value's inverted k-RR estimate, (k,). ``shares`` (k,) sum to 1."""
     return mean_absolute(krr_deviation(shares, n=n, k=np.size(shares), eps0=eps0))
 
 
 def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
-    """As `krr_errors`, for the noisy histogram itself, whose bias is (p - q) f + q - f; shape (k,)."""
+    """As `krr_errors`, for the noisy histogram itself, whose bias is (p - q) f + q - f."""
     shares = np.asarray(shares, dtype=float)
     k = len(shares)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
@@ -83,7 +91,7 @@ def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
 
 
 def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
-    """As `krr_errors`, for counts with Gaussian noise of deviation ``sigma`` on each; shape (k,)."""
+    """As `krr_errors`, for counts that each have Gaussian noise of standard deviation ``sigma``."""
     return np.full(k, mean_absolute(np.asarray(sigma) / n))
 
 

@@ -14,7 +14,7 @@ from tightshuffle.arguments import Floats, check_n
 from tightshuffle.randomizers.base import Randomizer, Reference
 
 _ROUNDING = 1e-9  # largest distance of a column's sum from 1
-_LEAST = 1e-280  # smallest positive entry; products of smaller ones underflow
+_SMALLEST_ENTRY = 1e-280  # of positive ones: products of smaller ones underflow
 _DIGITS = 60  # of differences that nearly cancel: eps can be next to eps0, and both tiny
 _EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equal
 
@@ -23,35 +23,48 @@ _EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equ
 class Finite(Randomizer):
     """The randomizer that reports y for the value x with probability ``matrix[y, x]``.
 
-    ``matrix`` (reports, k), k >= 2: columns sum to 1 to 1e-9, and are divided by their exact sums; entries
-    count as floats. Rows of zeros are left out. ``eps0`` is the largest log-ratio of two entries of one row,
-    rounded up. ValueError for another shape, for negative or infinite entries, for entries between 0 and
-    1e-280, and for columns with another sum; also for a report that only some values can cause, as eps0 would
-    be infinite, and for equal columns, as eps0 would be 0.
+    ``matrix`` has the shape (reports, k), k >= 2. Columns sum to 1 to 1e-9, and are divided by their exact
+    sums. Entries count as floats. Rows of zeros are left out. ``eps0`` is the largest log-ratio of two
+    entries of one row, rounded up.
+
+    ValueError for another shape, for negative or infinite entries, for entries between 0 and 1e-280, and for
+    columns with another sum. Also for a report that only some values can cause, as eps0 would be infinite,
+    and for equal columns, as eps0 would be 0.
     """
 
     matrix: Floats
     k: int
     eps0: float
-    _given: Floats = field(repr=False)  # the entries as given, (reports, k)
+    _entries: Floats = field(repr=False)  # before the division, (reports, k)
     _over: Floats = field(repr=False)  # by how much the sums of their columns exceed 1, (k,)
     _sums: list[Decimal] = field(repr=False)
 
     def __init__(self, matrix: npt.ArrayLike) -> None:
-        given, over = _check_matrix(matrix)
-        least, most = given.min(axis=1), given.max(axis=1)
-        if np.any((least == 0) & (most > 0)):
-            row = np.flatnonzero((least == 0) & (most > 0))[0]
+        entries, over = _check_matrix(matrix)
+        smallest = entries.min(axis=1)
+        largest = entries.max(axis=1)
+        identifying = (smallest == 0) & (largest > 0)
+        if np.any(identifying):
+            row = np.flatnonzero(identifying)[0]
             raise ValueError(
                 f"matrix must have no row with zero and positive entries (eps0 is infinite); see row {row}"
             )
-        given = given[most > 0]
+
+        entries = entries[largest > 0]
         with decimal.localcontext(prec=_DIGITS):
-            sums = [sum(map(Decimal, column), Decimal(0)) for column in given.T.tolist()]
-        channel = given / (1 + over)
+            sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
+        channel = entries / (1 + over)
         channel.flags.writeable = False
-        own = {"matrix": channel, "k": channel.shape[1], "eps0": _budget(given, sums)}
-        for name, value in (own | {"_given": given, "_over": over, "_sums": sums}).items():
+
+        fields = {
+            "matrix": channel,
+            "k": channel.shape[1],
+            "eps0": _largest_log_ratio(entries, sums),
+            "_entries": entries,
+            "_over": over,
+            "_sums": sums,
+        }
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
 
     @property
@@ -72,61 +85,71 @@ class Finite(Randomizer):
         return itertools.permutations(range(self.k), 2)
 
     def references(self) -> tuple[str, ...]:
-        return tuple(f"x{place}" for place in range(self.k))
+        return tuple(f"x{index}" for index in range(self.k))
 
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
         eps = self._check_question(eps, pair)
-        w = self._measures(reference, pair[0], [pair[1]])[0]
-        return self._excess(pair[0], [pair[1]], eps)[0] / w, w
+        x0, x1 = pair
+        w = self._measures(reference, x0, [x1])[0]
+        return self._excess(x0, [x1], eps)[0] / w, w
 
     def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
         """See `Randomizer.distributions`: those of all pairs with one x0 at a time."""
         eps = self._check_question(eps, (0, 1))
         for x0 in range(self.k):
-            x1 = [value for value in range(self.k) if value != x0]
-            excess = self._excess(x0, x1, eps)
+            other_values = [value for value in range(self.k) if value != x0]
+            excess = self._excess(x0, other_values, eps)
             for reference in references:
-                w = self._measures(reference, x0, x1)
+                w = self._measures(reference, x0, other_values)
                 yield excess / w, np.broadcast_to(w, excess.shape)
 
-    def _measures(self, reference: Reference, x0: int, x1: list[int]) -> Floats:
-        """The reference measure of each pair (x0, value of x1), shape (values, reports), or (1, reports)."""
+    def _measures(self, reference: Reference, x0: int, x1_values: list[int]) -> Floats:
+        """The reference measure of each pair (x0, x1), shape (values x1, reports), or (1, reports)."""
         if reference == "blanket":
             return self.matrix.min(axis=1)[None]
-        weights = [self._weights(reference, (x0, other)) for other in x1]
-        return np.array([self.matrix[:, list(one)] @ np.array(list(one.values())) for one in weights])
+        measures = []
+        for x1 in x1_values:
+            weights = self._weights(reference, (x0, x1))
+            measures.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
+        return np.array(measures)
 
-    def _excess(self, x0: int, x1: list[int], eps: float) -> Floats:
+    def _excess(self, x0: int, x1_values: list[int], eps: float) -> Floats:
         """R_x0 - e^eps R_x1, shape (values x1, reports), to a few units in the last place.
 
-        With the given entries m and their sums s it is (m_x0 - e^eps (s_x0 / s_x1) m_x1) / s_x0.
+        With the entries m before the division and their sums s it is
+        (m_x0 - e^eps (s_x0 / s_x1) m_x1) / s_x0.
         """
-        first, second = self._given.T[x0], self._given.T[x1]
-        over, others = self._over[x0], self._over[x1]
+        m_x0 = self._entries.T[x0]
+        m_x1 = self._entries.T[x1_values]
+        over_x0 = self._over[x0]
+        over_x1 = self._over[x1_values]
+
         # Where the sums are equal, equal entries cancel exactly, and need no more digits.
-        same = np.array([self._sums[x0] == self._sums[other] for other in x1])
+        equal_sums = np.array([self._sums[x0] == self._sums[x1] for x1 in x1_values])
         growth = math.expm1(eps)
-        ratio = np.where(same, 0.0, (over - others) / (1 + others)) * (1 + growth)
-        doubt = np.where(same, 0.0, abs(over) + np.abs(others)) * (1 + growth)
-        difference = first - second
-        result = difference - (growth + ratio)[:, None] * second
-        close = np.abs(result) < (np.abs(difference) + (growth + doubt)[:, None] * second) / 8
-        result /= 1 + over
-        if close.any():
-            with decimal.localcontext(prec=_DIGITS):
-                factor = Decimal(eps).exp()
-                for row, report in np.argwhere(close).tolist():
-                    own = Decimal(first[report].item()) / self._sums[x0]
-                    other = Decimal(second[row, report].item()) / self._sums[x1[row]]
-                    result[row, report] = float(own - factor * other)
-        return result
+        ratio = np.where(equal_sums, 0.0, (over_x0 - over_x1) / (1 + over_x1)) * (1 + growth)
+        doubt = np.where(equal_sums, 0.0, abs(over_x0) + np.abs(over_x1)) * (1 + growth)
+        difference = m_x0 - m_x1
+        excess = difference - (growth + ratio)[:, None] * m_x1
+        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
+        excess /= 1 + over_x0
+        if not cancels.any():
+            return excess
+
+        with decimal.localcontext(prec=_DIGITS):
+            factor = Decimal(eps).exp()
+            for row, report in np.argwhere(cancels).tolist():
+                r_x0 = Decimal(m_x0[report].item()) / self._sums[x0]
+                r_x1 = Decimal(m_x1[row, report].item()) / self._sums[x1_values[row]]
+                excess[row, report] = float(r_x0 - factor * r_x1)
+        return excess
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """See `Randomizer.variance`; each value's depends on all shares.
+        """See `Randomizer.variance`. The variance of each value's estimate depends on all shares.
 
-        The estimate is that of least squares: of all linear unbiased ones its variances have the least sum,
+        The estimate is that of least squares. Of all linear unbiased ones its variances have the least sum,
         for equal shares (as in McKenna, Maity, Mazumdar and Miklau 2020). ValueError if the matrix does not
         have k independent columns.
         """
@@ -142,19 +165,23 @@ class Finite(Randomizer):
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 
-def _budget(given: Floats, sums: list[Decimal]) -> float:
-    """The largest log-ratio of two entries of one row, all divided by their columns' sums; rounded up."""
-    ratios = given.max(axis=1) / given.min(axis=1)
+def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
+    """eps0: the largest log-ratio of two entries of one row, divided by their columns' sums, rounded up."""
+    ratios = entries.max(axis=1) / entries.min(axis=1)
+    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)
     largest = Decimal(1)
     with decimal.localcontext(prec=_DIGITS):
-        for row in given[ratios >= ratios.max() * (1 - 4 * _ROUNDING)].tolist():
-            exact = [Decimal(entry) / total for entry, total in zip(row, sums, strict=True)]
-            largest = max(largest, max(exact) / min(exact))
-        budget = largest.ln()
-        if budget < _EQUAL:
+        for row in entries[near_largest].tolist():
+            exact_row = [Decimal(entry) / total for entry, total in zip(row, sums, strict=True)]
+            largest = max(largest, max(exact_row) / min(exact_row))
+        log_ratio = largest.ln()
+        if log_ratio < _EQUAL:
             raise ValueError("matrix must have columns that differ (eps0 is 0)")
-        rounded = float(budget)
-        return rounded if Decimal(rounded) >= budget else math.nextafter(rounded, math.inf)
+
+        eps0 = float(log_ratio)
+        if Decimal(eps0) < log_ratio:
+            eps0 = math.nextafter(eps0, math.inf)
+        return eps0
 
 
 def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
@@ -163,6 +190,7 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
         matrix = np.array(values, dtype=float)
     except (TypeError, ValueError):
         raise ValueError("matrix must have numbers only, and rows of one length") from None
+
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 2:
         raise ValueError(
             "matrix must have two axes, with a row per report and a column per value, at least 2 each;"
@@ -170,9 +198,12 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
         )
     if not np.all(np.isfinite(matrix) & (matrix >= 0)):
         raise ValueError("matrix must have finite entries >= 0")
-    if np.any((matrix > 0) & (matrix < _LEAST)):
-        row = np.flatnonzero(np.any((matrix > 0) & (matrix < _LEAST), axis=1))[0]
-        raise ValueError(f"matrix must have no entries between 0 and {_LEAST:g}; see row {row}")
+
+    too_small = (matrix > 0) & (matrix < _SMALLEST_ENTRY)
+    if np.any(too_small):
+        row = np.flatnonzero(np.any(too_small, axis=1))[0]
+        raise ValueError(f"matrix must have no entries between 0 and {_SMALLEST_ENTRY:g}; see row {row}")
+
     over = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
     wrong = np.abs(over) > _ROUNDING
     if np.any(wrong):

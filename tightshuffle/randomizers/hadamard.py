@@ -11,13 +11,13 @@ from tightshuffle.randomizers.base import SupportRandomizer
 
 @dataclass(frozen=True)
 class HadamardResponse(SupportRandomizer):
-    """Report a column of a Hadamard matrix; columns with +1 in the user's row are e^eps0 times as likely.
+    """Report a column of a Hadamard matrix. Columns with +1 in the user's row are e^eps0 times as likely.
 
     Acharya, Sun and Zhang 2019, "Hadamard response: estimating distributions privately, efficiently, and with
     little communication", the scheme for high privacy. The matrix is Sylvester's of order K, the smallest
-    power of two above k; value x has row x + 1. u is uniform on the K columns: alpha = beta = 1/4, everywhere
-    = 1 / K. The row of "x2" is the product of the rows of x0 and x1, that of "x3" (for k >= 4) is not: so
-    they differ as references.
+    power of two above k, and value x has row x + 1. u is uniform on the K columns: alpha = beta = 1/4,
+    everywhere = 1 / K. The row of "x2" is the product of the rows of x0 and x1, and that of "x3" (for k >= 4)
+    is not, so they differ as references.
     """
 
     key = "hadamard"
@@ -40,12 +40,21 @@ class HadamardResponse(SupportRandomizer):
         return ("x0", "x1", "x2", "x3")[: self.k]
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """Uniform on the patterns that occur: the sums modulo 2 of those of the columns 1, 2, 4, ..."""
-        occurring = {0}  # a pattern's bit i is 1 where values[i] is not supported
+        """Uniform on the patterns that occur.
+
+        These are the sums modulo 2 of the patterns of the columns 1, 2, 4, ... Here a pattern is a tuple with
+        1 for every value that is not supported.
+        """
+        rows = [value + 1 for value in values]
+        patterns = {(0,) * len(values)}  # of column 0, whose entries are all +1
         for bit in range(self.k.bit_length()):
-            column = sum(((value + 1) >> bit & 1) << place for place, value in enumerate(values))
-            occurring |= {pattern ^ column for pattern in occurring}
+            pattern_of_column = [row >> bit & 1 for row in rows]
+            for pattern in list(patterns):
+                sums = zip(pattern, pattern_of_column, strict=True)
+                patterns.add(tuple(a ^ b for a, b in sums))
+
         masses = np.zeros((2,) * len(values))
-        for pattern in occurring:
-            masses[tuple(1 - (pattern >> place & 1) for place in range(len(values)))] = 1 / len(occurring)
+        for pattern in patterns:
+            supported = tuple(1 - entry for entry in pattern)
+            masses[supported] = 1 / len(patterns)
         return masses

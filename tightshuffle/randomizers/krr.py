@@ -27,6 +27,9 @@ class KRandomizedResponse(SupportRandomizer):
         return log2_choose(self.k, 1)
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """A report is one of r given values or none of them."""
-        masses = np.array([(self.k - len(values)) / self.k, 1 / self.k] + [0.0] * (len(values) - 1))
-        return masses[np.indices((2,) * len(values)).sum(axis=0)]
+        """A report is one of the ``values`` or none of them."""
+        number_of_values = len(values)
+        masses = np.zeros(number_of_values + 1)  # by how many of the values a report supports
+        masses[0] = (self.k - number_of_values) / self.k
+        masses[1] = 1 / self.k
+        return masses[np.indices((2,) * number_of_values).sum(axis=0)]

@@ -14,7 +14,7 @@ _MOST_BYTES = 50_000_000
 def read_matrix(path: str) -> Finite:
     """The randomizer in a CSV file without a header: a row per report, a column per value.
 
-    The field in row y and column x is the probability to report y for x. ValueError: one line that names
+    The field in row y and column x is the probability to report y for x. A ValueError is one line that names
     the file, the row (if the fault is in one row) and the fault.
     """
     path = check_path("path", path)
@@ -23,13 +23,14 @@ def read_matrix(path: str) -> Finite:
         if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
             raise ValueError(f"{path}: expected a CSV file of at most {_MOST_BYTES:,} bytes")
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = [_numbers(fields, path, row) for row, fields in enumerate(csv.reader(file), 1)]
+            rows = [_parse_row(fields, path, row) for row, fields in enumerate(csv.reader(file), 1)]
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path}: not UTF-8 text") from None
     except csv.Error as error:
         raise ValueError(f"{path}: not a readable CSV file: {error}") from None
+
     for row, numbers in enumerate(rows, 1):
         if len(numbers) != len(rows[0]):
             raise ValueError(
@@ -38,12 +39,15 @@ def read_matrix(path: str) -> Finite:
     try:
         return Finite(rows)
     except ValueError as error:
-        # A file's rows count from 1.
-        counted = re.sub(r"\b(row|column) (\d+)", lambda found: f"{found[1]} {int(found[2]) + 1}", str(error))
-        raise ValueError(f"{path}: {counted}") from None
+        message = re.sub(r"\b(row|column) (\d+)", _count_from_1, str(error))
+        raise ValueError(f"{path}: {message}") from None
 
 
-def _numbers(fields: list[str], path: str, row: int) -> list[float]:
+def _count_from_1(match: re.Match[str]) -> str:
+    return f"{match[1]} {int(match[2]) + 1}"
+
+
+def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
     numbers = []
     for field in fields:
         try:

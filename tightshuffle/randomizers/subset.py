@@ -15,12 +15,12 @@ from tightshuffle.randomizers.krr import KRandomizedResponse
 
 @dataclass(frozen=True)
 class SubsetSelection(SupportRandomizer):
-    """Report a subset of ``m`` values; subsets that contain the user's value are e^eps0 times as likely.
+    """Report a subset of ``m`` values. Subsets with the user's value are e^eps0 times as likely.
 
     Ye and Barg 2018, "Optimal schemes for discrete distribution estimation under locally differential
     privacy"; Wang et al. 2016, "Mutual information optimally local private discrete distribution estimation".
-    The variance is least for m near k / (e^eps0 + 1). u is uniform: alpha = m (k - m) / (k (k - 1)), beta = m
-    (m - 1) / (k (k - 1)). ValueError unless 1 <= m < k.
+    The variance is least for m near k / (e^eps0 + 1). u is uniform: alpha = m (k - m) / (k (k - 1)), and
+    beta = m (m - 1) / (k (k - 1)). ValueError unless 1 <= m < k.
     """
 
     key = "subset"
@@ -31,12 +31,13 @@ class SubsetSelection(SupportRandomizer):
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        """With the m near k / (e^eps0 + 1), which has the smallest error at this eps0; k-RR if m is 1."""
-        return cls.of(k, eps0, max(1, min(k - 1, round(k / (math.exp(eps0) + 1)))))
+        """With the m near k / (e^eps0 + 1), which has the smallest error at this eps0. k-RR if m is 1."""
+        best_m = round(k / (math.exp(eps0) + 1))
+        return cls.of(k, eps0, max(1, min(k - 1, best_m)))
 
     @classmethod
     def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
-        """With this m; k-RR if m is 1."""
+        """With this m. It is k-RR if m is 1."""
         return cls(k, eps0, parameter) if parameter > 1 else KRandomizedResponse(k, eps0)
 
     @staticmethod
@@ -46,7 +47,7 @@ class SubsetSelection(SupportRandomizer):
 
     @staticmethod
     def chances(k: npt.ArrayLike, m: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """alpha and beta; k and m broadcast."""
+        """alpha and beta. k and m broadcast."""
         k, m = np.asarray(k, dtype=float), np.asarray(m, dtype=float)
         return m * (k - m) / (k * (k - 1)), m * (m - 1) / (k * (k - 1))
 
@@ -62,10 +63,14 @@ class SubsetSelection(SupportRandomizer):
     def patterns(self, values: Sequence[int]) -> Floats:
         """Drawing without replacement: j of r given values are among the m."""
         k, m, r = self.k, int(self.m), len(values)
-        probabilities = [_falling(m, j) * _falling(k - m, r - j) / _falling(k, r) for j in range(r + 1)]
-        return np.array(probabilities)[np.indices((2,) * r).sum(axis=0)]
+        masses = np.empty(r + 1)  # by j
+        for j in range(r + 1):
+            masses[j] = _falling_factorial(m, j) * _falling_factorial(k - m, r - j) / _falling_factorial(k, r)
+        return masses[np.indices((2,) * r).sum(axis=0)]
 
 
-def _falling(number: int, factors: int) -> int:
+def _falling_factorial(number: int, factors: int) -> int:
     """number (number - 1) ... with so many factors."""
-    return math.prod(range(number - factors + 1, number + 1)) if factors <= number else 0
+    if factors > number:
+        return 0
+    return math.prod(range(number - factors + 1, number + 1))

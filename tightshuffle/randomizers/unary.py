@@ -28,8 +28,9 @@ class IndependentSupport(SupportRandomizer):
         return self.q**self.k
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        supported = np.indices((2,) * len(values)).sum(axis=0)
-        return self.q**supported * (1 - self.q) ** (len(values) - supported)
+        supported_values = np.indices((2,) * len(values)).sum(axis=0)
+        other_values = len(values) - supported_values
+        return self.q**supported_values * (1 - self.q) ** other_values
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,8 @@ class UnaryEncoding(IndependentSupport):
     @property
     def log_odds(self) -> tuple[float, float]:
         """log(p / (1 - p)) and log(q / (1 - q)), which differ by eps0."""
-        other = math.log(self.q) - math.log1p(-self.q)
-        return self.eps0 + other, other
+        log_odds_of_q = math.log(self.q) - math.log1p(-self.q)
+        return self.eps0 + log_odds_of_q, log_odds_of_q
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
 @dataclass(frozen=True)
 class OptimizedUnaryEncoding(UnaryEncoding):
-    """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1): the least q* (1 - q*) / (p* - q*)^2.
+    """Unary encoding with p = 1/2, q = 1 / (e^eps0 + 1), which has the least q* (1 - q*) / (p* - q*)^2.
 
     Wang et al. 2017 call it optimized unary encoding.
     """
@@ -100,10 +101,10 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 class LocalHashing(IndependentSupport):
     """Report a random hash function to ``g`` values, and its value under g-randomized response.
 
-    Wang et al. 2017; "OLH" with g near e^eps0 + 1, "BLH" with g = 2. The family is the ideal one, all
-    functions equally likely: supports are distributed as those of a unary encoding with q = 1 / g.
-    ``everywhere`` is 0 for k > 2, so that the bound holds for every pairwise independent family. ``bits``
-    counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError unless g is one of
+    Wang et al. 2017 call it "OLH" with g near e^eps0 + 1, and "BLH" with g = 2. The family is the ideal one,
+    in which all functions are equally likely, so supports are distributed as those of a unary encoding with
+    q = 1 / g. ``everywhere`` is 0 for k > 2, so that the bound holds for every pairwise independent family.
+    ``bits`` counts a family h(x) = a x + b over a field of max(k, g) elements. ValueError unless g is one of
     `parameters`.
     """
 
@@ -116,7 +117,9 @@ class LocalHashing(IndependentSupport):
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
         """With the g near e^eps0 + 1, which has the smallest error for an empty value at this eps0."""
-        return cls(k, eps0, max(2, min(round(math.exp(eps0) + 1), cls.parameters(k)[-1])))
+        best_g = round(math.exp(eps0) + 1)
+        largest_g = cls.parameters(k)[-1]
+        return cls(k, eps0, max(2, min(best_g, largest_g)))
 
     @classmethod
     def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
@@ -136,7 +139,8 @@ class LocalHashing(IndependentSupport):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (isinstance(self.g, int | np.integer) and int(self.g) in self.parameters(self.k)):
+        is_whole = isinstance(self.g, int | np.integer)
+        if not is_whole or int(self.g) not in self.parameters(self.k):
             raise ValueError(f"g must be a whole number from 2 to 2^62; got {reprlib.repr(self.g)}")
 
     @property
