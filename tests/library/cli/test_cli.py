@@ -42,7 +42,7 @@ def test_delta_of_every_method(name):
 
 
 def test_dummies_of_the_best_law_and_of_a_given_one():
-    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values", 2]
+    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values-per-user", 2]
     found = answer(*words, "--eps", 1, "--colluding", "10%")
     best, *_, poisson = found["designs"]
     assert found["mean_per_device"] == smallest_poisson_mean(1, 1e-6, devices=9_000, values_per_user=2)
@@ -50,10 +50,14 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
     own = answer(*words, "--law", best["law"])
     assert own["eps_at_least"] <= own["eps"] <= 1
     assert own["expected_tv"] == best["expected_tv"]
-    for wrong in (["--law", "geometric:27"], ["--law", "poisson:9", "--n", 0], ["--eps", 1, "--values", 51]):
+    for wrong in (
+        ["--law", "geometric:27"],
+        ["--law", "poisson:9", "--n", 0],
+        ["--eps", 1, "--values-per-user", 51],
+    ):
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith(f"tightshuffle: {wrong[-2].strip('-')} must be ")
+        assert err.startswith(f"tightshuffle: {wrong[-2].strip('-').replace('-', '_')} must be ")
 
 
 def test_sums_and_the_fewest_users():
