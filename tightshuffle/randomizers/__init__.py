@@ -64,11 +64,11 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
     kind = BY_KEY[key]
-    number_of_values, budget = check_given(name, k, eps0)
+    given_k, budget = check_given(name, k, eps0)
     fields = {}
     if colon:
         fields[kind.parameter] = _parse_whole(kind.parameter, suffix)
-    return kind(int(check_k(number_of_values)), budget, **fields)
+    return kind(given_k, budget, **fields)  # type: ignore[arg-type]  # which checks them
 
 
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
