@@ -82,7 +82,7 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
     # `_ln_among_alike` reveals dummies and the reports of other groups, which the bound so far can use:
     # only without them can it be smaller.
-    randomizer = data.own(group)
+    randomizer = data.randomizer_of(group)
     if data.dummies or randomizer is None:
         return bound
     if sum(_alike(data, group, randomizer)) < data.devices - 1:
@@ -95,7 +95,7 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Flo
 
     All else is revealed.
     """
-    own = data.own(group)
+    own = data.randomizer_of(group)
     assert own is not None
     users = 1 + sum(_alike(data, group, own))
     points = points_of_randomizers(eps, users, [own] * len(eps))
@@ -105,7 +105,9 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Flo
 def _alike(data: Data, group: Group, own: Randomizer) -> list[int]:
     """The numbers of other users who surely report, by ``own``, the randomizer of ``group``."""
     return [
-        users for users, other in data.others(group) if other.participation == 1 and data.own(other) == own
+        users
+        for users, other in data.others(group)
+        if other.participation == 1 and data.randomizer_of(other) == own
     ]
 
 
@@ -145,7 +147,7 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
         return none
     users = np.array([float(n) for n, _ in data.others(group)])
     taking = np.array([other.participation for other in data.groups])
-    blankets = np.array([_gamma(data.own(other)) for other in data.groups])
+    blankets = np.array([_gamma(data.randomizer_of(other)) for other in data.groups])
     silent = float(users @ (1 - taking))
     hiding = float(users @ (taking * blankets))
     if silent == 0 or hiding == 0:
@@ -173,7 +175,7 @@ def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
     if data.randomizer != "grr":
         if data.dummies or len({other.eps0 for other in data.groups}) > 1:
             return none
-        own = data.own(group)
+        own = data.randomizer_of(group)
         assert own is not None
         return _ln_of_references(data, eps, group, own.references(), Cover.of(taking))
     # The other users' values are drawn at random: their reports are uniform, whatever eps0 is.
@@ -236,7 +238,7 @@ def _ln_of_references(
 
     For ["blanket"] an upper bound, rounded up; for values that the others hold a lower one, rounded down.
     """
-    randomizer = data.own(group)
+    randomizer = data.randomizer_of(group)
     assert randomizer is not None
     round_up = list(references) == ["blanket"]
     largest = np.full(eps.shape, -np.inf)
@@ -253,9 +255,10 @@ def _ln_of_references(
 
 def _cover(data: Data, group: Group) -> Cover:
     """The reports from the blanket of a report of this group, which hide that report."""
-    own = data.own(group)
+    own = data.randomizer_of(group)
     parts = [
-        (float(n), other.participation * _shared(data.own(other), own)) for n, other in data.others(group)
+        (float(n), other.participation * _shared(data.randomizer_of(other), own))
+        for n, other in data.others(group)
     ]
     kept = own.dummy_share if isinstance(own, SupportRandomizer) else 1.0
     return Cover.of(parts + _dummies_from(data, kept), data.poisson * kept)

@@ -73,7 +73,7 @@ class Collection(Data):
         check_choice("bound", bound, BOUNDS)
         unseen = check_flag("unseen", unseen)
         width = float(check_one("width", check_positive("width", width)))
-        chosen, points = self.named(group), check_eps(eps).ravel()
+        chosen, points = self.group_named(group), check_eps(eps).ravel()
         if bound == "upper" and self.release == "sums":
             logs = self._log10_delta_of_sums(points, group, unseen, 1)
         elif bound == "upper":
@@ -200,7 +200,7 @@ class Collection(Data):
 
     def _third_value_curve(self, group: str | None) -> Curve:
         bound = functools.partial(
-            bounds.log10_third_value, self, group=self.named(group), width=_WIDTH_OF_ROUNDS
+            bounds.log10_third_value, self, group=self.group_named(group), width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
 
@@ -227,7 +227,11 @@ class Collection(Data):
 
     def _composed_lower(self, group: str | None, unseen: bool) -> LowerRounds | None:
         """The rounds where all other users hold a third value; None without a bound."""
-        if self.randomizer != "grr" or self.cells == 2 or (unseen and self.named(group).participation < 1):
+        if (
+            self.randomizer != "grr"
+            or self.cells == 2
+            or (unseen and self.group_named(group).participation < 1)
+        ):
             return None
         if any(stage.dummies.probability_per_user_and_value for stage in self._stages):
             return None

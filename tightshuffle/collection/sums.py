@@ -37,7 +37,7 @@ class SummedRounds:
     """
 
     def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
-        self._stages = [(stage, stage.named(group), times) for stage, times in stages]
+        self._stages = [(stage, stage.group_named(group), times) for stage, times in stages]
         self._unseen = unseen and any(target.participation < 1 for _, target, _ in self._stages)
         self._covers = [_covers(stage, target) for stage, target, _ in self._stages]
         self._fixed = all(np.all(cover.shares == 1) for covers in self._covers for cover in covers.values())
@@ -140,7 +140,7 @@ def _seldom(pairs: Sequence[Rounds], probability: float) -> Curve:
 
 
 def _unary(data: Data, group: Group) -> UnaryEncoding:
-    own = data.own(group)
+    own = data.randomizer_of(group)
     assert isinstance(own, UnaryEncoding)  # `Data` checked it
     return own
 

@@ -197,7 +197,7 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
     assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
     assert bounds[0] < 0.1 < 4 < bounds[1]
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
-    deviations = np.sqrt(collection.own(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
+    deviations = np.sqrt(collection.randomizer_of(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
     assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
     partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
     assert math.isnan(partly.expected_error())
