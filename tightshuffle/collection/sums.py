@@ -111,7 +111,10 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
 def _covers(data: Data, group: Group) -> dict[_Odds, Cover]:
     """For the bits of each group, as log odds: how many bits of this kind hide one of the target user."""
     others = [(float(n), each.participation, _unary(data, each).log_odds) for n, each in data.others(group)]
-    return {kind: Cover.of([(n, a * _share(odds, kind)) for n, a, odds in others]) for *_, kind in others}
+    return {
+        kind: Cover.from_numbers([(n, a * _share(odds, kind)) for n, a, odds in others])
+        for *_, kind in others
+    }
 
 
 def _share(odds: _Odds, kind: _Odds) -> float:
