@@ -124,10 +124,10 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
     bits, flipped_bits = [], []
     for users, hiding_group in data.others(group):
         if_held, if_not = _unary(data, hiding_group).log_odds
-        one = _odds_of_product(hiding_group.participation, if_held)
-        zero = _odds_of_product(hiding_group.participation, if_not)
-        bits.append((users, (one, zero)))
-        flipped_bits.append((users, (-zero, -one)))
+        if_held = _odds_of_product(hiding_group.participation, if_held)
+        if_not = _odds_of_product(hiding_group.participation, if_not)
+        bits.append((users, (if_held, if_not)))
+        flipped_bits.append((users, (-if_not, -if_held)))
 
     if_held, if_not = _unary(data, group).log_odds
     result = np.full(eps.shape, -np.inf)
