@@ -261,8 +261,8 @@ def to_pld(
     if np.isnan(last):
         last = point.eps0.item()
     if pessimistic:
-        return pld.of_upper_bound(lambda eps: log10_upper_of_round(point.with_eps(eps)), last, spacing)
-    return pld.of_one_dataset(point, last, spacing)
+        return pld.pessimistic_pld(lambda eps: log10_upper_of_round(point.with_eps(eps)), last, spacing)
+    return pld.optimistic_pld(point, last, spacing)
 
 
 def refuse_rounds(points: Points, method: str, able: str) -> None:

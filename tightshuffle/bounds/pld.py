@@ -1,8 +1,8 @@
 """A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
 * *Pessimistic.* The pair that `loss_grid.connected` makes of the upper bound; it dominates every dataset.
-* *Optimistic.* One dataset, by `optimistic.below`: all other users hold a third value. With two values, each
-  other user draws a new value in each round, which is at most as bad as some fixed values.
+* *Optimistic.* One dataset, by `optimistic.values_below_delta`: all other users hold a third value. With two
+  values, each other user draws a new value in each round, which is at most as bad as some fixed values.
 
 Errors are of second order in the distance of points, about 1/50 of a standard deviation of the loss.
 """
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers, check_one, check_positive
-from tightshuffle.bounds.optimistic import below, masses
+from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
 from tightshuffle.numerics.loss_grid import connected
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
@@ -28,14 +28,18 @@ _LARGEST = 10**7  # grid points that dp-accounting would hold
 _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
-def of_upper_bound(
+def pessimistic_pld(
     log10_delta: Callable[[Floats], Floats], last: float, spacing: float
 ) -> "PrivacyLossDistribution":
-    """The pessimistic distribution of a bound on log10 delta at eps (e,), looked at up to ``last``."""
+    """The pessimistic distribution of a bound on delta.
+
+    ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), called up to the eps ``last``.
+    """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    index, eps = _grid(last, spacing)
+    index, eps = _make_grid(last, spacing)
     grid = connected(index, spacing, log10_delta(eps) * np.log(10))
+
     possible = np.flatnonzero(np.isfinite(grid.log_mass))
     losses = (grid.first + possible).tolist()
     probabilities = np.exp(grid.log_mass[possible]).tolist()
@@ -45,32 +49,33 @@ def of_upper_bound(
     )
 
 
-def of_one_dataset(point: Points, last: float, spacing: float) -> "PrivacyLossDistribution":
-    """The optimistic distribution: that of one dataset, from delta at eps up to ``last``."""
+def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDistribution":
+    """The optimistic distribution, that of one dataset, from its delta at eps up to ``last``."""
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     randomizer, users = point.randomizers[0], point.users.item()
-    index, eps = _grid(last, spacing)
-    forward = _delta_of_one_dataset(randomizer, (0, 1), eps, users)
-    reverse = _delta_of_one_dataset(randomizer, (1, 0), eps, users)
-    forward_values = below(eps, *forward, reverse[1])
-    reverse_values = below(eps, *reverse, forward[1])
+    index, eps = _make_grid(last, spacing)
+    forward_low, forward_high = _delta_of_one_dataset(randomizer, (0, 1), eps, users)
+    reverse_low, reverse_high = _delta_of_one_dataset(randomizer, (1, 0), eps, users)
+    forward_values = values_below_delta(eps, forward_low, forward_high, reverse_high)
+    reverse_values = values_below_delta(eps, reverse_low, reverse_high, forward_high)
     # At eps = 0 both directions are the same.
     at_zero = min(forward_values[0], reverse_values[0])
     forward_values[0] = reverse_values[0] = at_zero
+
     return PrivacyLossDistribution.create_from_rounded_probability(
-        masses(index, eps, forward_values, reverse_values),
+        probabilities_of_losses(index, eps, forward_values, reverse_values),
         0.0,
         spacing,
         False,
-        masses(index, eps, reverse_values, forward_values),
+        probabilities_of_losses(index, eps, reverse_values, forward_values),
         0.0,
         symmetric=False,
     )
 
 
-def _grid(last: float, spacing: float) -> tuple[Integers, Floats]:
-    """The points at which delta is computed: multiples of the spacing up to ``last``, and their eps."""
+def _make_grid(last: float, spacing: float) -> tuple[Integers, Floats]:
+    """Multiples of the spacing up to ``last`` at which delta is computed, and their eps."""
     spacing = float(check_one("spacing", check_positive("spacing", spacing)))
     steps = np.ceil(last / spacing)
     if steps > _LARGEST:
@@ -89,7 +94,11 @@ def _delta_of_one_dataset(
     gains = np.array([randomizer.gains(point, reference, pair) for point in eps.tolist()])
     values, probabilities = gains[:, 0], gains[:, 1]
     ulps = 16 + 2 * (gains.shape[2] + eps + randomizer.eps0)[:, None]
-    ln_low = log_positive_part(*outwards(values, probabilities, False, ulps), n)[0]
-    ln_high = log_positive_part(*outwards(values, probabilities, True, ulps), n)[1]
-    low, high = (np.exp(np.minimum(ln_sum - np.log(n), 0.0)) for ln_sum in (ln_low, ln_high))
-    return low * (1 - _SLACK), np.minimum(high * (1 + _SLACK), 1.0)
+
+    smaller = outwards(values, probabilities, False, ulps)
+    larger = outwards(values, probabilities, True, ulps)
+    ln_low, _ = log_positive_part(*smaller, n)
+    _, ln_high = log_positive_part(*larger, n)
+    low = np.exp(np.minimum(ln_low - np.log(n), 0.0)) * (1 - _SLACK)
+    high = np.exp(np.minimum(ln_high - np.log(n), 0.0)) * (1 + _SLACK)
+    return low, np.minimum(high, 1.0)

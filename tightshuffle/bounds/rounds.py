@@ -21,7 +21,7 @@ import scipy
 
 from tightshuffle.arguments import Floats, Integers, check_at_most, check_eps, check_one, check_rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.bounds.optimistic import below, masses
+from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
 from tightshuffle.points import LARGEST_ROUNDS, Points
@@ -239,8 +239,9 @@ class LowerRounds(Composition):
             eps = index * spacing
             lowest = np.exp(low.ln_delta(eps)) * (1 - _SLACK)
             highest = np.minimum(np.exp(high.ln_delta(eps)) * (1 + _SLACK), 1.0)
-            deltas = below(eps, lowest, highest, highest)
-            grid = loss_grid.of_masses(masses(index, eps, deltas, deltas), spacing)
+            deltas = values_below_delta(eps, lowest, highest, highest)
+            probabilities = probabilities_of_losses(index, eps, deltas, deltas)
+            grid = loss_grid.of_masses(probabilities, spacing)
             grids.append((grid, number))
         return Depth(
             lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), ln_left_out=-math.inf, is_last=True

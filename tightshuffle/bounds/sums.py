@@ -22,7 +22,7 @@ from tightshuffle.randomizers.unary import UnaryEncoding
 
 _WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
 _ROUGHLY = 1e-3  # the same where a curve is only to be found
-_KEPT = 16  # settings whose distributions are kept
+_KEPT_SETTINGS = 16  # their distributions are kept
 
 
 def log10_delta(points: Points) -> Floats:
@@ -30,24 +30,24 @@ def log10_delta(points: Points) -> Floats:
 
     ValueError for a randomizer that is no `UnaryEncoding`.
     """
-    bounds = [_log10_delta_at(point) for point in points.each()]
-    return np.array(bounds, dtype=float)
+    return np.array([_log10_delta_at(point) for point in points.each()], dtype=float)
 
 
 def _log10_delta_at(point: Points) -> float:
-    return max(float(composed.log10_delta(point.eps)[0]) for composed in _composed(point))
+    return max(float(rounds.log10_delta(point.eps)[0]) for rounds in _rounds_of_point(point))
 
 
 def epsilon(target_log10_delta: float, point: Points) -> float:
     """The smallest eps at which the bound is 10^``target_log10_delta``, rounded up; nan if there is none."""
-    return max(composed.epsilon(target_log10_delta) for composed in _composed(point))
+    return max(rounds.epsilon(target_log10_delta) for rounds in _rounds_of_point(point))
 
 
 def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
     """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n."""
-    own = check_unary(randomizer)
-    p, q = own.p_star, own.q
-    return math.sqrt((1 if check_flag("deletion", deletion) else 2) / min(p * (1 - p), q * (1 - q))) * (p - q)
+    encoding = check_unary(randomizer)
+    counts = 1 if check_flag("deletion", deletion) else 2
+    p, q = encoding.p_star, encoding.q
+    return math.sqrt(counts / min(p * (1 - p), q * (1 - q))) * (p - q)
 
 
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
@@ -61,29 +61,37 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     return randomizer
 
 
-def _composed(point: Points) -> list[Rounds]:
+def _rounds_of_point(point: Points) -> list[Rounds]:
     """Bounds for all rounds together; the largest of them holds. ``point`` has length 1."""
     randomizer = check_unary(point.randomizers[0])
-    return _composed_rounds(point.users.item(), randomizer, point.rounds.item(), point.deletion)
+    return _compose(point.users.item(), randomizer, point.rounds.item(), point.deletion)
 
 
-@functools.lru_cache(maxsize=_KEPT)
-def _composed_rounds(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> list[Rounds]:
-    return together([(curves(randomizer, n - 1, randomizer.log_odds), rounds)], deletion)
+@functools.lru_cache(maxsize=_KEPT_SETTINGS)
+def _compose(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> list[Rounds]:
+    pair = curves(randomizer, n - 1, randomizer.log_odds)
+    return together([(pair, rounds)], deletion)
 
 
 def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:
     """Bounds for all rounds together, the largest of which holds.
 
-    ``stages``: `curves` and how many rounds have them; ``deletion`` as for `tightshuffle.delta`.
+    ``stages`` are `curves` and how many rounds have them; ``deletion`` is as for `tightshuffle.delta`.
     """
     if deletion:
-        falling, rising = ([(pair[side], times) for pair, times in stages] for side in (0, 1))
-        return [Rounds(falling)] if falling == rising else [Rounds(falling), Rounds(rising)]
-    parts: list[tuple[Curve, int]] = []
-    for (falls, rises), times in stages:
-        parts += [(falls, 2 * times)] if falls == rises else [(falls, times), (rises, times)]
-    return [Rounds(parts)]
+        falling = [(falls, rounds) for (falls, _), rounds in stages]
+        rising = [(rises, rounds) for (_, rises), rounds in stages]
+        if falling == rising:
+            return [Rounds(falling)]
+        return [Rounds(falling), Rounds(rising)]
+
+    curves_and_rounds: list[tuple[Curve, int]] = []
+    for (falls, rises), rounds in stages:
+        if falls == rises:
+            curves_and_rounds.append((falls, 2 * rounds))
+        else:
+            curves_and_rounds += [(falls, rounds), (rises, rounds)]
+    return [Rounds(curves_and_rounds)]
 
 
 def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> tuple[Curve, Curve]:
@@ -91,26 +99,27 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
 
     The bits of ``users`` other users hide it, with these log ``odds`` as for `worst_count`.
     """
-    held, other = randomizer.log_odds
-
-    def curve(held: float, other: float, odds: tuple[float, float]) -> Curve:
-        bit = Bit.of(held, other)
-
-        def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
-            result = np.full(eps.shape, -np.inf)
-            below = eps < bit.largest
-            if np.any(below):
-                result[below] = worst_count(eps[below], bit, users, odds, goal=width, steeply=True)[1]
-            return result / np.log(10)
-
-        return Curve(log10_delta, bit.largest, rough=functools.partial(log10_delta, width=_ROUGHLY))
+    odds_if_held, odds_if_not = randomizer.log_odds
+    falls = _curve_of_count(Bit.of(odds_if_held, odds_if_not), users, odds)
+    if odds_if_held == -odds_if_not and odds[0] == -odds[1]:
+        return falls, falls
 
     # Exchanging 0 and 1 exchanges the directions.
-    falls = curve(held, other, odds)
-    if held == -other and odds[0] == -odds[1]:
-        return falls, falls
-    rises = curve(-other, -held, (-odds[1], -odds[0]))
+    rises = _curve_of_count(Bit.of(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0]))
     return (
         replace(falls, reverse=rises.log10_delta),
         replace(rises, reverse=falls.log10_delta),
     )
+
+
+def _curve_of_count(bit: Bit, users: int, odds: tuple[float, float]) -> Curve:
+    """The bound of a count in which the user's bit is hidden by those of ``users`` others."""
+
+    def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
+        ln_delta = np.full(eps.shape, -np.inf)
+        below = eps < bit.largest
+        if np.any(below):
+            _, ln_delta[below] = worst_count(eps[below], bit, users, odds, goal=width, steeply=True)
+        return ln_delta / np.log(10)
+
+    return Curve(log10_delta, bit.largest, rough=functools.partial(log10_delta, width=_ROUGHLY))

@@ -9,7 +9,7 @@ Lower: delta of a dataset in which all other users hold the same third value, or
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import points_of_randomizers
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.base import SupportRandomizer
+from tightshuffle.side import Side
 
 LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
 _BELOW_ONE = 1 - 2.0**-53
@@ -32,13 +33,14 @@ _LEAST_GAIN = 1e-140
 
 
 def log10_upper(data: Data, eps: Floats, group: Group, unseen: bool, width: float) -> Floats:
-    """log10 of an upper bound on delta; ``unseen``: where nobody can know who takes part."""
+    """log10 of an upper bound on delta. ``unseen`` says that nobody can know who takes part."""
 
     def ln_upper(points: Floats) -> Floats:
-        logs = _ln_upper(data, points, group, width)
+        ln_seen = _ln_upper(data, points, group, width)
         if not unseen or group.participation == 1:
-            return logs
-        return np.minimum(logs + math.log(group.participation), _ln_unseen(data, points, group, width))
+            return ln_seen
+        ln_unseen = _ln_unseen(data, points, group, width)
+        return np.minimum(ln_seen + math.log(group.participation), ln_unseen)
 
     return _below_eps0(ln_upper, data, eps, group)
 
@@ -49,7 +51,7 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def log10_third_value(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """log10 of a lower bound on delta of one dataset: all other users hold a third value."""
+    """log10 of a lower bound on delta of one dataset, in which all other users hold a third value."""
     return _below_eps0(lambda points: _ln_third_value(data, points, group, width), data, eps, group)
 
 
@@ -59,9 +61,9 @@ def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, g
     # A report x1 of the value itself rules x0 out where e^eps exceeds the number of reports: from there on
     # delta does not change, and a far larger e^eps overflows.
     points = np.minimum(eps, LARGEST_EPS) if group.eps0 == math.inf else eps
-    asked = points < data.eps0(group.name)
-    if asked.any():
-        result[asked] = ln_bound(points[asked])
+    below_eps0 = points < data.eps0(group.name)
+    if below_eps0.any():
+        result[below_eps0] = ln_bound(points[below_eps0])
     return np.minimum(result / math.log(10), 0.0)
 
 
@@ -72,17 +74,17 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     """ln of the smallest of our upper bounds on delta, if it is known who takes part."""
     cover = _cover(data, group)
     if data.randomizer != "grr":
-        bound = _ln_of_references(data, eps, group, ["blanket"], cover, width)
+        bound = _ln_of_references(data, eps, group, Side.UPPER, cover, width)
         return _ln_among_alike(data, eps, group, bound)
 
-    gains, masses = _uniform(data, eps, group, round_up=True)
-    bound = ln_delta(gains, masses, cover, round_up=True, width=width)
+    gains, masses = _rounded_uniform(data, eps, group, Side.UPPER)
+    bound = ln_delta(gains, masses, cover, side=Side.UPPER, width=width)
     if data.cells == 2:
         return np.minimum(bound, _ln_of_counts(data, eps, group, bound))
 
     # `_ln_among_alike` reveals dummies and the reports of other groups, which the bound so far can use:
     # only without them can it be smaller.
-    randomizer = data.own(group)
+    randomizer = data.randomizer_of(group)
     if data.dummies or randomizer is None:
         return bound
     if sum(_alike(data, group, randomizer)) < data.devices - 1:
@@ -93,20 +95,22 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
     """The smaller one of ``known`` and `single_value` among users who surely report, by the same randomizer.
 
-    All else is revealed.
+    ``known`` (points,) is the natural log of another upper bound. All else is revealed.
     """
-    own = data.own(group)
-    assert own is not None
-    users = 1 + sum(_alike(data, group, own))
-    points = points_of_randomizers(eps, users, [own] * len(eps))
+    randomizer = data.randomizer_of(group)
+    assert randomizer is not None
+    users = 1 + sum(_alike(data, group, randomizer))
+    points = points_of_randomizers(eps, users, [randomizer] * len(eps))
     return log10_smaller(points, known / math.log(10)) * math.log(10)
 
 
-def _alike(data: Data, group: Group, own: Randomizer) -> list[int]:
-    """The numbers of other users who surely report, by ``own``, the randomizer of ``group``."""
-    return [
-        users for users, other in data.others(group) if other.participation == 1 and data.own(other) == own
-    ]
+def _alike(data: Data, group: Group, randomizer: Randomizer) -> list[int]:
+    """The numbers of other users who surely report, by the ``randomizer`` of ``group``."""
+    numbers = []
+    for users, other in data.others(group):
+        if other.participation == 1 and data.randomizer_of(other) == randomizer:
+            numbers.append(users)
+    return numbers
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
@@ -114,23 +118,28 @@ def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Float
 
     ``known`` (points,): natural log of another upper bound, for how rare too few reports have to be.
     """
-    dummies = Cover.of(_dummies_from(data, 1.0), data.poisson)
+    dummies = Cover.from_numbers(_dummies_from(data, 1.0), data.poisson)
     result = np.full(eps.shape, np.inf)
     for budget in {other.budget for other in data.groups} - {math.inf}:
-        most = float(lie_probability(budget, 2))  # q(e)
-        users = Cover.of(
-            [(n, other.participation * min(_lie(data, other) / most, 1.0)) for n, other in data.others(group)]
-        )
-        fixed = bool(np.all(np.append(users.shares, dummies.shares) == 1))
-        users, dummies = users.rounded(fewer=True), dummies.rounded(fewer=True)
-        for place, e in enumerate(eps.tolist()):
-            rare = -math.inf if fixed else min(float(known[place]), 0.0) - _RARE
-            for _ in range(1 if fixed else 2):  # too few reports are to be rare beside this bound, too
-                hidden = users.least(rare), dummies.least(rare)
-                high = ln_delta_among(e, group.budget, hidden[0], budget, hidden[1])[1]
-                high = float(np.logaddexp(high, rare + math.log(2)))
-                result[place] = min(result[place], high)
-                rare = min(rare, high - _RARE)
+        largest_lie = float(lie_probability(budget, 2))  # q(e)
+        binomials = []
+        for n, other in data.others(group):
+            share = min(_lie(data, other) / largest_lie, 1.0)
+            binomials.append((n, other.participation * share))
+        users = Cover.from_numbers(binomials)
+        is_fixed = bool(np.all(np.append(users.shares, dummies.shares) == 1))
+        # Too few reports are to be rare beside this bound, too, which is known after the first pass.
+        passes = 1 if is_fixed else 2
+
+        users, dummies = users.rounded(Side.LOWER), dummies.rounded(Side.LOWER)
+        for index, e in enumerate(eps.tolist()):
+            ln_rare = -math.inf if is_fixed else min(float(known[index]), 0.0) - _RARE
+            for _ in range(passes):
+                least_users, least_dummies = users.least(ln_rare), dummies.least(ln_rare)
+                _, high = ln_delta_among(e, group.budget, least_users, budget, least_dummies)
+                high = float(np.logaddexp(high, ln_rare + math.log(2)))
+                result[index] = min(result[index], high)
+                ln_rare = min(ln_rare, high - _RARE)
     return result
 
 
@@ -140,62 +149,71 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     It needs a distribution w on the k values and "no report". Each other user's report is drawn from w with
     some probability. A dummy is never "no report", so dummies do not count.
     """
-    none = np.full(eps.shape, np.inf)
+    no_bound = np.full(eps.shape, np.inf)
     if data.randomizer != "grr":
-        return none
+        return no_bound
+
     users = np.array([float(n) for n, _ in data.others(group)])
-    taking = np.array([other.participation for other in data.groups])
-    blankets = np.array([_gamma(data.own(other)) for other in data.groups])
-    silent = float(users @ (1 - taking))
-    hiding = float(users @ (taking * blankets))
+    participations = np.array([other.participation for other in data.groups])
+    blankets = np.array([_gamma(data.randomizer_of(other)) for other in data.groups])
+    silent = float(users @ (1 - participations))
+    hiding = float(users @ (participations * blankets))
     if silent == 0 or hiding == 0:
-        return none
-    v, rest = silent / (silent + hiding), hiding / (silent + hiding)
-    shares = np.minimum((1 - taking) / v, taking * blankets / rest)
-    gains = _uniform_gains(data, eps, group) * group.participation / rest
-    void = -(1 - group.participation) * np.expm1(eps) / v
-    masses = np.append(_uniform_masses(data) * rest, v)
+        return no_bound
+
+    # w is "no report" with this probability, and else a uniform value.
+    silence = silent / (silent + hiding)
+    uniform = hiding / (silent + hiding)
+    gains = _uniform_gains(data, eps, group) * group.participation / uniform
+    gain_of_silence = -(1 - group.participation) * np.expm1(eps) / silence
+    masses = np.append(_uniform_masses(data) * uniform, silence)
     if gains.max() < _LEAST_GAIN:  # so rare a report would count as none
-        return none
-    distribution = outwards(np.column_stack([gains, void]), masses, True, _ulps(group))
-    parts = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
-    return ln_delta(*distribution, Cover.of(parts), round_up=True, width=width)
+        return no_bound
+    distribution = outwards(np.column_stack([gains, gain_of_silence]), masses, True, _ulps(group))
+
+    shares = np.minimum((1 - participations) / silence, participations * blankets / uniform)
+    binomials = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
+    cover = Cover.from_numbers(binomials)
+    return ln_delta(*distribution, cover, side=Side.UPPER, width=width)
 
 
 # --- lower bounds ------------------------------------------------------------------------------------------
 
 
 def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    none = np.full(eps.shape, -np.inf)
-    taking = [(float(n), other.participation) for n, other in data.others(group)]
+    """ln of the largest of our lower bounds on delta; -inf where none is known."""
+    no_bound = np.full(eps.shape, -np.inf)
     if data.dummies.probability_per_user_and_value:  # they are not drawn one by one from u
-        return none
+        return no_bound
+    participants = [(float(n), other.participation) for n, other in data.others(group)]
     if data.randomizer != "grr":
         if data.dummies or len({other.eps0 for other in data.groups}) > 1:
-            return none
-        own = data.own(group)
-        assert own is not None
-        return _ln_of_references(data, eps, group, own.references(), Cover.of(taking))
+            return no_bound
+        cover = Cover.from_numbers(participants)
+        return _ln_of_references(data, eps, group, Side.LOWER, cover)
+
     # The other users' values are drawn at random: their reports are uniform, whatever eps0 is.
-    cover = Cover.of([*taking, (data.dummies.number, 1.0)], data.poisson)
-    result = ln_delta(*_uniform(data, eps, group, round_up=False), cover, round_up=False)
-    of_dataset = _ln_third_value if data.cells > 2 else _ln_of_some_counts
-    return np.maximum(result, of_dataset(data, eps, group))
+    cover = Cover.from_numbers([*participants, (data.dummies.number, 1.0)], data.poisson)
+    gains, masses = _rounded_uniform(data, eps, group, Side.LOWER)
+    ln_of_random_values = ln_delta(gains, masses, cover, side=Side.LOWER)
+    if data.cells == 2:
+        return np.maximum(ln_of_random_values, _ln_of_some_counts(data, eps, group))
+    return np.maximum(ln_of_random_values, _ln_third_value(data, eps, group))
 
 
 def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
     """ln of delta of the worst of some datasets, for k = 2 and a fixed number of dummies; else -inf."""
-    nothing = np.full(eps.shape, -np.inf)
+    no_bound = np.full(eps.shape, -np.inf)
     budget = group.budget
     dummies = data.dummies.number
     points = eps.tolist()
     hiding = [(users, other) for users, other in data.others(group) if other.eps0 != math.inf]
     if data.poisson or not hiding:
-        return nothing
+        return no_bound
 
     if any(other.participation < 1 for other in data.groups):
         if len(data.groups) > 1:
-            return nothing
+            return no_bound
         # If all others hold one value, their number says all about who takes part. With probability 1/2 or
         # more it is at most its mean, rounded up; delta is larger for fewer.
         users, other = hiding[0]
@@ -219,9 +237,12 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
 def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) -> Floats:
     """`ln_delta_of_third_value`: all other users hold a third value."""
     k = data.cells
-    kept = 1 - 1 / k
-    parts = [(n, other.participation * (k - 1) * _lie(data, other)) for n, other in data.others(group)]
-    cover = Cover.of([*parts, (data.dummies.number, kept)], data.poisson * kept)
+    share_of_dummies = 1 - 1 / k
+    binomials: list[tuple[float, float]] = []
+    for n, other in data.others(group):
+        binomials.append((n, other.participation * (k - 1) * _lie(data, other)))
+    binomials.append((data.dummies.number, share_of_dummies))
+    cover = Cover.from_numbers(binomials, data.poisson * share_of_dummies)
     gains, ulps = _uniform_gains(data, eps, group), _ulps(group)
     return ln_delta_of_third_value(eps, gains, _lie(data, group), k, cover, ulps=ulps, width=width)
 
@@ -230,54 +251,64 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
 
 
 def _ln_of_references(
-    data: Data, eps: Floats, group: Group, references: Sequence[str], cover: Cover, width: float = 1e-4
+    data: Data, eps: Floats, group: Group, side: Side, cover: Cover, width: float = 1e-4
 ) -> Floats:
-    """The largest `ln_delta` over all pairs and ``references``, from which the cover's reports are drawn.
+    """The largest `ln_delta` over all pairs and references, from which the cover's reports are drawn.
 
-    For ["blanket"] an upper bound, rounded up; for values that the others hold a lower one, rounded down.
+    The upper bound has the blanket as its reference, and the lower one the values that the others hold.
     """
-    randomizer = data.own(group)
+    randomizer = data.randomizer_of(group)
     assert randomizer is not None
-    round_up = list(references) == ["blanket"]
+    references = ["blanket"] if side is Side.UPPER else randomizer.references()
     largest = np.full(eps.shape, -np.inf)
     for index, e in enumerate(eps.tolist()):
         for gains, masses in randomizer.distributions(e, references):
             # A blanket's mass is below 1: normalise it, and take the gains relative to that.
-            total = masses.sum(axis=1, keepdims=True) if round_up else 1.0
+            total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
-            gains, masses = outwards(gains * total, masses / total, round_up, ulps)
-            logs = ln_delta(gains, masses, cover, round_up=round_up, width=width)
+            distribution = outwards(gains * total, masses / total, side is Side.UPPER, ulps)
+            logs = ln_delta(*distribution, cover, side=side, width=width)
             largest[index] = max(largest[index], logs.max())
     return largest
 
 
 def _cover(data: Data, group: Group) -> Cover:
     """The reports from the blanket of a report of this group, which hide that report."""
-    own = data.own(group)
-    parts = [
-        (float(n), other.participation * _shared(data.own(other), own)) for n, other in data.others(group)
-    ]
-    kept = own.dummy_share if isinstance(own, SupportRandomizer) else 1.0
-    return Cover.of(parts + _dummies_from(data, kept), data.poisson * kept)
+    randomizer = data.randomizer_of(group)
+    binomials = []
+    for n, other in data.others(group):
+        share = _share_from_blanket(data.randomizer_of(other), randomizer)
+        binomials.append((float(n), other.participation * share))
+
+    share_of_dummies = 1.0
+    if isinstance(randomizer, SupportRandomizer):
+        share_of_dummies = randomizer.dummy_share
+    binomials += _dummies_from(data, share_of_dummies)
+    return Cover.from_numbers(binomials, data.poisson * share_of_dummies)
 
 
-def _shared(other: Randomizer | None, own: Randomizer | None) -> float:
-    """The probability with which a report of ``other`` is drawn from the normalised blanket of ``own``."""
-    # For a report of the value itself: of k-RR, whose blanket is uniform, as dummies are.
-    share = _gamma(other) if other is None or own is None else other.shares_blanket(own)
+def _share_from_blanket(other: Randomizer | None, randomizer: Randomizer | None) -> float:
+    """The probability that a report of ``other`` is drawn from the normalised blanket of ``randomizer``.
+
+    None stands for reports of the value itself.
+    """
+    if other is None or randomizer is None:  # of k-RR, whose blanket is uniform, as dummies are
+        share = _gamma(other)
+    else:
+        share = other.shares_blanket(randomizer)
     return min(share, _BELOW_ONE)  # a tiny eps0 can round to 1, which `Cover.rounded` keeps
 
 
-def _gamma(own: Randomizer | None) -> float:
-    return 0.0 if own is None else own.gamma
+def _gamma(randomizer: Randomizer | None) -> float:
+    return 0.0 if randomizer is None else randomizer.gamma
 
 
-def _dummies_from(data: Data, kept: float) -> list[tuple[float, float]]:
-    """Binomial numbers of dummies from u, of which the share ``kept`` counts: there are at least so many."""
+def _dummies_from(data: Data, share: float) -> list[tuple[float, float]]:
+    """Binomial numbers of dummies from u, of which this ``share`` counts: there are at least so many."""
     # A device's reports are independent uniform ones only if there is one of them.
-    chance = data.dummies.probability_per_user_and_value
-    single = data.cells * chance * (1 - chance) ** (data.cells - 1)
-    return [(data.dummies.number, kept), (data.devices, kept * single)]
+    probability = data.dummies.probability_per_user_and_value
+    single = data.cells * probability * (1 - probability) ** (data.cells - 1)
+    return [(data.dummies.number, share), (data.devices, share * single)]
 
 
 def _lie(data: Data, group: Group) -> float:
@@ -285,18 +316,21 @@ def _lie(data: Data, group: Group) -> float:
     return 0.0 if group.eps0 == math.inf else float(lie_probability(group.budget, data.cells))
 
 
-def _uniform(data: Data, eps: Floats, group: Group, round_up: bool) -> tuple[Floats, Floats]:
-    """The distribution of `_uniform_gains`, rounded; both (points, 3)."""
-    return outwards(_uniform_gains(data, eps, group), _uniform_masses(data), round_up, _ulps(group))
+def _rounded_uniform(data: Data, eps: Floats, group: Group, side: Side) -> tuple[Floats, Floats]:
+    """The distribution of `_uniform_gains`, rounded to this ``side``; both (points, 3)."""
+    gains = _uniform_gains(data, eps, group)
+    return outwards(gains, _uniform_masses(data), side is Side.UPPER, _ulps(group))
 
 
 def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
     """(R_x0 - e^eps R_x1) / u of k-RR at x0, x1 and another value, u uniform; (points, 3)."""
     if group.eps0 == math.inf:
         return data.cells * np.array([np.ones_like(eps), -np.exp(eps), np.zeros_like(eps)]).T
-    budget, growth = group.budget, np.expm1(eps)
-    own = (1 + growth) * np.expm1(budget - eps)
-    return data.cells * _lie(data, group) * np.array([own, -np.expm1(eps + budget), -growth]).T
+    # Each of these is to be multiplied by k q.
+    growth = np.expm1(eps)
+    gain_at_x0 = (1 + growth) * np.expm1(group.budget - eps)
+    gain_at_x1 = -np.expm1(eps + group.budget)
+    return data.cells * _lie(data, group) * np.array([gain_at_x0, gain_at_x1, -growth]).T
 
 
 def _uniform_masses(data: Data) -> Floats:
@@ -306,6 +340,7 @@ def _uniform_masses(data: Data) -> Floats:
 def _ulps(group: Group) -> float:
     """Units in the last place by which gains may be wrong, at any eps below the budget and `LARGEST_EPS`.
 
-    One number for every eps gives all points of `_uniform` the same masses, which saves most of their sums.
+    One number for every eps gives all points of `_rounded_uniform` the same masses, which saves most of their
+    sums.
     """
     return 64.0 + 2 * (min(group.budget, LARGEST_EPS) + min(group.budget, 50.0))

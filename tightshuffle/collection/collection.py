@@ -21,7 +21,7 @@ from tightshuffle.arguments import (
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
 from tightshuffle.collection import bounds, errors, sums
-from tightshuffle.collection.data import Data
+from tightshuffle.collection.data import Data, Group
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.side import Side
 
@@ -38,16 +38,27 @@ class Collection(Data):
 
     Parameters
     ----------
-    k : number of values, up to 10^7; None for a randomizer that is read from a file
-    groups : one `Group` or several, with different names. Their reports are shuffled together.
-    randomizer : a name that `randomizers.parse` takes. Users of other groups hide a user whatever their eps0
-        is for "grr", "subset:M", "hash:G" and "hadamard", else only at the same eps0.
-    dummies : see `Dummies`; for the randomizers just named
-    rounds : how many, up to 10^5 with those of ``then``, by the same users with fresh randomness; values may
-        change. The bounds are for all rounds together, and for a user who takes part in every round.
-    then : more collections by the same users, after these rounds, with groups of the same names
-    release, deletion : as for `tightshuffle.delta`, the same in all rounds. "sums" is for "rappor" and "oue",
-        where it lets users of all groups hide each other; the lower bound is that of one count in one round.
+    k : int, from 2 to 10^7, or None
+        The number of values. It is None for a randomizer that is read from a file.
+    groups : list or tuple of `Group`
+        One group or several, with different names. Their reports are shuffled together.
+    randomizer : str
+        A name that `randomizers.parse` takes. Users of other groups hide a user whatever their eps0 is for
+        "grr", "subset:M", "hash:G" and "hadamard", else only at the same eps0.
+    dummies : Dummies
+        The reports that carry no user's value, for the randomizers just named.
+    rounds : int, at least 1
+        How many rounds there are, up to 10^5 with those of ``then``, by the same users with fresh randomness.
+        Values may change. The bounds are for all rounds together, and for a user who takes part in every
+        round.
+    then : list or tuple of Collection
+        More collections by the same users, after these rounds, with groups of the same names.
+    release : str
+        "reports" or "sums", as for `tightshuffle.delta`, the same in all rounds. "sums" is for "rappor" and
+        "oue", where it lets users of all groups hide each other. The lower bound is then that of one count
+        in one round.
+    deletion : bool
+        As for `tightshuffle.delta`, the same in all rounds.
     """
 
     then: tuple["Collection", ...] = ()
@@ -64,26 +75,25 @@ class Collection(Data):
     ) -> Floats:
         """log10 of a bound on delta of one of these ``rounds``; `then` does not count.
 
-        ``eps`` (points,) or a number; ``group``: the name of the group of the target user, by default the
-        first; ``bound``: "upper", for every dataset, or "lower", which some dataset reaches, -inf where none
-        is known. ``unseen``: True if nobody can know who takes part; the upper bound is then for a user who
-        does so with the probability of the group. ``width``: the largest relative error that the computation
-        adds to an upper bound, mostly; sums have their own. ValueError names a bad argument.
+        ``eps`` (points,) is an array or a number, and ``group`` the name of the group of the target user, by
+        default the first. ``bound`` is "upper", for every dataset, or "lower", which some dataset reaches. A
+        lower bound is -inf where none is known. ``unseen`` is True if nobody can know who takes part: the
+        upper bound is then for a user who does so with the probability of the group. ``width`` is the largest
+        relative error that the computation adds to an upper bound, mostly. Sums have a width of their own.
+        ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)
         unseen = check_flag("unseen", unseen)
         width = float(check_one("width", check_positive("width", width)))
-        chosen, points = self.named(group), check_eps(eps).ravel()
-        if bound == "upper" and self.release == "sums":
-            logs = self._log10_delta_of_sums(points, group, unseen, 1)
-        elif bound == "upper":
-            logs = bounds.log10_upper(self, points, chosen, unseen, width)
-        elif unseen and chosen.participation < 1:
-            logs = np.full(points.shape, -np.inf)
+        target_group = self.group_named(group)
+        points = check_eps(eps).ravel()
+
+        if bound == "lower":
+            logs = self._log10_lower_of_round(points, target_group, unseen)
         elif self.release == "sums":
-            logs = sums.log10_lower(self, points, chosen)
+            logs = self._log10_delta_of_sums(points, group, unseen, rounds=1)
         else:
-            logs = bounds.log10_lower(self, points, chosen)
+            logs = bounds.log10_upper(self, points, target_group, unseen, width)
         return logs.reshape(np.shape(eps))[()]
 
     def log10_delta(
@@ -95,17 +105,21 @@ class Collection(Data):
         larger.
         """
         unseen = check_flag("unseen", unseen)
-        arguments: dict[str, Any] = {"group": group, "bound": bound, "unseen": unseen}
         if bound == "upper" and self.release == "sums":
             return self._log10_delta_of_sums(check_eps(eps), group, unseen)
-        if bound == "upper" and not self._single:
-            return self._composed(group, unseen).log10_delta(check_eps(eps))
-        result = np.max([stage.one_round(eps, **arguments) for stage in self._stages], axis=0)
-        if not self._single and (together := self._composed_lower(group, unseen)):
+        if bound == "upper" and not self._is_single:
+            return self._upper_rounds(group, unseen).log10_delta(check_eps(eps))
+
+        logs_of_stages = [
+            stage.one_round(eps, group=group, bound=bound, unseen=unseen) for stage in self._stages
+        ]
+        largest = np.max(logs_of_stages, axis=0)
+        lower_rounds = self._lower_rounds(group, unseen)
+        if lower_rounds is not None:
             points = check_eps(eps)
-            logs = together.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
-            result = np.maximum(result, logs)
-        return result[()]
+            logs = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
+            largest = np.maximum(largest, logs)
+        return largest[()]
 
     def epsilon(
         self,
@@ -121,19 +135,18 @@ class Collection(Data):
         ``delta`` in (0, 1), or instead of it ``log10_delta`` < 0; other parameters and errors as for
         `one_round`. math.inf where no eps up to 300 has this delta.
         """
-        target = check_one("delta", check_log10_delta(delta, log10_delta))
+        target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
-        unseen = check_flag("unseen", unseen)
         if bound == "lower":
-            eps = max(stage._epsilon_of_one(target, group, bound, unseen) for stage in self._stages)
-            together = None if self._single else self._composed_lower(group, unseen)
-            return max(eps, together.epsilon(target)) if together else eps
+            return self._lower_epsilon(target_log10_delta, group, unseen)
+
         if self.release == "sums":
-            return min(self._summed(group, each).epsilon(target) for each in {False, unseen})
-        if self._single:
-            return self._epsilon_of_one(target, group, bound, unseen)
-        found = float(self._composed(group, unseen).epsilon(target))
-        return math.inf if math.isnan(found) else found
+            summed = self._summed_rounds(group, unseen)
+            return min(summed_rounds.epsilon(target_log10_delta) for summed_rounds in summed)
+        if self._is_single:
+            return self._epsilon_of_round(target_log10_delta, group, Side.UPPER, unseen)
+        eps = float(self._upper_rounds(group, unseen).epsilon(target_log10_delta))
+        return math.inf if math.isnan(eps) else eps
 
     def delta(self, eps: float, **arguments: Any) -> float:
         """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
@@ -146,22 +159,28 @@ class Collection(Data):
         """All rounds together as a privacy loss distribution of dp-accounting, for every dataset.
 
         It composes with other mechanisms whose neighbours also differ in one user's value (``REPLACE_ONE``).
-        ``group`` and ``unseen`` as for `one_round`; ``spacing`` of the losses. Needs the extra ``pld``.
+        ``group`` and ``unseen`` are as for `one_round`, and ``spacing`` is that of the losses. This needs the
+        extra ``pld``.
         """
         check_installed("pld", "dp_accounting")
-        from tightshuffle.bounds.pld import NEGLIGIBLE, of_upper_bound
+        from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
 
         unseen = check_flag("unseen", unseen)
         if self.deletion:
             raise ValueError("deletion must be false for to_pld, whose neighbours differ in a user's value")
-        parts = []
+
+        pld_of_stages = []
         for stage in self._stages:
-            last = stage._epsilon_of_one(NEGLIGIBLE, group, "upper", unseen)
             curve = stage._upper_curve(group, unseen)
-            last = min(last, curve.eps0, bounds.LARGEST_EPS)
-            one_round = of_upper_bound(curve.log10_delta, last, spacing)
-            parts.append(one_round.self_compose(stage.rounds))
-        return functools.reduce(lambda one, other: one.compose(other), parts)
+            negligible_from = stage._epsilon_of_round(NEGLIGIBLE, group, Side.UPPER, unseen)
+            last = min(negligible_from, curve.eps0, bounds.LARGEST_EPS)
+            pld_of_round = pessimistic_pld(curve.log10_delta, last, spacing)
+            pld_of_stages.append(pld_of_round.self_compose(stage.rounds))
+
+        composed = pld_of_stages[0]
+        for pld in pld_of_stages[1:]:
+            composed = composed.compose(pld)
+        return composed
 
     def if_the_shuffler_fails(self, group: str | None = None) -> float:
         """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""
@@ -175,68 +194,100 @@ class Collection(Data):
         """See `errors.gaussian_error`, with the rounds of `then`."""
         return errors.gaussian_error(self, eps, log10_delta, shares)
 
-    def _epsilon_of_one(self, target: float, group: str | None, bound: str, unseen: bool) -> float:
-        def log10_delta_at(eps: float) -> float:
-            return float(self.one_round(eps, group=group, bound=bound, unseen=unseen))
-
-        # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
-        mu = min(10.0, math.sqrt(2 * math.pi) * 10 ** float(self.one_round(0.0, group=group)))
-        largest = min(self.eps0(group), bounds.LARGEST_EPS)
-        side = Side.UPPER if bound == "upper" else Side.LOWER
-        found = epsilon_from_gaussian(log10_delta_at, target, largest, mu=mu, side=side)
-        return math.inf if found >= bounds.LARGEST_EPS * (1 - 1e-6) else found
-
     @property
     def _stages(self) -> tuple["Collection", ...]:
         return (self, *self.then)
 
     @property
-    def _single(self) -> bool:
+    def _is_single(self) -> bool:
         return self.rounds == 1 and not self.then
+
+    def _log10_lower_of_round(self, eps: Floats, group: Group, unseen: bool) -> Floats:
+        if unseen and group.participation < 1:
+            return np.full(eps.shape, -np.inf)
+        if self.release == "sums":
+            return sums.log10_lower(self, eps, group)
+        return bounds.log10_lower(self, eps, group)
+
+    def _epsilon_of_round(
+        self, target_log10_delta: float, group: str | None, side: Side, unseen: bool
+    ) -> float:
+        """The eps at which the bound of one round is the target; math.inf where none is up to 300."""
+
+        def log10_delta_at(eps: float) -> float:
+            return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen))
+
+        # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
+        delta_at_zero = 10 ** float(self.one_round(0.0, group=group))
+        mu = min(10.0, math.sqrt(2 * math.pi) * delta_at_zero)
+        largest = min(self.eps0(group), bounds.LARGEST_EPS)
+        eps = epsilon_from_gaussian(log10_delta_at, target_log10_delta, largest, mu=mu, side=side)
+        return math.inf if eps >= bounds.LARGEST_EPS * (1 - 1e-6) else eps
+
+    def _lower_epsilon(self, target_log10_delta: float, group: str | None, unseen: bool) -> float:
+        """The largest eps with this delta of all stages alone, and of all rounds together where known."""
+        eps = max(
+            stage._epsilon_of_round(target_log10_delta, group, Side.LOWER, unseen) for stage in self._stages
+        )
+        lower_rounds = self._lower_rounds(group, unseen)
+        if lower_rounds is None:
+            return eps
+        return max(eps, lower_rounds.epsilon(target_log10_delta))
 
     def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
         bound = functools.partial(self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS)
         return Curve(bound, self.eps0(group))
 
     def _third_value_curve(self, group: str | None) -> Curve:
-        bound = functools.partial(
-            bounds.log10_third_value, self, group=self.named(group), width=_WIDTH_OF_ROUNDS
-        )
+        target_group = self.group_named(group)
+        bound = functools.partial(bounds.log10_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS)
         return Curve(bound, self.eps0(group))
 
-    def _log10_delta_of_sums(self, eps: Floats, group: str | None, unseen: bool, *rounds: int) -> Floats:
-        # What holds if it is known who takes part holds if it is not.
-        logs = [self._summed(group, each, *rounds).log10_delta(eps) for each in {False, unseen}]
-        return np.min(logs, axis=0)[()]
+    def _log10_delta_of_sums(
+        self, eps: Floats, group: str | None, unseen: bool, rounds: int | None = None
+    ) -> Floats:
+        summed = self._summed_rounds(group, unseen, rounds)
+        return np.min([summed_rounds.log10_delta(eps) for summed_rounds in summed], axis=0)[()]
 
-    def _summed(self, group: str | None, unseen: bool, rounds: int | None = None) -> sums.SummedRounds:
-        """The bound of sums, of all rounds together, or of as many ``rounds`` of this collection alone."""
-        key = (group, unseen, "sums", rounds)
+    def _summed_rounds(
+        self, group: str | None, unseen: bool, rounds: int | None = None
+    ) -> list[sums.SummedRounds]:
+        """Bounds of sums, of all rounds together, or of as many ``rounds`` of this collection alone.
+
+        All of them hold: what holds if it is known who takes part holds if it is not.
+        """
+        stages = [(stage, stage.rounds) for stage in self._stages]
+        if rounds is not None:
+            stages = [(self, rounds)]
+        summed = []
+        for flag in {False, unseen}:
+            key = (group, flag, "sums", rounds)
+            if key not in self._cache:
+                self._cache[key] = sums.SummedRounds(stages, group, flag)
+            summed.append(self._cache[key])
+        return summed
+
+    def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds:
+        key = (group, unseen, "upper")
         if key not in self._cache:
-            stages = [(stage, stage.rounds) for stage in self._stages] if rounds is None else [(self, rounds)]
-            self._cache[key] = sums.SummedRounds(stages, group, unseen)
+            curves = [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
+            self._cache[key] = Rounds(curves)
         return self._cache[key]
 
-    def _composed(self, group: str | None, unseen: bool) -> Rounds:
-        key = (group, unseen)
-        if key not in self._cache:
-            self._cache[key] = Rounds(
-                [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
-            )
-        return self._cache[key]
-
-    def _composed_lower(self, group: str | None, unseen: bool) -> LowerRounds | None:
-        """The rounds where all other users hold a third value; None without a bound."""
-        if self.randomizer != "grr" or self.cells == 2 or (unseen and self.named(group).participation < 1):
+    def _lower_rounds(self, group: str | None, unseen: bool) -> LowerRounds | None:
+        """The rounds where all other users hold a third value; None for one round, or without a bound."""
+        if self._is_single or self.randomizer != "grr" or self.cells == 2:
+            return None
+        if unseen and self.group_named(group).participation < 1:
             return None
         if any(stage.dummies.probability_per_user_and_value for stage in self._stages):
             return None
+
         key = (group, "lower")
         if key not in self._cache:
-            self._cache[key] = LowerRounds(
-                [
-                    (stage._third_value_curve(group), stage._upper_curve(group), stage.rounds)
-                    for stage in self._stages
-                ]
-            )
+            curves = []
+            for stage in self._stages:
+                lower, upper = stage._third_value_curve(group), stage._upper_curve(group)
+                curves.append((lower, upper, stage.rounds))
+            self._cache[key] = LowerRounds(curves)
         return self._cache[key]

@@ -11,14 +11,17 @@ A smaller J gives an upper bound. For many reports 1 / J = int e^(-J x) dx: docs
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
+from tightshuffle.side import Side
 
 _FEW = 192  # reports that are summed one by one
 _RARE = 1e-9  # probability of numbers of reports that count as one: a larger number hides the user better
@@ -33,97 +36,132 @@ _OPERATIONS = 3.0  # units in the last place that a share under the tilt may be 
 class Cover:
     """How many reports hide the user's own: the sum of independent Binomial(n, share), or Poisson(n) numbers.
 
-    ``n`` (parts,): trials of a binomial number, or the mean of a Poisson one; ``shares`` (parts,): the
-    probability of a trial, or 0 for Poisson. `of` leaves out parts that are always 0.
+    ``n`` (parts,) are the trials of a binomial number, or the mean of a Poisson one. ``shares`` (parts,) are
+    the probabilities of a trial, or 0 for Poisson. `from_numbers` leaves out parts that are always 0.
     """
 
     n: Floats
     shares: Floats
 
     @staticmethod
-    def of(binomial: list[tuple[float, float]], poisson: float = 0.0) -> "Cover":
-        """The cover of these (trials, probability), and of a Poisson number of this mean."""
-        parts = [(n, share) for n, share in binomial if n > 0 and share > 0]
+    def from_numbers(binomials: Sequence[tuple[float, float]], poisson: float = 0.0) -> "Cover":
+        """The cover of binomial numbers, each (trials, probability), and of a Poisson number of this mean."""
+        parts = [(n, share) for n, share in binomials if n > 0 and share > 0]
         if poisson > 0:
             parts.append((poisson, 0.0))
         return Cover(*np.array(parts, float).reshape(-1, 2).T)
 
     @property
+    def is_poisson(self) -> npt.NDArray[np.bool_]:
+        """Which parts are Poisson numbers."""
+        return self.shares == 0
+
+    @property
     def mean(self) -> float:
         """The expected number of reports."""
-        return float(self.n @ np.where(self.shares == 0, 1.0, self.shares))
+        return float(self.n @ np.where(self.is_poisson, 1.0, self.shares))
 
     def least(self, log_probability: float) -> int:
         """A number that the reports are below with at most this probability, by Chernoff's bound."""
-        sure = int(self.n[self.shares == 1].sum())
-        n, shares = self.n[self.shares < 1], self.shares[self.shares < 1]
-        mean = float(n @ np.where(shares == 0, 1.0, shares))
+        random = self.shares < 1
+        n, shares, is_poisson = self.n[random], self.shares[random], self.is_poisson[random]
+        mean = float(n @ np.where(is_poisson, 1.0, shares))
         if mean == 0:
-            return sure
+            return self.sure
+
         # P(number <= y) <= e^(x y + log E[e^(-x number)]) for every x > 0.
         x = math.sqrt(-2 * log_probability / mean) * np.logspace(-1, 2, 61)[:, None]
-        logs = np.where(shares == 0, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x))).sum(axis=1)
-        y = float(np.max((log_probability - logs * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
-        return sure + (math.floor(y) + 1 if y >= 0 else 0)
+        ln_of_parts = np.where(is_poisson, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x)))
+        ln_mgf = ln_of_parts.sum(axis=1)
+        y = float(np.max((log_probability - ln_mgf * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
+        return self.sure + math.floor(y) + 1 if y >= 0 else self.sure
 
-    def rounded(self, fewer: bool) -> "Cover":
-        """A stochastically smaller (``fewer``) or larger cover by more than rounding moved its numbers."""
-        moved = 1 + (-1 if fewer else 1) * 8 * _OPERATIONS * _ULP
-        poisson = self.shares == 0
-        shares = np.where(self.shares == 1, 1.0, np.minimum(self.shares * moved, 1.0))
-        return Cover(np.where(poisson, self.n * moved, self.n), shares)
+    @property
+    def sure(self) -> int:
+        """The reports that there are in any case."""
+        return int(self.n[self.shares == 1].sum())
+
+    def rounded(self, side: Side) -> "Cover":
+        """A stochastically larger (upper) or smaller cover, by more than rounding moved its numbers."""
+        direction = 1 if side is Side.UPPER else -1
+        factor = 1 + direction * 8 * _OPERATIONS * _ULP
+        shares = np.where(self.shares == 1, 1.0, np.minimum(self.shares * factor, 1.0))
+        return Cover(np.where(self.is_poisson, self.n * factor, self.n), shares)
+
+    def tilted_shares(self, t: Floats | float) -> Floats:
+        """``shares`` if every number j of reports becomes t^j times as likely; ``t`` (..., 1) or a number."""
+        return self.shares * t / (1 - self.shares + self.shares * t)
+
+    def tilted_means(self, t: Floats | float) -> Floats:
+        """The expected numbers of the parts under this tilt."""
+        return self.n * np.where(self.is_poisson, t, self.tilted_shares(t))
 
 
 def ln_delta(
-    values: Floats, probabilities: Floats, cover: Cover, *, round_up: bool, width: float = 1e-4
+    values: Floats, probabilities: Floats, cover: Cover, *, side: Side, width: float = 1e-4
 ) -> Floats:
     """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded up or down; (points,).
 
-    ``values``, ``probabilities`` (points, classes): the gains of one report drawn from u; ``cover``: of J -
-    1; ``width``: about the relative error. -inf where no gain is positive. It can exceed 0 by rounding.
+    ``values`` and ``probabilities`` (points, classes) are the gains of one report drawn from u, and ``cover``
+    that of J - 1. ``width`` is about the relative error. The result is -inf where no gain is positive. It can
+    exceed 0 by rounding.
     """
-    cover = cover.rounded(fewer=round_up)
+    # Fewer reports give a larger delta.
+    cover = cover.rounded(Side.LOWER if side is Side.UPPER else Side.UPPER)
     if few(cover):
-        return _term_by_term(values, probabilities, cover, round_up, width)
+        return _ln_term_by_term(values, probabilities, cover, side, width)
+
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
-    nodes, weights = _quadrature(round_up)
+    nodes, weights = _quadrature(side)
     # Columns are nodes: x is (points, nodes), the shares under the tilt are (points, nodes, parts).
     x = nodes / copies[:, None]
-    t, less = np.exp(-x)[..., None], np.expm1(-x)[..., None]
-    binomial = cover.shares * t / (1 - cover.shares + cover.shares * t)
-    means = np.where(cover.shares == 0, cover.n * t, cover.n)
+    t, t_minus_1 = np.exp(-x)[..., None], np.expm1(-x)[..., None]
+
+    # E[t^number] of every part, which the tilt divides by.
     with np.errstate(divide="ignore"):
-        power = np.where(cover.shares == 1, -x[..., None], np.log1p(cover.shares * less))
-    log_factors = (cover.n * np.where(cover.shares == 0, less, power)).sum(axis=-1)
-    own = np.ones((*x.shape, 1))
-    logs = log_positive_part(
+        ln_of_trial = np.log1p(cover.shares * t_minus_1)
+    ln_of_trial = np.where(cover.shares == 1, -x[..., None], ln_of_trial)
+    ln_of_trial = np.where(cover.is_poisson, t_minus_1, ln_of_trial)
+    ln_factors = (cover.n * ln_of_trial).sum(axis=-1)
+
+    # The reports that hide the user's own, and the user's own.
+    own_report = np.ones((*x.shape, 1))
+    tilted_n = np.where(cover.is_poisson, cover.n * t, cover.n)
+    brackets = log_positive_part(
         values[:, None],
         probabilities[:, None],
-        np.concatenate([means, own], axis=-1),
-        shares=np.concatenate([np.where(cover.shares == 0, 0.0, binomial), own], axis=-1),
+        np.concatenate([tilted_n, own_report], axis=-1),
+        shares=np.concatenate([cover.tilted_shares(t), own_report], axis=-1),
         width=width,
-    )[int(round_up)]
-    terms = logs + log_factors - x + np.log(weights / copies[:, None])
-    if round_up:
-        # Beyond the last node 1 / J is at most 1: the integral of e^(-J x) from there on is at most e^(-J x).
-        last = logs[:, -1] + log_factors[:, -1] - x[:, -1]
-        terms = np.concatenate([terms, last[:, None]], axis=1)
-    lost = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + _NODES_ULPS)
-    return np.asarray(special.logsumexp(terms, axis=1) + (lost if round_up else -lost))
+    )
+    logs = _bound_of(brackets, side)
+    terms = logs + ln_factors - x + np.log(weights / copies[:, None])
+    error = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + _NODES_ULPS)
+    if side is Side.LOWER:
+        return np.asarray(special.logsumexp(terms, axis=1) - error)
+
+    # Beyond the last node 1 / J is at most 1: the integral of e^(-J x) from there on is at most e^(-J x).
+    last = logs[:, -1] + ln_factors[:, -1] - x[:, -1]
+    terms = np.concatenate([terms, last[:, None]], axis=1)
+    return np.asarray(special.logsumexp(terms, axis=1) + error)
+
+
+def _bound_of(brackets: tuple[Floats, Floats], side: Side) -> Floats:
+    lower, upper = brackets
+    return upper if side is Side.UPPER else lower
 
 
 @functools.cache
-def _quadrature(round_up: bool) -> tuple[Floats, Floats]:
-    """Nodes and weights of Lobatto's or Gauss' quadrature on [0, _UNLIKELY]."""
-    legendre = np.polynomial.legendre
-    if round_up:
-        last = np.polynomial.Legendre.basis(_NODES - 1)
-        inner = np.sort(last.deriv().roots().real)
+def _quadrature(side: Side) -> tuple[Floats, Floats]:
+    """Nodes and weights of Lobatto's quadrature (upper) or Gauss' (lower) on [0, _UNLIKELY]."""
+    if side is Side.UPPER:
+        polynomial = np.polynomial.Legendre.basis(_NODES - 1)
+        inner = np.sort(polynomial.deriv().roots().real)
         points = np.concatenate([[-1.0], inner, [1.0]])
-        weights = 2 / (_NODES * (_NODES - 1) * last(points) ** 2)
+        weights = 2 / (_NODES * (_NODES - 1) * polynomial(points) ** 2)
     else:
-        points, weights = legendre.leggauss(_NODES)
+        points, weights = np.polynomial.legendre.leggauss(_NODES)
     return (points + 1) * (_UNLIKELY / 2), weights * (_UNLIKELY / 2)
 
 
@@ -133,46 +171,50 @@ def log_probabilities(cover: Cover) -> Floats:
     They end one behind the number beyond which lies a probability of `_RARE`. Delta of more reports is
     smaller, so what is missing changes delta by a share of `_RARE` at most.
     """
-    most = most_counted(cover)
-    result = np.append(1.0, np.zeros(most))
-    j = np.arange(most + 1)
+    largest = largest_counted(cover)
+    j = np.arange(largest + 1)
+    probabilities = np.append(1.0, np.zeros(largest))
     for n, share in zip(cover.n, cover.shares, strict=True):
-        one = (
-            special.xlogy(j, n) - n - special.gammaln(j + 1) if share == 0 else log_binomial_pmf(j, n, share)
-        )
-        result = np.convolve(result, np.exp(one))[: most + 1]
+        if share == 0:
+            ln_of_part = special.xlogy(j, n) - n - special.gammaln(j + 1)
+        else:
+            ln_of_part = log_binomial_pmf(j, n, share)
+        probabilities = np.convolve(probabilities, np.exp(ln_of_part))[: largest + 1]
 
-    at_least = np.cumsum(result[::-1])[::-1]  # probability of so many reports or more
-    result = result[: np.count_nonzero(at_least > _RARE) + 1]
+    at_least = np.cumsum(probabilities[::-1])[::-1]  # probability of so many reports or more
+    probabilities = probabilities[: np.count_nonzero(at_least > _RARE) + 1]
     with np.errstate(divide="ignore"):
-        return np.log(result)
+        return np.log(probabilities)
 
 
 def few(cover: Cover) -> bool:
     """Whether there are so few reports that a sum over their number is short."""
-    return most_counted(cover) <= _FEW
+    return largest_counted(cover) <= _FEW
 
 
-def most_counted(cover: Cover) -> int:
+def largest_counted(cover: Cover) -> int:
     """A number of reports that is hardly ever exceeded."""
     likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
-    if np.any(cover.shares == 0):
+    if np.any(cover.is_poisson):
         return likely
     return min(likely, math.ceil(cover.n.sum()) + 1)  # one more than there can be: its probability is 0
 
 
-def _term_by_term(
-    values: Floats, probabilities: Floats, cover: Cover, round_up: bool, width: float
-) -> Floats:
-    chances = np.exp(log_probabilities(cover))
+def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: Side, width: float) -> Floats:
+    """`ln_delta` as a sum over j."""
     # Rounding, and numbers too small for a float.
-    chances = chances * (1 + 1e-11) + 1e-300 if round_up else np.maximum(chances * (1 - 1e-11) - 1e-300, 0.0)
-    if round_up:  # more reports than these hide the user at least as well
-        chances[-1] += max(1 - chances.sum(), 0.0) + 1e-12
+    of_numbers = np.exp(log_probabilities(cover))
+    if side is Side.UPPER:
+        of_numbers = of_numbers * (1 + 1e-11) + 1e-300
+        # More reports than these hide the user at least as well.
+        of_numbers[-1] += max(1 - of_numbers.sum(), 0.0) + 1e-12
+    else:
+        of_numbers = np.maximum(of_numbers * (1 - 1e-11) - 1e-300, 0.0)
 
-    sure = int(cover.n[cover.shares == 1].sum())  # there are never fewer of them
-    j = np.arange(sure + 1, len(chances) + 1)
+    j = np.arange(cover.sure + 1, len(of_numbers) + 1)  # there are never fewer reports
     with np.errstate(divide="ignore"):
-        factors = np.log(chances[sure:]) - np.log(j)
-    logs = log_positive_part(values[:, None], probabilities[:, None], j, width=width, log_factors=factors)
-    return np.asarray(special.logsumexp(logs[int(round_up)] + factors, axis=1))
+        ln_factors = np.log(of_numbers[cover.sure :]) - np.log(j)
+    brackets = log_positive_part(
+        values[:, None], probabilities[:, None], j, width=width, log_factors=ln_factors
+    )
+    return np.asarray(special.logsumexp(_bound_of(brackets, side) + ln_factors, axis=1))

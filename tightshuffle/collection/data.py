@@ -32,13 +32,18 @@ class Group:
 
     Parameters
     ----------
-    name : of the group
-    users : how many
-    eps0 : the local budget of a report, up to 50, or math.inf if the report is the value itself. None for a
-        randomizer that is read from a file, which has its own.
-    participation : the probability that a user takes part in a round, independently of everybody, of the
-        value and of other rounds. If a fixed number takes part, give that number as ``users``.
-    colluding : how many of the users show their reports to the adversary, or send none; below 1 it is a share
+    name : str
+        The name of the group.
+    users : int
+        The number of its users.
+    eps0 : float, up to 50, or math.inf
+        The local budget of a report. It is math.inf if the report is the value itself, and None for a
+        randomizer that is read from a file, which has a budget already.
+    participation : float, above 0 and at most 1
+        The probability that a user takes part in a round, independently of everybody, of the value and of
+        other rounds. If a fixed number takes part, give that number as ``users``.
+    colluding : int or float
+        How many of the users show their reports to the adversary, or send none. Below 1 it is a share.
     """
 
     name: str
@@ -52,14 +57,20 @@ class Group:
             raise ValueError(
                 f"name of a group must be text without control characters; got {reprlib.repr(self.name)}"
             )
+
         where = f"group {self.name!r}: "
         try:
             users = check_whole("users", self.users, 1, int(LARGEST_N_OF_UPPER))
             check_one("colluding", check_colluding(self.colluding, users))
         except ValueError as error:
             raise ValueError(where + str(error)) from None
+        object.__setattr__(self, "users", users)
+
         check_number(
-            f"{where}participation", self.participation, "a probability above 0", lambda x: 0 < x <= 1
+            f"{where}participation",
+            self.participation,
+            "a probability above 0",
+            lambda x: 0 < x <= 1,
         )
         if self.eps0 is not None:
             check_number(
@@ -68,7 +79,6 @@ class Group:
                 f"above 0 and at most {LARGEST_EPS0_OF_UPPER:g}, or inf if reports are the values themselves",
                 lambda x: 0 < x <= LARGEST_EPS0_OF_UPPER or x == math.inf,
             )
-        object.__setattr__(self, "users", users)
 
     @property
     def hidden(self) -> int:
@@ -84,16 +94,20 @@ class Group:
 
 @dataclass(frozen=True)
 class Dummies:
-    """Reports that carry no user's value: each is drawn from u, for k-RR a uniform value.
+    """Reports that carry no user's value. Each is drawn from u, which for k-RR is a uniform value.
 
     Parameters
     ----------
-    number : how many the shuffler adds in all
-    poisson_per_value : the shuffler adds a Poisson number of every value, with this mean
-    poisson_per_user_and_value : every user's device adds a Poisson number of every value, with this mean,
-        even if the user does not take part
-    probability_per_user_and_value : every user's device adds one report of each value with this probability,
-        independently. The bound counts only devices that send exactly one.
+    number : int, at least 0
+        How many the shuffler adds in all.
+    poisson_per_value : float, at least 0
+        The shuffler adds a Poisson number of every value, with this mean.
+    poisson_per_user_and_value : float, at least 0
+        Every user's device adds a Poisson number of every value, with this mean, even if the user does not
+        take part.
+    probability_per_user_and_value : float, from 0 to 1
+        Every user's device adds one report of each value with this probability, independently. The bound
+        counts only devices that send exactly one.
     """
 
     number: int = 0
@@ -103,16 +117,21 @@ class Dummies:
 
     def __post_init__(self) -> None:
         check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
-        for name in ("poisson_per_value", "poisson_per_user_and_value", "probability_per_user_and_value"):
-            most = 1.0 if name.startswith("probability") else float(LARGEST_N_OF_UPPER)
-            wanted = f"from 0 to {most:g}"
-            check_number(f"dummies: {name}", getattr(self, name), wanted, lambda x: 0 <= x <= most)  # noqa: B023
+        self._check_rate("poisson_per_value", float(LARGEST_N_OF_UPPER))
+        self._check_rate("poisson_per_user_and_value", float(LARGEST_N_OF_UPPER))
+        self._check_rate("probability_per_user_and_value", 1.0)
+
+    def _check_rate(self, name: str, largest: float) -> None:
+        number = getattr(self, name)
+        check_number(f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest)
 
     def variance(self, users: float, k: int, support: float) -> float:
         """Variance of how many dummies support one value: each does with probability ``support``."""
-        poisson = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
-        chance = self.probability_per_user_and_value
-        return poisson * support + self.number * support * (1 - support) + users * chance * (1 - chance)
+        poisson_mean = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
+        of_poisson = poisson_mean * support
+        of_number = self.number * support * (1 - support)
+        probability = self.probability_per_user_and_value
+        return of_poisson + of_number + users * probability * (1 - probability)
 
     def __bool__(self) -> bool:
         return self != Dummies()
@@ -134,76 +153,108 @@ class Data:
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        for name, kind in (("groups", Group), ("then", type(self))):
-            object.__setattr__(self, name, _each(name, getattr(self, name), kind))
+        object.__setattr__(self, "groups", _tuple_of_kind("groups", self.groups, Group))
+        object.__setattr__(self, "then", _tuple_of_kind("then", self.then, type(self)))
         if not isinstance(self.randomizer, str):
             raise ValueError(f"randomizer must be a name, such as 'grr'; got {reprlib.repr(self.randomizer)}")
         if not isinstance(self.dummies, Dummies):
             raise ValueError(f"dummies must be Dummies(...); got {reprlib.repr(self.dummies)}")
+        self._check_rounds_and_release()
+
+        names = self._group_names
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
+        if self.k is not None:
+            object.__setattr__(self, "k", check_whole("k", self.k, 2, LARGEST_K_OF_COLLECTION))
+        object.__setattr__(self, "_randomizers", self._parse_randomizers())
+
+        if self.release == "sums":
+            for randomizer in self._randomizers.values():
+                if not isinstance(randomizer, UnaryEncoding):
+                    raise ValueError(
+                        f"randomizer must be rappor or oue for release 'sums'; got {self.randomizer!r}"
+                    )
+        if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
+            raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
+        self._check_dummies()
+        self._check_then()
+
+    def _check_rounds_and_release(self) -> None:
         check_whole("rounds", self.rounds, 1)
         check_choice("release", self.release, RELEASES)
         object.__setattr__(self, "deletion", check_flag("deletion", self.deletion))
         if self.deletion and self.release != "sums":
             raise ValueError('deletion must be left out unless release is "sums"')
+
+        largest = LARGEST_ROUNDS
+        if self.release == "sums" and not self.deletion:  # a round shows two counts
+            largest //= 2
         rounds = sum(stage.rounds for stage in (self, *self.then))
-        # A round of sums shows two counts.
-        most = LARGEST_ROUNDS // (2 if self.release == "sums" and not self.deletion else 1)
-        if rounds > most:
-            raise ValueError(f"rounds must be at most {most} in all; got {rounds}")
-        names = [group.name for group in self.groups]
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
-        if self.k is not None:
-            object.__setattr__(self, "k", check_whole("k", self.k, 2, LARGEST_K_OF_COLLECTION))
-        object.__setattr__(self, "_randomizers", self._made())
-        if self.release == "sums" and not all(
-            isinstance(own, UnaryEncoding) for own in self._randomizers.values()
-        ):
-            raise ValueError(f"randomizer must be rappor or oue for release 'sums'; got {self.randomizer!r}")
-        if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
-            raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
+        if rounds > largest:
+            raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
+
+    def _check_dummies(self) -> None:
         if self.dummies.probability_per_user_and_value and self.randomizer != "grr":
             raise ValueError(
                 f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"
             )
-        own = BY_KEY.get(self.randomizer.partition(":")[0])
-        if self.dummies and not getattr(own, "fixed_background", False):
+        family = BY_KEY.get(self._randomizer_key)
+        if self.dummies and not getattr(family, "fixed_background", False):
             raise ValueError(
                 f"dummies must not be given for randomizer {self.randomizer!r}: what is one is not clear"
             )
-        for other in self.then:
-            if other.then:
+
+    def _check_then(self) -> None:
+        for later in self.then:
+            if later.then:
                 raise ValueError(f"then: {NESTED}")
-            if [group.name for group in other.groups] != names:
-                raise ValueError(f"then: groups must be named {', '.join(names)}, in this order")
-            if (other.release, other.deletion) != (self.release, self.deletion):
+            if later._group_names != self._group_names:
+                names = ", ".join(self._group_names)
+                raise ValueError(f"then: groups must be named {names}, in this order")
+            if later.release != self.release or later.deletion != self.deletion:
                 raise ValueError("then: release and deletion must be those of the first collection")
 
-    def _made(self) -> dict[str, Randomizer | None]:
-        """The randomizer of each group; ValueError for k and eps0 that it does not take."""
-        made: dict[str, Randomizer | None] = {}
-        if self.randomizer.partition(":")[0] == "file":
+    def _parse_randomizers(self) -> dict[str, Randomizer | None]:
+        """The randomizer of each group. ValueError for k and eps0 that it does not take."""
+        if self._randomizer_key == "file":
             for group in self.groups:
                 if self.k is not None or group.eps0 is not None:
                     raise ValueError(
                         f"group {group.name!r}: leave out k and eps0, which follow from the randomizer's file"
                     )
-            return dict.fromkeys((group.name for group in self.groups), parse(self.randomizer))
+            return dict.fromkeys(self._group_names, parse(self.randomizer))
+
+        randomizers: dict[str, Randomizer | None] = {}
         for group in self.groups:
             where = f"group {group.name!r}: "
             if self.k is None or group.eps0 is None:
-                raise ValueError(where + f"k and eps0 must be given for randomizer {self.randomizer!r}")
+                raise ValueError(f"{where}k and eps0 must be given for randomizer {self.randomizer!r}")
             if group.eps0 == math.inf and self.randomizer != "grr":
-                raise ValueError(where + f"eps0 must be finite for randomizer {self.randomizer!r}")
-            finite = group.eps0 < math.inf
-            made[group.name] = parse(self.randomizer, k=self.k, eps0=group.eps0) if finite else None
-        return made
+                raise ValueError(f"{where}eps0 must be finite for randomizer {self.randomizer!r}")
+
+            if group.eps0 < math.inf:
+                randomizers[group.name] = parse(self.randomizer, k=self.k, eps0=group.eps0)
+            else:
+                randomizers[group.name] = None
+        return randomizers
+
+    @property
+    def _group_names(self) -> list[str]:
+        return [group.name for group in self.groups]
+
+    @property
+    def _randomizer_key(self) -> str:
+        """The randomizer's name without its parameter."""
+        return self.randomizer.partition(":")[0]
 
     @property
     def cells(self) -> int:
         """The number of values, also that of a file's randomizer."""
-        own = self.own(self.groups[0])
-        return own.k if self.k is None and own is not None else int(self.k or 0)
+        if self.k is not None:
+            return self.k
+        randomizer = self.randomizer_of(self.groups[0])
+        assert randomizer is not None  # it is read from a file
+        return randomizer.k
 
     @property
     def devices(self) -> int:
@@ -213,32 +264,36 @@ class Data:
     @property
     def poisson(self) -> float:
         """The mean of the Poisson number of dummies in all."""
-        sent = self.dummies
-        return self.cells * (sent.poisson_per_value + self.devices * sent.poisson_per_user_and_value)
+        of_devices = self.devices * self.dummies.poisson_per_user_and_value
+        return self.cells * (self.dummies.poisson_per_value + of_devices)
 
     def others(self, group: Group) -> list[tuple[int, Group]]:
         """Each group, and its number of users who hide one user of ``group``."""
-        return [(max(other.hidden - (other.name == group.name), 0), other) for other in self.groups]
+        hiding_users = []
+        for other in self.groups:
+            users = other.hidden - 1 if other.name == group.name else other.hidden
+            hiding_users.append((max(users, 0), other))
+        return hiding_users
 
-    def own(self, group: Group) -> Randomizer | None:
-        """The randomizer of a group; None if its reports are the values themselves."""
+    def randomizer_of(self, group: Group) -> Randomizer | None:
+        """The randomizer of a group, or None if its reports are the values themselves."""
         return self._randomizers[group.name]
 
     def eps0(self, group: str | None = None) -> float:
         """The local budget of one report, which is left if the shuffler fails."""
-        own = self.own(self.named(group))
-        return math.inf if own is None else own.eps0
+        randomizer = self.randomizer_of(self.group_named(group))
+        return math.inf if randomizer is None else randomizer.eps0
 
-    def named(self, group: str | None) -> Group:
-        """The group of this name, by default the first; ValueError for another name."""
-        if group is None:
+    def group_named(self, name: str | None) -> Group:
+        """The group of this name, by default the first. ValueError for a name that no group has."""
+        if name is None:
             return self.groups[0]
-        check_choice("group", group, [each.name for each in self.groups])
-        return next(each for each in self.groups if each.name == group)
+        check_choice("group", name, self._group_names)
+        return next(group for group in self.groups if group.name == name)
 
 
-def _each(name: str, given: object, kind: type) -> tuple[Any, ...]:
-    """A list or tuple of objects of one kind as a tuple; ValueError for anything else."""
-    if not isinstance(given, list | tuple) or not all(isinstance(one, kind) for one in given):
-        raise ValueError(f"{name} must be a list of {kind.__name__}(...); got {reprlib.repr(given)}")
-    return tuple(given)
+def _tuple_of_kind(name: str, objects: object, kind: type) -> tuple[Any, ...]:
+    """A list or tuple of objects of one kind as a tuple. ValueError for anything else."""
+    if not isinstance(objects, list | tuple) or not all(isinstance(item, kind) for item in objects):
+        raise ValueError(f"{name} must be a list of {kind.__name__}(...); got {reprlib.repr(objects)}")
+    return tuple(objects)

@@ -14,49 +14,61 @@ from tightshuffle.randomizers.base import SupportRandomizer
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
     """Expected total variation error of the unbiased estimate from one round; nan without one.
 
-    ``shares`` (k,): of the users who hold each value, the same in every group; None for uniform data. If
-    groups differ in them, the estimate is biased (it weights a group by users * participation * (p - q)), and
-    this error is too small. Before projection, by the central limit theorem. It includes the error of not
-    asking everybody; colluding users' reports are used. nan for a matrix, unless everybody takes part.
-    ValueError for ``shares`` that do not fit k.
+    ``shares`` (k,) are those of the users who hold each value, the same in every group; None is for uniform
+    data. If groups differ in them, the estimate is biased (it weights a group by users * participation * (p -
+    q)), and this error is too small. The error is that before projection, by the central limit theorem. It
+    includes the error of not asking everybody, and colluding users' reports are used. It is nan for a matrix,
+    unless everybody takes part. ValueError for ``shares`` that do not fit k.
     """
-    held = _shares(data, shares)
-    own = data.own(data.groups[0])
-    if own is not None and not isinstance(own, SupportRandomizer):
+    shares = _checked_shares(data, shares)
+    users = sum(group.users for group in data.groups)
+    randomizer = data.randomizer_of(data.groups[0])
+    if randomizer is not None and not isinstance(randomizer, SupportRandomizer):
         if any(group.participation < 1 for group in data.groups):
             return math.nan
-        variances = own.variance(held, sum(group.users for group in data.groups))
-        return _half_sum_of_errors(variances)
-    sent = sum(group.users for group in data.groups)
-    dummies = data.dummies.variance(sent, data.cells, _support_probabilities(data, None)[0])
-    variance, slope = np.full(data.cells, dummies), 0.0
+        return _half_sum_of_errors(randomizer.variance(shares, users))
+
+    of_dummies = data.dummies.variance(users, data.cells, _support_probability_of_dummy(data))
+    variance = np.full(data.cells, of_dummies)
+    slope = 0.0
     for group in data.groups:
-        p, q = (group.participation * each for each in _support_probabilities(data, group))
-        variance += group.users * (held * p * (1 - p) + (1 - held) * q * (1 - q))
+        p_star, q_star = _support_probabilities(data, group)
+        p, q = group.participation * p_star, group.participation * q_star
+        variance += group.users * (shares * p * (1 - p) + (1 - shares) * q * (1 - q))
         slope += group.users * (p - q)
+
     if slope == 0:  # eps0 is so small that both probabilities are the same float
         return math.inf
     return _half_sum_of_errors(variance / slope**2)
 
 
-def _shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
+def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
     if shares is None:
         return np.full(data.cells, 1 / data.cells)
-    held = np.asarray(shares, dtype=float)
-    if held.shape != (data.cells,):
+    numbers = np.asarray(shares, dtype=float)
+    if numbers.shape != (data.cells,):
         raise ValueError(
-            f"shares must be k = {data.cells} numbers, one per value; got the shape {held.shape}"
+            f"shares must be k = {data.cells} numbers, one per value; got the shape {numbers.shape}"
         )
-    return held
+    return numbers
 
 
-def _support_probabilities(data: Data, group: Group | None) -> tuple[float, float]:
-    """Probabilities that a report supports the user's value, and another one; None: of a dummy."""
-    own = data.own(group or data.groups[0])
-    if own is None:
-        return (1.0, 0.0) if group else (1 / data.cells,) * 2
-    assert isinstance(own, SupportRandomizer)
-    return (own.p_star, own.q_star) if group else (float(own.patterns((0,))[1]),) * 2
+def _support_probabilities(data: Data, group: Group) -> tuple[float, float]:
+    """Probabilities that a report of this group supports the user's value, and another one."""
+    randomizer = data.randomizer_of(group)
+    if randomizer is None:
+        return 1.0, 0.0
+    assert isinstance(randomizer, SupportRandomizer)
+    return randomizer.p_star, randomizer.q_star
+
+
+def _support_probability_of_dummy(data: Data) -> float:
+    """The probability that a dummy supports a value."""
+    randomizer = data.randomizer_of(data.groups[0])
+    if randomizer is None:
+        return 1 / data.cells
+    assert isinstance(randomizer, SupportRandomizer)
+    return float(randomizer.patterns((0,))[1])
 
 
 def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
@@ -64,16 +76,18 @@ def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.Array
 
     A trusted curator adds the noise to the values of the users who take part.
     """
-    held = _shares(data, shares)
+    shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))
     # Of a user who has a value or none, one count changes.
-    sensitivity = (1.0 if data.deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
+    sensitivity_of_round = 1.0 if data.deletion else HISTOGRAM_SENSITIVITY
+    sensitivity = sensitivity_of_round * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
+
     variance = np.full(data.cells, sigma**2)
     for group in data.groups:
-        variance += group.users * held * group.participation * (1 - group.participation)
-    taking = sum(group.users * group.participation for group in data.groups)
-    return _half_sum_of_errors(variance / taking**2)
+        variance += group.users * shares * group.participation * (1 - group.participation)
+    expected_users = sum(group.users * group.participation for group in data.groups)
+    return _half_sum_of_errors(variance / expected_users**2)
 
 
 def _half_sum_of_errors(variances: Floats) -> float:

@@ -15,6 +15,7 @@ from tightshuffle.collection.data import NESTED, Dummies, Group
 _TEXTS = ("randomizer", "name", "release")
 _WHOLE = ("k", "rounds", "users", "number")
 _MOST_CHARACTERS = 1_000_000
+_INFINITIES = (".inf", "+.inf")  # as YAML writes them
 
 
 def read_collection(path: str) -> Collection:
@@ -24,30 +25,40 @@ def read_collection(path: str) -> Collection:
     the file and the key that is wrong.
     """
     path = check_path("path", path)
+    text = _read_text(path)
     try:
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read(_MOST_CHARACTERS + 1)
-        if len(text) > _MOST_CHARACTERS:
-            raise ValueError(f"{path}: must have at most {_MOST_CHARACTERS:,} characters")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: {getattr(error, 'strerror', None) or 'not a text file'}") from None
-    try:
-        json_ = path.endswith(".json")
-        return make_collection(json.loads(text, object_pairs_hook=_once) if json_ else _of_yaml(text))
+        if path.endswith(".json"):
+            return make_collection(json.loads(text, object_pairs_hook=_mapping_of_unique_keys))
+        return make_collection(_parse_yaml(text))
     except RecursionError:
         raise ValueError(f"{path}: lists and keys are nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _of_yaml(text: str) -> Any:
-    """The lists, mappings and texts in ``text``: every scalar is a text, so 010 is ten and 1:30 no number."""
+def _read_text(path: str) -> str:
+    """The text of the file. ValueError if it cannot be read, is no text or is too long."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            text = file.read(_MOST_CHARACTERS + 1)
+    except UnicodeDecodeError:
+        raise ValueError(f"{path}: not a text file") from None
+    except OSError as error:
+        reason = error.strerror or "not a text file"
+        raise ValueError(f"{path}: {reason}") from None
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"{path}: must have at most {_MOST_CHARACTERS:,} characters")
+    return text
+
+
+def _parse_yaml(text: str) -> Any:
+    """The lists, mappings and texts in ``text``. Every scalar is a text, so 010 is ten and 1:30 no number."""
     check_installed("yaml", "yaml")
     import yaml
 
     class Reader(yaml.BaseLoader):  # type: ignore[misc]  # PyYAML has no type hints
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-            return _once(self.construct_pairs(node, deep=True))
+            return _mapping_of_unique_keys(self.construct_pairs(node, deep=True))
 
     try:
         return yaml.load(text, Reader)
@@ -55,8 +66,8 @@ def _of_yaml(text: str) -> Any:
         raise ValueError(" ".join(str(error).split())) from None
 
 
-def _once(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """The mapping with these keys and values; ValueError for a key that is given twice, or is no text."""
+def _mapping_of_unique_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """The mapping with these keys and values. ValueError for a key that is given twice, or is no text."""
     mapping: dict[Any, Any] = {}
     for key, value in pairs:
         if not isinstance(key, str):
@@ -73,87 +84,103 @@ def make_collection(described: Any) -> Collection:
     A collection in ``then`` has the keys of the first one where it does not give its own. Raises ValueError
     naming the key that is wrong.
     """
-    given = _checked(described, Collection, "the file")
-    later = given.pop("then", [])
-    if not isinstance(later, list):
-        raise ValueError(f"then must be a list of collections; got {reprlib.repr(later)}")
+    first = _checked(described, Collection, "the file")
+    descriptions_of_later = first.pop("then", [])
+    if not isinstance(descriptions_of_later, list):
+        raise ValueError(f"then must be a list of collections; got {reprlib.repr(descriptions_of_later)}")
+
     then = []
-    for place, changes in enumerate(later, 1):
-        changed = _checked(changes, Collection, f"then, item {place}")
-        if "then" in changed:
-            raise ValueError(f"then, item {place}: {NESTED}")
-        then.append(_one({**{key: value for key, value in given.items() if key != "rounds"}, **changed}))
-    return _one(given, tuple(then))
+    for number, description in enumerate(descriptions_of_later, 1):
+        changes = _checked(description, Collection, f"then, item {number}")
+        if "then" in changes:
+            raise ValueError(f"then, item {number}: {NESTED}")
+        later = first.copy()
+        later.pop("rounds", None)
+        later.update(changes)
+        then.append(_make_stage(later))
+    return _make_stage(first, tuple(then))
 
 
-def _one(given: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collection:
-    if "groups" not in given:
+def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collection:
+    """The collection with these settings, of which only ``groups`` must be there."""
+    if "groups" not in settings:
         raise ValueError("groups must be given: a list with name, users and eps0 of each group")
-    groups = given["groups"]
-    if not isinstance(groups, list):
-        raise ValueError(f"groups must be a list; got {reprlib.repr(groups)}")
-    made = []
-    for place, about in enumerate(groups, 1):
-        group = _checked(about, Group, f"groups, item {place}")
-        group["name"] = _text(f"groups, item {place}: name", group.get("name", f"group {place}"))
-        if "users" not in group:
-            raise ValueError(f"group {group['name']!r}: users must be given")
-        made.append(Group(**_numbers(group, f"group {group['name']!r}")))
-    dummies = _numbers(_checked(given.get("dummies", {}), Dummies, "dummies"), "dummies")
-    plain = _numbers(
-        {key: given[key] for key in ("randomizer", "k", "rounds", "release", "deletion") if key in given}, ""
-    )
-    return Collection(**{"k": None, **plain}, groups=tuple(made), dummies=Dummies(**dummies), then=then)
+    descriptions = settings["groups"]
+    if not isinstance(descriptions, list):
+        raise ValueError(f"groups must be a list; got {reprlib.repr(descriptions)}")
+    groups = [_make_group(number, description) for number, description in enumerate(descriptions, 1)]
+
+    dummies = _checked(settings.get("dummies", {}), Dummies, "dummies")
+    dummies = _parse_scalars(dummies, "dummies: ")
+    scalars: dict[str, Any] = {"k": None}
+    for key in ("randomizer", "k", "rounds", "release", "deletion"):
+        if key in settings:
+            scalars[key] = _parse_scalar(key, settings[key], key)
+    return Collection(**scalars, groups=tuple(groups), dummies=Dummies(**dummies), then=then)
+
+
+def _make_group(number: int, description: Any) -> Group:
+    """The group that item ``number`` of the list describes."""
+    where = f"groups, item {number}"
+    settings = _checked(description, Group, where)
+    settings["name"] = _parse_text(f"{where}: name", settings.get("name", f"group {number}"))
+    prefix = f"group {settings['name']!r}: "
+    if "users" not in settings:
+        raise ValueError(f"{prefix}users must be given")
+    return Group(**_parse_scalars(settings, prefix))
 
 
 def _checked(described: Any, kind: Any, where: str) -> dict[str, Any]:
-    """A copy of the mapping; ValueError for anything else and for unknown keys."""
-    known = [one.name for one in fields(kind) if not one.name.startswith("_")]
+    """A copy of the mapping. ValueError for anything else and for unknown keys."""
+    known = [field.name for field in fields(kind) if not field.name.startswith("_")]
     if not isinstance(described, Mapping):
         raise ValueError(
             f"{where} must have keys, such as {known[0]} and {known[1]}; got {reprlib.repr(described)}"
         )
     for key in described:
         if key not in known:
-            near = difflib.get_close_matches(str(key), known, 1)
-            hint = f"; did you mean {near[0]}?" if near else f"; the keys are {', '.join(known)}"
-            raise ValueError(f"{where}: unknown key {reprlib.repr(key)}{hint}")
+            close_matches = difflib.get_close_matches(str(key), known, 1)
+            hint = f"the keys are {', '.join(known)}"
+            if close_matches:
+                hint = f"did you mean {close_matches[0]}?"
+            raise ValueError(f"{where}: unknown key {reprlib.repr(key)}; {hint}")
     return dict(described)
 
 
-def _numbers(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The values as numbers, and names as text."""
-    prefix = f"{where}: " if where else ""
-    return {
-        key: _text(prefix + key, value)
-        if key in _TEXTS
-        else _yes_or_no(prefix + key, value)
-        if key == "deletion"
-        else _number(prefix + key, value, key in _WHOLE)
-        for key, value in given.items()
-    }
+def _parse_scalars(texts: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """The values as numbers, and names as text. An error's text has the ``prefix``."""
+    return {key: _parse_scalar(key, text, prefix + key) for key, text in texts.items()}
 
 
-def _yes_or_no(name: str, value: Any) -> bool:
-    if str(value).lower() not in ("true", "false"):
-        raise ValueError(f"{name} must be true or false; got {reprlib.repr(value)}")
-    return str(value).lower() == "true"
+def _parse_scalar(key: str, text: Any, name: str) -> Any:
+    """The value of ``key``, which an error calls ``name``."""
+    if key in _TEXTS:
+        return _parse_text(name, text)
+    if key == "deletion":
+        return _parse_flag(name, text)
+    return _parse_number(name, text, key in _WHOLE)
 
 
-def _text(name: str, value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"{name} must be a text; got {reprlib.repr(value)}")
-    return str(value)
+def _parse_flag(name: str, text: Any) -> bool:
+    word = str(text).lower()
+    if word not in ("true", "false"):
+        raise ValueError(f"{name} must be true or false; got {reprlib.repr(text)}")
+    return word == "true"
 
 
-def _number(name: str, value: Any, whole: bool) -> Any:
-    wanted = "a whole number" if whole else "a number"
+def _parse_text(name: str, text: Any) -> str:
+    if isinstance(text, bool) or not isinstance(text, str | int | float):
+        raise ValueError(f"{name} must be a text; got {reprlib.repr(text)}")
+    return str(text)
+
+
+def _parse_number(name: str, text: Any, whole: bool) -> Any:
+    kind = "a whole number" if whole else "a number"
     try:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError
-        number = float({".inf": "inf", "+.inf": "inf"}.get(str(value).lower(), str(value).replace("_", "")))
+        digits = _parse_text(name, text).lower()
+        number = math.inf if digits in _INFINITIES else float(digits.replace("_", ""))
         if math.isnan(number) or (whole and not number.is_integer()):
             raise ValueError
     except (ValueError, OverflowError):
-        raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}") from None
+        raise ValueError(f"{name} must be {kind}; got {reprlib.repr(text)}") from None
     return int(number) if whole else number

@@ -9,6 +9,7 @@ probability, which is added to delta. docs/theory.md, "Sums only", has the proof
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,63 +29,91 @@ _RAREST = 1e-100  # probability of taking part: delta stays a float
 _Odds = tuple[float, float]  # log odds that a bit is 1, for users who hold the value and who do not
 
 
+class _Stage(NamedTuple):
+    """Some rounds of one collection, with the target user's group, and `_covers`."""
+
+    data: Data
+    group: Group
+    rounds: int
+    covers: dict[_Odds, Cover]
+
+
 class SummedRounds:
     """An upper bound on delta of all rounds of some stages together, for every dataset.
 
-    ``stages``: collections of sums, each with how many rounds it has; ``group``: the target user's, by
+    ``stages`` are collections of sums, each with how many rounds it has. ``group`` is the target user's, by
     default the first. The target user takes part in every round, or, if ``unseen``, with the group's
     probability, and nobody can see when.
     """
 
     def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
-        self._stages = [(stage, stage.named(group), times) for stage, times in stages]
-        self._unseen = unseen and any(target.participation < 1 for _, target, _ in self._stages)
-        self._covers = [_covers(stage, target) for stage, target, _ in self._stages]
-        self._fixed = all(np.all(cover.shares == 1) for covers in self._covers for cover in covers.values())
+        self._stages = []
+        for stage, rounds in stages:
+            target_group = stage.group_named(group)
+            self._stages.append(_Stage(stage, target_group, rounds, _covers(stage, target_group)))
+        self._unseen = unseen and any(stage.group.participation < 1 for stage in self._stages)
+        self._is_fixed = all(
+            np.all(cover.shares == 1) for stage in self._stages for cover in stage.covers.values()
+        )
         self._known: dict[float, list[Rounds]] = {}
 
     def log10_delta(self, eps: Floats) -> Floats:
         """log10 of the bound at ``eps`` >= 0, any shape; -inf where delta is 0."""
         points = eps.ravel()
-        result, rare = np.full(points.shape, np.inf), np.full(points.shape, _FIRST)
-        if self._fixed:
-            rare[:] = -np.inf
+        result = np.full(points.shape, np.inf)
+        log10_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST)
         waiting = np.ones(points.shape, dtype=bool)
         while waiting.any():
-            for probability in np.unique(rare[waiting]).tolist():
-                here = np.flatnonzero(waiting & (rare == probability))
-                logs = np.max([pair.log10_delta(points[here]) for pair in self._pairs(probability)], axis=0)
-                some = logs > -np.inf
+            for probability in np.unique(log10_rare[waiting]).tolist():
+                chosen = np.flatnonzero(waiting & (log10_rare == probability))
+                bounds = [pair.log10_delta(points[chosen]) for pair in self._bounds_but_for(probability)]
+                logs = np.max(bounds, axis=0)
+                is_positive = logs > -np.inf
                 total = np.logaddexp(logs * _LN10, probability * _LN10) / _LN10
-                result[here] = np.minimum(result[here], np.where(some, total, logs))
-                waiting[here] = too_often = some & (logs - _SHARE < probability)
-                rare[here[too_often]] = _rounded_down(logs[too_often] - _SHARE)
+                result[chosen] = np.minimum(result[chosen], np.where(is_positive, total, logs))
+
+                # The event is to be rare beside the bound.
+                too_often = is_positive & (logs - _SHARE < probability)
+                waiting[chosen] = too_often
+                log10_rare[chosen[too_often]] = _round_down_to_grid(logs[too_often] - _SHARE)
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
     def epsilon(self, log10_delta: float) -> float:
         """The smallest eps with this delta, rounded up; math.inf where none is known."""
-        rare, rest = -math.inf, log10_delta
-        if not self._fixed:
-            rare = log10_delta - _SHARE
-            rest = log10_delta + math.log1p(-(10**-_SHARE) * (1 + 1e-9)) / _LN10
-        found = max(pair.epsilon(rest) for pair in self._pairs(rare))
-        return math.inf if math.isnan(found) else found
+        log10_rare, log10_rest = -math.inf, log10_delta
+        if not self._is_fixed:
+            log10_rare = log10_delta - _SHARE
+            log10_rest = log10_delta + math.log1p(-(10**-_SHARE) * (1 + 1e-9)) / _LN10
+        eps = max(pair.epsilon(log10_rest) for pair in self._bounds_but_for(log10_rare))
+        return math.inf if math.isnan(eps) else eps
 
-    def _pairs(self, log10_rare: float) -> list[Rounds]:
+    def _bounds_but_for(self, log10_rare: float) -> list[Rounds]:
         """Bounds, the largest of which holds but for an event of this probability, independent of values."""
-        if log10_rare not in self._known:
-            # In each round, either count may have too few bits.
-            ln_each = log10_rare * _LN10 - math.log(2 * sum(times for _, _, times in self._stages))
-            deletion, parts = self._stages[0][0].deletion, []
-            for (stage, target, times), covers in zip(self._stages, self._covers, strict=True):
-                numbers = {odds: cover.least(ln_each) for odds, cover in covers.items()}
-                odds = max(numbers, key=lambda each: numbers[each] * _variance(each))
-                pair = sums.curves(_unary(stage, target), numbers[odds], odds)
-                if self._unseen:
-                    pair = (_seldom(sums.together([(pair, 1)], deletion), target.participation),) * 2
-                parts.append((pair, times))
-            self._known[log10_rare] = sums.together(parts, deletion or self._unseen)
+        if log10_rare in self._known:
+            return self._known[log10_rare]
+
+        # In each round, either count may have too few bits.
+        rounds = sum(stage.rounds for stage in self._stages)
+        ln_rare_of_count = log10_rare * _LN10 - math.log(2 * rounds)
+        deletion = self._stages[0].data.deletion
+        pairs_and_rounds = []
+        for stage in self._stages:
+            pair = _curves_of_least_variance(stage, ln_rare_of_count)
+            if self._unseen:
+                curve = _curve_of_participation(
+                    sums.together([(pair, 1)], deletion), stage.group.participation
+                )
+                pair = (curve, curve)
+            pairs_and_rounds.append((pair, stage.rounds))
+        self._known[log10_rare] = sums.together(pairs_and_rounds, deletion or self._unseen)
         return self._known[log10_rare]
+
+
+def _curves_of_least_variance(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
+    """The curves of bits of that kind of which enough hide the target user's, but for this probability."""
+    numbers = {odds: cover.least(ln_rare) for odds, cover in stage.covers.items()}
+    odds = max(numbers, key=lambda kind: numbers[kind] * _least_variance(kind))
+    return sums.curves(_unary(stage.data, stage.group), numbers[odds], odds)
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
@@ -92,26 +121,38 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
 
     Whoever sees only this count sees a bit of a user who may not take part, which is 1 less often.
     """
-    held, other = _unary(data, group).log_odds
-    bits = []
-    for users, each in data.others(group):
-        one, zero = (_odds_of_product(each.participation, odds) for odds in _unary(data, each).log_odds)
-        bits.append((users, (one, zero)))
+    bits, flipped_bits = [], []
+    for users, hiding_group in data.others(group):
+        if_held, if_not = _unary(data, hiding_group).log_odds
+        if_held = _odds_of_product(hiding_group.participation, if_held)
+        if_not = _odds_of_product(hiding_group.participation, if_not)
+        bits.append((users, (if_held, if_not)))
+        flipped_bits.append((users, (-if_not, -if_held)))
+
+    if_held, if_not = _unary(data, group).log_odds
     result = np.full(eps.shape, -np.inf)
-    for own, others in (
-        (Bit.of(held, other), bits),
-        (Bit.of(-other, -held), [(users, (-zero, -one)) for users, (one, zero) in bits]),
+    for target_bit, hiding_bits in (
+        (Bit.of(if_held, if_not), bits),
+        (Bit.of(-if_not, -if_held), flipped_bits),
     ):
-        for place in np.flatnonzero(eps < own.largest).tolist():
-            found = ln_delta_of_datasets(float(eps[place]), own, others) - 1e-9
-            result[place] = max(result[place], found / _LN10)
+        for index in np.flatnonzero(eps < target_bit.largest).tolist():
+            ln_delta = ln_delta_of_datasets(float(eps[index]), target_bit, hiding_bits) - 1e-9
+            result[index] = max(result[index], ln_delta / _LN10)
     return np.minimum(result, 0.0)
 
 
 def _covers(data: Data, group: Group) -> dict[_Odds, Cover]:
     """For the bits of each group, as log odds: how many bits of this kind hide one of the target user."""
-    others = [(float(n), each.participation, _unary(data, each).log_odds) for n, each in data.others(group)]
-    return {kind: Cover.of([(n, a * _share(odds, kind)) for n, a, odds in others]) for *_, kind in others}
+    hiding_groups = data.others(group)
+    covers = {}
+    for _, kind_group in hiding_groups:
+        kind = _unary(data, kind_group).log_odds
+        binomials = []
+        for n, other in hiding_groups:
+            share = _share(_unary(data, other).log_odds, kind)
+            binomials.append((float(n), other.participation * share))
+        covers[kind] = Cover.from_numbers(binomials)
+    return covers
 
 
 def _share(odds: _Odds, kind: _Odds) -> float:
@@ -125,24 +166,25 @@ def _share(odds: _Odds, kind: _Odds) -> float:
     return share * (1 - 1e-12) if share < 1 else 1.0
 
 
-def _variance(odds: _Odds) -> float:
+def _least_variance(odds: _Odds) -> float:
     """The least variance of a bit."""
-    return min(math.exp(-abs(each)) / (1 + math.exp(-abs(each))) ** 2 for each in odds)
+    return min(math.exp(-abs(logit)) / (1 + math.exp(-abs(logit))) ** 2 for logit in odds)
 
 
-def _seldom(pairs: Sequence[Rounds], probability: float) -> Curve:
+def _curve_of_participation(pairs: Sequence[Rounds], probability: float) -> Curve:
     """The bound of one round in which the target user takes part with this probability."""
-    log10 = math.log10(max(probability, _RAREST))
-    return Curve(
-        lambda eps: np.max([pair.log10_delta(eps) for pair in pairs], axis=0) + log10,
-        max(pair.largest for pair in pairs),
-    )
+    log10_probability = math.log10(max(probability, _RAREST))
+
+    def log10_delta(eps: Floats) -> Floats:
+        return np.max([pair.log10_delta(eps) for pair in pairs], axis=0) + log10_probability
+
+    return Curve(log10_delta, max(pair.largest for pair in pairs))
 
 
 def _unary(data: Data, group: Group) -> UnaryEncoding:
-    own = data.own(group)
-    assert isinstance(own, UnaryEncoding)  # `Data` checked it
-    return own
+    randomizer = data.randomizer_of(group)
+    assert isinstance(randomizer, UnaryEncoding)  # `Data` checked it
+    return randomizer
 
 
 def _odds_of_product(factor: float, odds: float) -> float:
@@ -150,6 +192,6 @@ def _odds_of_product(factor: float, odds: float) -> float:
     return math.log(factor) - math.log1p(math.exp(-odds) - factor) if factor < 1 else odds
 
 
-def _rounded_down(log10: Floats) -> Floats:
+def _round_down_to_grid(log10: Floats) -> Floats:
     """A number below each, by at most a quarter of it, on a grid."""
     return -(10 ** ((np.floor(np.log10(-log10) * _STEPS) + 1) / _STEPS))

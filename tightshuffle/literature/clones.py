@@ -52,9 +52,9 @@ _ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
 def clones(points: Points) -> Floats:
     """log10 delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
 
-    For one round, (points,). It is rounded up, by 1e-6 of delta. k does not matter.
+    It is that of one round, (points,), rounded up by 1e-6 of delta. k does not matter.
     """
-    return _log10_bound(points, -points.eps0)
+    return _log10_of_clones(points, -points.eps0)
 
 
 def stronger_clones(points: Points) -> Floats:
@@ -62,21 +62,23 @@ def stronger_clones(points: Points) -> Floats:
 
     An upper bound on delta for k-RR with every k; else as `clones`.
     """
-    return _log10_bound(points, np.log(2) + scipy.special.log_expit(-points.eps0))
+    ln_probability = np.log(2) + scipy.special.log_expit(-points.eps0)
+    return _log10_of_clones(points, ln_probability)
 
 
-def _log10_bound(points: Points, log_probability: Floats) -> Floats:
+def _log10_of_clones(points: Points, ln_probability: Floats) -> Floats:
     """The bound where each other user hides a clone of the target user with this probability."""
     eps, eps0 = points.eps, points.eps0
     gap = np.maximum(eps0 - eps, 0.0)
-    log_unit = np.log(2) - log_probability + scipy.special.log_expit(-eps0)
+    ln_unit = np.log(2) - ln_probability + scipy.special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
-    gain = np.exp(log_unit + eps0) * -np.expm1(-gap)
-    loss = np.exp(log_unit + eps + eps0) * np.expm1(-eps - eps0)
-    return hidden_by_two_messages(points.users, gain, loss, np.exp(log_probability) / 2, eps + eps0)
+    gain = np.exp(ln_unit + eps0) * -np.expm1(-gap)
+    loss = np.exp(ln_unit + eps + eps0) * np.expm1(-eps - eps0)
+    probability = np.exp(ln_probability) / 2
+    return log10_delta_of_two_messages(points.users, gain, loss, probability, eps + eps0)
 
 
-def hidden_by_two_messages(
+def log10_delta_of_two_messages(
     n: Integers, gain: Floats, loss: Floats, probability: Floats, exponent: Floats
 ) -> Floats:
     """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
@@ -85,56 +87,61 @@ def hidden_by_two_messages(
     rounding may have moved them. All arguments have the shape of the result. Nothing is checked.
     """
     ulps = 16 + 4 * exponent
-    points = zip(*(np.ravel(part).tolist() for part in (n, gain, loss, probability, ulps)), strict=True)
-    logs = np.reshape([_ln_of_tails(*point) for point in points], np.shape(n))
-    left = ~np.isfinite(logs)
-    if left.any():
-        distribution = outwards(
-            np.stack([gain[left], loss[left]], axis=-1),
-            np.stack([probability[left], probability[left]], axis=-1),
-            True,
-            ulps[left][:, None],
-        )
-        logs[left] = log_positive_part(*distribution, n[left], width=_WIDTH)[1]
+    columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
+    logs = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
+
+    unsettled = ~np.isfinite(logs)
+    if unsettled.any():
+        values = np.stack([gain, loss], axis=-1)[unsettled]
+        probabilities = np.stack([probability, probability], axis=-1)[unsettled]
+        distribution = outwards(values, probabilities, True, ulps[unsettled][:, None])
+        _, logs[unsettled] = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
     return np.minimum((logs - np.log(n)) / np.log(10), 0.0)[()]
 
 
 def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
-    ``ulps``: units in the last place by which gain, loss and probability may be wrong.
+    ``ulps`` are the units in the last place by which gain, loss and probability may be wrong. S_m, t
+    and c are those of the module's docstring.
     """
     c = 2 * probability
     first = max(1, math.floor(n * c - math.sqrt(2 * _FEW * n * c)))
     last = min(n, math.ceil(n * c + math.sqrt(2 * _MANY * n * c) + _MANY))
     if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
         return math.inf
-    m = np.arange(first, last + 1.0)
-    gain, fall = gain * (1 + ulps * _ULP), -loss / (1 + ulps * _ULP)
 
-    least = np.floor(m * (fall / (gain + fall))) + 1  # t: rounding moves it only where the sum is nearly 0
-    one_fewer, at_least = _tail(m - 1, np.stack([least - 1, least]))
-    up, down = gain * one_fewer, fall * at_least
-    errors = m / 2 * _ERROR * (up + down)
-    sums = np.maximum(m / 2 * (up - down), 0.0)
-    chances = _chances(first, last, n, c)
-    total, error = float((chances * sums).sum()), float((chances * errors).sum())
+    # The differences S_m of two tails; rounding moves t only where S_m is nearly 0.
+    m = np.arange(first, last + 1.0)
+    larger_gain = gain * (1 + ulps * _ULP)
+    smaller_loss = -loss / (1 + ulps * _ULP)
+    t = np.floor(m * (smaller_loss / (larger_gain + smaller_loss))) + 1
+    one_fewer, at_least = _tail(m - 1, np.stack([t - 1, t]))
+    gained, lost = larger_gain * one_fewer, smaller_loss * at_least
+    sums = np.maximum(m / 2 * (gained - lost), 0.0)
+    errors = m / 2 * _ERROR * (gained + lost)
+
+    probabilities = _probabilities(first, last, n, c)
+    total = float((probabilities * sums).sum())
+    error = float((probabilities * errors).sum())
 
     # What is left out on both sides, from the ratio of neighbours of m P(m).
     more = (n - last) * c / (last * (1 - c))
     fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)
     if more >= 1 or fewer >= 1:
         return math.inf
-    error += chances[-1] * (sums[-1] + errors[-1]) * more / (1 - more)
-    error += chances[0] * first * gain / 2 * fewer / (1 - fewer)
+    error += probabilities[-1] * (sums[-1] + errors[-1]) * more / (1 - more)
+    error += probabilities[0] * first * larger_gain / 2 * fewer / (1 - fewer)
     if not (total > _SMALLEST and error < total * _WIDTH / 4):
         return math.inf
-    moved = ulps * _ULP * (last + n * c / (1 - c))  # by the errors of c, through the probabilities of m
-    return math.log(total + error) + moved + 2 * _ERROR
+
+    # The errors of c, through the probabilities of m.
+    error_of_c = ulps * _ULP * (last + n * c / (1 - c))
+    return math.log(total + error) + error_of_c + 2 * _ERROR
 
 
 @functools.lru_cache(maxsize=16)
-def _chances(first: int, last: int, n: int, c: float) -> Floats:
+def _probabilities(first: int, last: int, n: int, c: float) -> Floats:
     """Probabilities of first, ..., last for Bin(n, c): the same for every eps."""
     return np.exp(log_binomial_pmf(np.arange(first, last + 1), n, c))
 
@@ -142,5 +149,6 @@ def _chances(first: int, last: int, n: int, c: float) -> Floats:
 def _tail(trials: Floats, least: Floats) -> Floats:
     """P(B >= least) for B ~ Bin(trials, 1/2)."""
     inside = (least > 0) & (least <= trials)
-    a, b = np.where(inside, least, 1.0), np.where(inside, trials - least + 1, 1.0)
+    a = np.where(inside, least, 1.0)
+    b = np.where(inside, trials - least + 1, 1.0)
     return np.where(inside, scipy.special.betainc(a, b, 0.5), least <= 0)

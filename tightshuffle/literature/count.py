@@ -53,9 +53,9 @@ def delta(
 ) -> Floats:
     """log10 of the exact delta of the noisy count of x0 (no bound for the histogram).
 
-    ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction``: "forward" for P against Q,
-    as in the paper; "reverse"; "both" for the larger one. delta is exact to 1e-9, relative; below 10^-10000
-    log10 delta is, to 1e-14.
+    ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction`` is "forward" for P against
+    Q, as in the paper, "reverse", or "both" for the larger one. delta is exact to 1e-9, relative. Below
+    10^-10000 log10 delta is exact to 1e-14, relative.
     """
     return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1)
 
@@ -99,16 +99,18 @@ def ceiling(
     non_holders = n - int(check_count(count, n))
     if eps >= eps0:
         return -np.inf
+
     edge = _edge(eps, k, eps0, 1)
     assert edge is not None  # e^eps >= 1 >= kappa_2
-    span, threshold, gap, *_ = edge
     logit_q = _logit_lie(k, eps0)
-    if threshold <= scipy.special.expit(logit_q):
+    if edge.threshold <= scipy.special.expit(logit_q):
         return 0.0
-    divergence = threshold * (np.log(threshold) - scipy.special.log_expit(logit_q)) + gap * (
-        np.log(gap) - scipy.special.log_expit(-logit_q)
-    )
-    return min(0.0, float(eps0 + np.log(span * gap) - non_holders * divergence) / np.log(10))
+
+    holds = edge.threshold * (np.log(edge.threshold) - scipy.special.log_expit(logit_q))
+    holds_not = edge.gap * (np.log(edge.gap) - scipy.special.log_expit(-logit_q))
+    divergence = holds + holds_not
+    ln_bound = float(eps0 + np.log(edge.span * edge.gap) - non_holders * divergence)
+    return min(0.0, ln_bound / np.log(10))
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
@@ -136,9 +138,9 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
 
     # P - e^eps Q of S = X + J, under the tilt.
     first_x, x_masses = _binomial_window(int(m), tilted_p)
-    first_j, excess, weight, loss, ln_unit = _moments(edge, non_holders, tilted_q, eps0, power)
-    surplus, is_direct = _convolve(x_masses, sign * excess)
-    s = first_x + first_j + np.arange(surplus.size)
+    moments = _moments(edge, non_holders, tilted_q, eps0, power)
+    surplus, is_direct = _convolve(x_masses, sign * moments.excess)
+    s = first_x + moments.first + np.arange(surplus.size)
 
     # The tail of S where the loss exceeds eps.
     mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
@@ -149,36 +151,36 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     tail = _tail(surplus[by_loss], distance[by_loss], trusted)[by_loss]
     if power == 2 and sign == 1:
         # Eq. (6) weighs with P(s), while the printed loss has another denominator.
-        weight_of_s, _ = _convolve(x_masses, weight)
-        loss_of_s, _ = _convolve(x_masses, loss)
+        weight_of_s, _ = _convolve(x_masses, moments.weight)
+        loss_of_s, _ = _convolve(x_masses, moments.loss)
         tail = np.divide(tail * weight_of_s, loss_of_s, out=np.zeros_like(tail), where=tail > 0)
 
     # Undo the tilt, and turn moments into probabilities: times e^eps0 * span, and e^eps in reverse.
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
         ln_terms = np.log(tail) - theta * (s - mean)
-    ln_factor = eps0 + np.log(edge.span) + (eps if sign == -1 else 0.0)
-    return min(0.0, scipy.special.logsumexp(ln_terms) + (ln_factor + ln_unit - divergence))
+    ln_factor = eps0 + np.log(edge.span)
+    if sign == -1:
+        ln_factor = ln_factor + eps
+    return min(0.0, scipy.special.logsumexp(ln_terms) + (ln_factor + moments.lift - divergence))
 
 
-def _moments(
-    edge: "_Edge", trials: int, logit: float, eps0: float, power: int
-) -> tuple[int, Floats, Floats, Floats, float]:
-    """First j, and three arrays over j: the probabilities of J ~ Bin(trials, expit(logit)) times
+class _Moments(NamedTuple):
+    """Arrays over j = first, first + 1, ...: the probabilities of J times factors and times e^-lift."""
 
-    (J / trials)^power - threshold, times the likelihood ratio P / Q given J, and times the printed ratio
-    (both by e^eps0), all times e^-lift, which is returned last.
-    """
+    first: int
+    excess: Floats  # times (J / trials)^power - threshold
+    weight: Floats  # times the likelihood ratio P / Q given J, by e^eps0
+    loss: Floats  # times the printed ratio, by e^eps0
+    lift: float
+
+
+def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) -> _Moments:
+    """The moments of J ~ Bin(trials, expit(logit)), for the loss with this ``power`` of J."""
     log_ratio = edge.log_low - eps0
-    if logit < _FAINT:  # J is 0 or 1, and what belongs to either may be too small for a float
-        lift = max(logit, edge.log_threshold)
-        one = trials * math.exp(logit - lift)
-        excess = np.array([-math.exp(edge.log_threshold - lift), one * (trials**-power - edge.threshold)])
-        weight, loss = (
-            np.array([math.exp(log_ratio - lift), one * (math.exp(log_ratio) + edge.span / trials**moment)])
-            for moment in (1, 2)
-        )
-        return 0, excess, weight, loss, lift
+    if logit < _FAINT:
+        return _faint_moments(edge, trials, logit, log_ratio, power)
+
     first, distribution = _binomial_window(trials, logit)
     j = first + np.arange(distribution.size)
     # J / N, and its distance to 1 without cancellation
@@ -187,8 +189,27 @@ def _moments(
         excess = ((j - edge.nearest) - edge.rest) / trials
     else:
         excess = np.where(share < 0.5, share**2 - edge.threshold, edge.gap - miss * (1 + share))
-    weight, loss = (math.exp(log_ratio) + edge.span * share**moment for moment in (1, 2))
-    return first, distribution * excess, distribution * weight, distribution * loss, 0.0
+    weight = math.exp(log_ratio) + edge.span * share
+    loss = math.exp(log_ratio) + edge.span * share**2
+    return _Moments(first, distribution * excess, distribution * weight, distribution * loss, lift=0.0)
+
+
+def _faint_moments(edge: "_Edge", trials: int, logit: float, log_ratio: float, power: int) -> _Moments:
+    """`_moments` where J is 0 or 1, and what belongs to either may be too small for a float."""
+    lift = max(logit, edge.log_threshold)
+    probability_of_1 = trials * math.exp(logit - lift)
+    excess_of_0 = -math.exp(edge.log_threshold - lift)
+    excess_of_1 = probability_of_1 * (trials**-power - edge.threshold)
+    ratio_of_0 = math.exp(log_ratio - lift)
+    weight_of_1 = probability_of_1 * (math.exp(log_ratio) + edge.span / trials)
+    loss_of_1 = probability_of_1 * (math.exp(log_ratio) + edge.span / trials**2)
+    return _Moments(
+        0,
+        np.array([excess_of_0, excess_of_1]),
+        np.array([ratio_of_0, weight_of_1]),
+        np.array([ratio_of_0, loss_of_1]),
+        lift,
+    )
 
 
 class _Edge(NamedTuple):
@@ -209,20 +230,30 @@ def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge 
 
     In decimals with twice the digits that can cancel, and logarithms: e^-eps0 may be too small for a float.
     """
-    digits = 50 + 2 * math.ceil(max(0.0, -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)))
-    digits += len(str(k)) + len(str(trials))
-    with decimal.localcontext(decimal.Context(digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)):
+    sizes = -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)
+    digits = 50 + 2 * math.ceil(max(0.0, *sizes)) + len(str(k)) + len(str(trials))
+    context = decimal.Context(digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    with decimal.localcontext(context):
         gain = Decimal(eps0).exp()
         bound = (Decimal(eps) * sign).exp()
         low = (k - 1) / (gain + k - 2)
         span = gain - low
-        threshold, gap = (bound - low) / span, (gain - bound) / span
+        threshold = (bound - low) / span
+        gap = (gain - bound) / span
         if threshold <= 0:
             return None
+
         nearest = (trials * threshold).to_integral_value()
-        log_low, log_threshold, log_gap = (float(value.ln(_LOGARITHMS)) for value in (low, threshold, gap))
-        sizes = float(span / gain), float(threshold), float(gap), log_low, log_threshold, log_gap
-        return _Edge(*sizes, int(nearest), float(trials * threshold - nearest))
+        return _Edge(
+            span=float(span / gain),
+            threshold=float(threshold),
+            gap=float(gap),
+            log_low=float(low.ln(_LOGARITHMS)),
+            log_threshold=float(threshold.ln(_LOGARITHMS)),
+            log_gap=float(gap.ln(_LOGARITHMS)),
+            nearest=int(nearest),
+            rest=float(trials * threshold - nearest),
+        )
 
 
 def _logit_lie(k: int, eps0: float) -> float:
@@ -244,10 +275,11 @@ def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
     The loss crosses eps once. An FFT leaves noise of either sign far from the centre: search and tail end at
     the ``trusted`` number of standard deviations.
     """
-    # Strictly: far beyond the crossing the surplus may underflow to 0.
-    below = np.flatnonzero((surplus < 0) & (distance <= trusted / 2))
     tail = np.where(distance <= trusted, np.maximum(surplus, 0), 0)
-    tail[: below[-1] + 1 if below.size else 0] = 0
+    # Strictly: far beyond the crossing the surplus may underflow to 0.
+    before_crossing = np.flatnonzero((surplus < 0) & (distance <= trusted / 2))
+    if before_crossing.size:
+        tail[: before_crossing[-1] + 1] = 0
     return tail
 
 
@@ -262,11 +294,13 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
     """
     mean = trials * scipy.special.expit(logit)
     reach = _REACH * np.sqrt(_variance(trials, logit)) + _MARGIN
-    first, last = max(0, int(mean - reach)), min(trials, int(mean + reach) + 1)
+    first = max(0, int(mean - reach))
+    last = min(trials, int(mean + reach) + 1)
     mode = min(max(int(mean), first), last)
     up = np.arange(mode + 1, last + 1)
     down = np.arange(mode, first, -1)
     odds = np.exp(np.clip(logit, -700, 700))
+
     upwards = np.cumprod((trials - up + 1) / up * odds)
     downwards = np.cumprod(down / (trials - down + 1) / odds)
     distribution = np.concatenate([downwards[::-1], [1.0], upwards])
@@ -284,10 +318,14 @@ def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
 
 def _relative_entropy(logit: float, theta: float) -> float:
     """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
-    base, tilted = scipy.special.expit(logit), scipy.special.expit(logit + theta)
+    base = scipy.special.expit(logit)
     if abs(theta) > 0.1:
-        log, moved = scipy.special.log_expit, logit + theta
-        return tilted * (log(moved) - log(logit)) + scipy.special.expit(-moved) * (log(-moved) - log(-logit))
+        tilted_logit = logit + theta
+        ln_ratio = scipy.special.log_expit(tilted_logit) - scipy.special.log_expit(logit)
+        ln_ratio_of_0 = scipy.special.log_expit(-tilted_logit) - scipy.special.log_expit(-logit)
+        tilted, tilted_of_0 = scipy.special.expit(tilted_logit), scipy.special.expit(-tilted_logit)
+        return tilted * ln_ratio + tilted_of_0 * ln_ratio_of_0
+
     shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
     return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
 

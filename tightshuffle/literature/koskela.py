@@ -13,15 +13,17 @@ whom it quotes: without it delta is far larger.
 import numpy as np
 
 from tightshuffle.arguments import LARGEST_EXPONENT, Floats
-from tightshuffle.literature.clones import hidden_by_two_messages
+from tightshuffle.literature.clones import log10_delta_of_two_messages
 from tightshuffle.points import Points
 
 
 def koskela_strong(points: Points) -> Floats:
-    """log10 delta against the strong adversary of Koskela et al.: an upper bound on delta of shuffled k-RR.
+    """log10 delta against the strong adversary of Koskela et al., an upper bound on delta of shuffled k-RR.
 
-    For one round, (points,). It is rounded up, by 1e-6 of delta.
+    It is that of one round, (points,), rounded up by 1e-6 of delta.
     """
     eps = np.minimum(points.eps, LARGEST_EXPONENT)  # beyond it delta hardly falls, and e^eps stays a float
     gain = np.exp(points.eps0) + np.asarray(points.k, dtype=float) - 1
-    return hidden_by_two_messages(points.users, gain, -np.exp(eps) * gain, 1 / gain, np.add(eps, points.eps0))
+    loss = -np.exp(eps) * gain
+    exponent = np.add(eps, points.eps0)
+    return log10_delta_of_two_messages(points.users, gain, loss, 1 / gain, exponent)

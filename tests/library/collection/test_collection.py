@@ -197,7 +197,7 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
     assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
     assert bounds[0] < 0.1 < 4 < bounds[1]
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
-    deviations = np.sqrt(collection.own(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
+    deviations = np.sqrt(collection.randomizer_of(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
     assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
     partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
     assert math.isnan(partly.expected_error())
@@ -344,7 +344,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     assert np.all(lower <= worst * (1 + 1e-12))
     if k == 3:  # all other users hold the third value in both rounds
         exact = deltas(*(each[-1] for each in pairs))
-        together = np.exp(rounds._composed_lower("0", False).ln_delta(eps))
+        together = np.exp(rounds._lower_rounds("0", False).ln_delta(eps))
         assert np.all(together <= exact * (1 + 1e-12))
         assert np.all(together[:3] > 0.9 * exact[:3])
 
