@@ -79,14 +79,15 @@ class HiddenByDummies(Composition):
     ) -> None:
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
-        times = check_whole("values_per_user", values_per_user, 1) * check_whole("rounds", rounds, 1)
-        check_at_most("values_per_user * rounds", np.asarray(times), LARGEST_ROUNDS)
+        changed_values = check_whole("values_per_user", values_per_user, 1)
+        changed_values *= check_whole("rounds", rounds, 1)
+        check_at_most("values_per_user * rounds", np.asarray(changed_values), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         round_up = check_flag("round_up", round_up)
         rough = check_flag("rough", rough)
 
         losses = _losses(law, neighbours)
-        changed_counts = 2 * times if neighbours == "replace" else times
+        changed_counts = 2 * changed_values if neighbours == "replace" else changed_values
         # A law that is narrow beside its range has huge losses at numbers that never occur.
         is_counted = law.log_mass > _DEEP
         reach = 0.0
