@@ -155,14 +155,7 @@ class _Blocks(NamedTuple):
 
     def choose(self, rows: Booleans) -> "_Blocks":
         """The blocks of these rows."""
-        return _Blocks(
-            self.points[rows],
-            self.first[rows],
-            self.last[rows],
-            self.ln_first[rows],
-            self.ln_last[rows],
-            self.ln_bound[rows],
-        )
+        return _Blocks._make(array[rows] for array in self)
 
     def halves(self, middle: Integers, ln_middle: Floats) -> "_Blocks":
         """The first halves of all blocks, and then the second ones, which meet at ``middle``."""
@@ -466,7 +459,8 @@ def _ln_integrals(
     larger = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)
     chosen = (larger, np.arange(points.size))
     total, exponent, error = total[chosen], exponent[chosen], error[chosen]
-    magnitude = 1 + _wide_sums(reports, _ln_mgf_of_larger_chance, theta, points)
+    likelier_ones = [(number, abs(odds)) for number, odds in reports]
+    magnitude = 1 + _wide_sums(likelier_ones, _ln_mgf, theta, points)
     relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude.astype(float) + 1e-12
     if bit.slack:
         relative += (bit.slack * (1 + bit.largest / (bit.largest - line.eps)))[points]
@@ -587,11 +581,6 @@ def _wide_sums(
 def _ln_mgf(theta: Floats, odds: float) -> _WideFloats:
     """Natural log of R0 at theta, or of R1 for -eps0: log(1 + p (e^theta - 1))."""
     return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-_Wide(odds)))))
-
-
-def _ln_mgf_of_larger_chance(theta: Floats, odds: float) -> _WideFloats:
-    """`_ln_mgf`, if 1 is as likely as the likelier of 0 and 1."""
-    return _ln_mgf(theta, abs(odds))
 
 
 def _wide_chance(theta: Floats, odds: float) -> _WideFloats:

@@ -239,7 +239,7 @@ def _read_row(fields: list[str], location: str) -> tuple[int, float]:
         if len(fields) != 2 or not 0 <= number <= MOST_NUMBERS or not 0 <= probability <= 1:
             raise ValueError
     except (ValueError, IndexError):
-        format_of_row = f"a whole number from 0 to {MOST_NUMBERS} and a probability, separated by a comma"
+        expected = f"a whole number from 0 to {MOST_NUMBERS} and a probability, separated by a comma"
         row = ",".join(fields)[:80]
-        raise ValueError(f"{location}: expected {format_of_row}; got {row!r}") from None
+        raise ValueError(f"{location}: expected {expected}; got {row!r}") from None
     return number, probability

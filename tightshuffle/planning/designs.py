@@ -121,7 +121,7 @@ def compare_designs(
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     values = check_whole("values_per_user", values_per_user, 1, k)
     rounds = int(check_one("rounds", check_rounds(rounds)))
-    target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+    log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps = check_guarantee(eps)
     largest = LARGEST_ROUNDS // (2 * values)  # a value that changes shows in two counts
     if rounds > largest:
@@ -129,19 +129,9 @@ def compare_designs(
         raise ValueError(f"rounds must be {limit}; got {rounds}")
     honest = n - int(check_one("colluding", check_colluding(colluding, n)))
 
-    task = _Task(n, k, eps, target_log10_delta, rounds, values, colluding)
-    mean = smallest_poisson_mean(
-        eps,
-        log10_delta=target_log10_delta,
-        values_per_user=values,
-        rounds=rounds,
-    )
-    best_law = best_cut_law(
-        eps,
-        log10_delta=target_log10_delta,
-        values_per_user=values,
-        rounds=rounds,
-    )
+    task = _Task(n, k, eps, log10_delta, rounds, values, colluding)
+    mean = smallest_poisson_mean(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
+    best_law = best_cut_law(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
     designs = [
         _poisson_dummies_of_devices(task, mean, honest),
         _dummies_of_the_shuffler(task, best_law),
@@ -205,26 +195,18 @@ class _Task:
 
 def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
     """Poisson dummies, of which ``honest`` devices add ``mean`` per value."""
-    return _dummies_alone(
-        task,
-        "Poisson dummies, from devices",
-        poisson(mean * task.n / honest),
-        parameters=f"mean {plain(mean / honest, 4, round_up=True)} per device and value",
-        trust="shuffler: with all values, to mix; devices: to add dummies",
-    )
+    law = poisson(mean * task.n / honest)
+    parameters = f"mean {plain(mean / honest, 4, round_up=True)} per device and value"
+    trust = "shuffler: with all values, to mix; devices: to add dummies"
+    return _dummies_alone(task, "Poisson dummies, from devices", law, parameters, trust)
 
 
 def _dummies_of_the_shuffler(task: _Task, law: Law) -> Design:
-    return _dummies_alone(
-        task,
-        "dummies of the best law",
-        law,
-        parameters=law.name,
-        trust="shuffler: with all values, to mix, and to keep its dummies secret",
-    )
+    trust = "shuffler: with all values, to mix, and to keep its dummies secret"
+    return _dummies_alone(task, "dummies of the best law", law, law.name, trust)
 
 
-def _dummies_alone(task: _Task, name: str, law: Law, *, parameters: str, trust: str) -> Design:
+def _dummies_alone(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
     """Values sent as they are, with a number of dummies of this ``law`` for each value."""
     return task.design(
         name,
