@@ -130,7 +130,12 @@ def compare_designs(
     honest = n - int(check_one("colluding", check_colluding(colluding, n)))
 
     task = _Task(n, k, eps, log10_delta, rounds, values, colluding)
-    mean = smallest_poisson_mean(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
+    mean = smallest_poisson_mean(
+        eps,
+        log10_delta=log10_delta,
+        values_per_user=values,
+        rounds=rounds,
+    )
     best_law = best_cut_law(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
     designs = [
         _poisson_dummies_of_devices(task, mean, honest),
