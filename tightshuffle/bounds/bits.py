@@ -198,21 +198,21 @@ def worst_count(
         return value + error
 
     # The first blocks lie between some shares of holders.
-    ends = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
+    borders = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
     indices = np.arange(eps.size)
-    ln_ends = look_at(np.repeat(indices, ends.size), np.tile(ends, eps.size))
-    ln_ends = ln_ends.reshape(eps.size, ends.size)
-    points = np.repeat(indices, ends.size - 1)
+    ln_borders = look_at(np.repeat(indices, borders.size), np.tile(borders, eps.size))
+    ln_borders = ln_borders.reshape(eps.size, borders.size)
+    points = np.repeat(indices, borders.size - 1)
     blocks = _Blocks(
         points,
-        first=np.tile(ends[:-1], eps.size),
-        last=np.tile(ends[1:], eps.size),
-        ln_first=ln_ends[:, :-1].ravel(),
-        ln_last=ln_ends[:, 1:].ravel(),
+        first=np.tile(borders[:-1], eps.size),
+        last=np.tile(borders[1:], eps.size),
+        ln_first=ln_borders[:, :-1].ravel(),
+        ln_last=ln_borders[:, 1:].ravel(),
         ln_bound=np.full(points.size, np.inf),
     )
 
-    looked_at = ends.size
+    looked_at = borders.size
     goals = np.broadcast_to(np.asarray(goal, dtype=float), eps.shape)
     while True:
         blocks = blocks.choose(blocks.last - blocks.first > 1)
