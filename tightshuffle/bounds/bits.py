@@ -1,13 +1,13 @@
 """delta of one count of bits, for the worst dataset: the whole histogram for k = 2, and a column of sums.
 
-Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p; the target
+Each user sends one bit. It is 1 with probability p for users who hold the value, else with q < p. The target
 user changes from p (P) to q (Q). Of the N other users, m hold the value; the worst dataset is the m for which
 delta is largest. For one m, delta is a trapezoid sum for a Fourier integral. Blocks of m are ruled out by the
 curvature of that integral, or by leaving users out. docs/theory.md, "One count of bits", has the proof.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
+    Booleans,
     Floats,
     Integers,
     check_eps,
@@ -27,22 +28,25 @@ _DECAY = 60.0  # points whose weight is below e^-60 are left out
 _PERIOD = 14.0  # L in standard deviations of the tilted distribution
 _SHORTEST = 81  # and at least: an odd number
 _CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
-_ENDS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])  # shares of holders to begin with: the worst m is
-_FIRST = np.append(_ENDS, 1 - _ENDS)  # often near an end
-_MOST = 200_000  # m and blocks that are looked at for one eps, about
+_FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])  # shares to begin with: the worst m is
+_FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)  # often near 0 or N
+_MOST_DATASETS = 200_000  # m and blocks that are looked at for one eps, about
 _BATCH = 4096  # and at once
 _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
 _MOMENTS = [2 ** (k / 2) * math.gamma((k + 1) / 2) / math.sqrt(2) / math.pi for k in range(8)]
 
 _Wide = np.longdouble  # exponents are differences of numbers that grow with n
+_WideFloats = npt.NDArray[np.longdouble]
+_Complexes = npt.NDArray[np.complex128]
 # Reports: how many, shape (rows,), and the log of the odds that one is 1: eps0, -eps0, or 0 for a dummy.
 _Reports = Sequence[tuple[Integers, float]]
 
 
 class Bit(NamedTuple):
-    """The bit of the target user: the log of the odds that it is 1, under P and, smaller, under Q.
+    """The bit of the target user.
 
-    ``largest``: log(p / q), the largest loss, rounded up; ``slack``: its relative rounding error.
+    ``held`` and, smaller, ``other`` are the log of the odds that it is 1, under P and under Q. ``largest`` is
+    log(p / q), the largest loss, rounded up, and ``slack`` its relative rounding error.
     """
 
     held: float
@@ -74,20 +78,26 @@ def binary(
 ) -> tuple[Floats, Floats]:
     """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
 
-    ``eps``, ``n`` users in all and ``eps0``, at most 300, are numbers or arrays, which broadcast; so are both
-    results. ``width``: target for upper / lower - 1; reached unless that takes more than 200,000 datasets.
-    The first result is delta of some dataset, rounded down. ValueError names the argument that is out of
-    range.
+    The lower bound is delta of some dataset, rounded down. ``eps``, ``n`` users in all and ``eps0``, at most
+    300, are numbers or arrays, which broadcast; so are both results. ``width`` is the target for
+    upper / lower - 1, which is reached unless that takes more than 200,000 datasets. ValueError names the
+    argument that is out of range.
     """
-    points = np.broadcast_arrays(check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT))
+    all_eps, all_n, all_eps0 = np.broadcast_arrays(
+        check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
+    )
     goal = np.log1p(check_positive("width", width))
-    low, high = (np.full(points[0].shape, -np.inf) for _ in range(2))
-    below = points[0] < points[2]
-    for users, budget in np.unique(np.stack([points[1][below], points[2][below]], axis=-1), axis=0).tolist():
-        here = below & (points[1] == users) & (points[2] == budget)
-        own = Bit.flipped(budget)
-        low[here], high[here] = worst_count(
-            points[0][here], own, int(users) - 1, (budget, -budget), goal=goal
+    low = np.full(all_eps.shape, -np.inf)
+    high = np.full(all_eps.shape, -np.inf)
+
+    # All eps of the same n and eps0 together.
+    is_positive = all_eps < all_eps0
+    settings = np.stack([all_n[is_positive], all_eps0[is_positive]], axis=-1)
+    for users, budget in np.unique(settings, axis=0).tolist():
+        rows = is_positive & (all_n == users) & (all_eps0 == budget)
+        odds = (budget, -budget)
+        low[rows], high[rows] = worst_count(
+            all_eps[rows], Bit.flipped(budget), int(users) - 1, odds, goal=goal
         )
     return low[()] / np.log(10), high[()] / np.log(10)
 
@@ -95,15 +105,68 @@ def binary(
 def ln_delta_among(
     eps: float, own: float, users: int, eps0: float, dummies: int = 0, *, width: float = 1e-3
 ) -> tuple[float, float]:
-    """Natural logs of a lower and an upper bound on delta of one report in the worst dataset; not checked.
+    """Natural logs of a lower and an upper bound on delta of one report in the worst dataset.
 
-    ``eps`` is below ``own``, the target user's eps0, math.inf if the report is the value itself. ``users``
-    other users have ``eps0``; ``dummies``: how many uniform reports; ``width``: as for `binary`.
+    ``eps`` is below ``own``, the target user's eps0, which is math.inf if the report is the value itself.
+    ``users`` other users have ``eps0``, ``dummies`` is the number of uniform reports, and ``width`` is as for
+    `binary`. Nothing is checked.
     """
-    low, high = worst_count(
-        np.array([eps]), Bit.flipped(own), users, (eps0, -eps0), dummies, goal=math.log1p(width)
-    )
+    odds = (eps0, -eps0)
+    bit = Bit.flipped(own)
+    low, high = worst_count(np.array([eps]), bit, users, odds, dummies, goal=math.log1p(width))
     return float(low[0]), float(high[0])
+
+
+class _Count(NamedTuple):
+    """What is counted: the target user's ``bit``, and those of ``users`` other users and of ``dummies``.
+
+    ``odds`` are the log odds that another user's bit is 1, for who holds the value and who does not.
+    """
+
+    bit: Bit
+    users: int
+    odds: tuple[float, float]
+    dummies: int
+
+    def ln_delta(
+        self, eps: Floats, points: Integers, holders: Integers, others: Integers
+    ) -> tuple[Floats, Floats]:
+        """Natural log of delta at ``eps[points]`` among so many other users, and an error; all (rows,)."""
+        reports = [(holders, self.odds[0]), (others, self.odds[1])]
+        if self.dummies > 0:
+            reports.append((np.full(holders.shape, self.dummies), 0.0))
+        return _ln_delta(reports, eps, self.bit, points)
+
+
+class _Blocks(NamedTuple):
+    """Blocks of neighbouring m, each for one eps; every array is (blocks,).
+
+    ``points`` are the indices of eps, ``first`` and ``last`` the m at both ends, and ``ln_first`` and
+    ``ln_last`` the logs of delta there, rounded up. ``ln_bound`` is the log of a bound for every m of a
+    block.
+    """
+
+    points: Integers
+    first: Integers
+    last: Integers
+    ln_first: Floats
+    ln_last: Floats
+    ln_bound: Floats
+
+    def choose(self, rows: Booleans) -> "_Blocks":
+        """The blocks of these rows."""
+        return _Blocks._make(array[rows] for array in self)
+
+    def halves(self, middle: Integers, ln_middle: Floats) -> "_Blocks":
+        """The first halves of all blocks, and then the second ones, which meet at ``middle``."""
+        return _Blocks(
+            points=np.tile(self.points, 2),
+            first=np.concatenate([self.first, middle]),
+            last=np.concatenate([middle, self.last]),
+            ln_first=np.concatenate([self.ln_first, ln_middle]),
+            ln_last=np.concatenate([ln_middle, self.ln_last]),
+            ln_bound=np.tile(self.ln_bound, 2),
+        )
 
 
 def worst_count(
@@ -118,80 +181,92 @@ def worst_count(
 ) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
 
-    ``eps`` (e,), each below ``own.largest``; ``users`` other users; ``odds``: log odds that their bit is 1,
-    for those who hold the value and those who do not; ``dummies``: how many random bits; ``goal``: the wanted
-    difference of the two bounds. ``steeply``: the goal may be -log(delta) times as large where delta < 1 / e,
-    so that eps for a given delta is about equally exact at every delta.
+    Both are (e,), as is ``eps``, of which each is below ``own.largest``. ``users`` is the number of other
+    users, ``odds`` the log odds that their bit is 1, for those who hold the value and those who do not, and
+    ``dummies`` the number of random bits. ``goal`` is the difference of the two bounds to be reached. With
+    ``steeply`` the goal may be -log(delta) times as large where delta < 1 / e, so that eps for a given delta
+    is about equally exact at every delta.
     """
+    count = _Count(own, users, odds, dummies)
+    # The largest of all m that were looked at, rounded up and down, and of all blocks that were dropped.
+    ln_upper, ln_lower, ln_dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
 
-    def ln_delta(place: Integers, a: Integers, c: Integers) -> tuple[Floats, Floats]:
-        reports = [(a, odds[0]), (c, odds[1])] + [(np.full(a.shape, dummies), 0.0)] * (dummies > 0)
-        return _ln_delta(reports, eps, own, place)
-
-    def look_at(place: Integers, m: Integers) -> Floats:
-        value, error = ln_delta(place, m, users - m)
-        np.maximum.at(best, place, value + error)
-        np.maximum.at(surest, place, value - error)
+    def look_at(points: Integers, m: Integers) -> Floats:
+        value, error = count.ln_delta(eps, points, m, users - m)
+        np.maximum.at(ln_upper, points, value + error)
+        np.maximum.at(ln_lower, points, value - error)
         return value + error
 
-    best, surest, dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
-    ends = np.unique(np.rint(users * _FIRST).astype(np.int64))
-    place = np.repeat(np.arange(eps.size), ends.size)
-    at_ends = look_at(place, np.tile(ends, eps.size)).reshape(eps.size, ends.size)
-    # A block: its eps, first and last m (blocks); delta there, and a bound for every m of it (values).
-    blocks = np.stack(
-        [
-            np.repeat(np.arange(eps.size), ends.size - 1),
-            *(np.tile(x, eps.size) for x in (ends[:-1], ends[1:])),
-        ]
+    # The first blocks lie between some shares of holders.
+    borders = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
+    indices = np.arange(eps.size)
+    ln_borders = look_at(np.repeat(indices, borders.size), np.tile(borders, eps.size))
+    ln_borders = ln_borders.reshape(eps.size, borders.size)
+    points = np.repeat(indices, borders.size - 1)
+    blocks = _Blocks(
+        points,
+        first=np.tile(borders[:-1], eps.size),
+        last=np.tile(borders[1:], eps.size),
+        ln_first=ln_borders[:, :-1].ravel(),
+        ln_last=ln_borders[:, 1:].ravel(),
+        ln_bound=np.full(points.size, np.inf),
     )
-    values = np.stack([at_ends[:, :-1].ravel(), at_ends[:, 1:].ravel(), np.full(blocks.shape[1], np.inf)])
-    looked_at = ends.size
-    aim = np.broadcast_to(np.asarray(goal, dtype=float), eps.shape)
+
+    looked_at = borders.size
+    goals = np.broadcast_to(np.asarray(goal, dtype=float), eps.shape)
     while True:
-        inside = blocks[2] - blocks[1] > 1
-        blocks, values = blocks[:, inside], values[:, inside]
-        place, first, last = blocks
-        if place.size == 0:
-            return np.minimum(surest, 0.0), np.minimum(np.maximum(best, dropped), 0.0)
+        blocks = blocks.choose(blocks.last - blocks.first > 1)
+        if blocks.points.size == 0:
+            return np.minimum(ln_lower, 0.0), np.minimum(np.maximum(ln_upper, ln_dropped), 0.0)
+
+        gap = goals * np.maximum(1.0, -ln_lower) if steeply else goals
         # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
-        wanted = aim * (np.maximum(1.0, -surest) if steeply else 1.0)
         with np.errstate(invalid="ignore"):  # nan where nothing is sure: then no block is looked at again
-            enough = np.maximum(surest + wanted, best + wanted / 2)[place]
-        curved, slid = _curvature(eps, own, users, odds, dummies, place, first, last)
-        larger_end = values[:2].max(axis=0)
-        bound = np.minimum(values[2], np.logaddexp(larger_end, curved))
-        # The second bound only rules out: what it drops is below a delta that is known, and changes nothing.
-        sharper = np.logaddexp(larger_end, slid)
-        bound = np.where(sharper <= best[place], np.minimum(bound, sharper), bound)
-        rows = np.flatnonzero(bound > enough)
-        if rows.size:
-            missing = ln_delta(place[rows], first[rows], users - last[rows])
-            bound[rows] = np.minimum(bound[rows], np.add(*missing))
-        values[2] = bound
-        doubtful = (bound > enough) & (looked_at <= _MOST)
-        np.maximum.at(dropped, place[~doubtful], bound[~doubtful])
-        blocks, values = blocks[:, doubtful], values[:, doubtful]
-        middle = blocks[1:].sum(axis=0) // 2
-        at_middle = look_at(blocks[0], middle)
+            ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.points]
+        ln_bound = _ln_block_bounds(eps, count, blocks, ln_upper[blocks.points], ln_enough)
+        is_doubtful = (ln_bound > ln_enough) & (looked_at <= _MOST_DATASETS)
+        np.maximum.at(ln_dropped, blocks.points[~is_doubtful], ln_bound[~is_doubtful])
+
+        # Cut the other blocks in two.
+        blocks = blocks._replace(ln_bound=ln_bound).choose(is_doubtful)
+        middle = (blocks.first + blocks.last) // 2
+        ln_middle = look_at(blocks.points, middle)
         looked_at += 2 * (middle.size // eps.size + 1)
-        blocks, values = np.tile(blocks, 2), np.tile(values, 2)
-        blocks[2, : middle.size] = blocks[1, middle.size :] = middle
-        values[1, : middle.size] = values[0, middle.size :] = at_middle
+        blocks = blocks.halves(middle, ln_middle)
 
 
-def _curvature(
-    eps: Floats,
-    own: Bit,
-    users: int,
-    odds: tuple[float, float],
-    dummies: int,
-    place: Integers,
-    first: Integers,
-    last: Integers,
+def _ln_block_bounds(
+    eps: Floats, count: _Count, blocks: _Blocks, ln_known: Floats, ln_enough: Floats
+) -> Floats:
+    """Natural logs of bounds on delta for every m of each block, (blocks,), no larger than those before.
+
+    ``ln_known`` is the log of the largest delta known so far. A bound of at most ``ln_enough`` rules a block
+    out; then no sharper one is computed.
+    """
+    ln_curved, ln_for_one_t = _ln_curvatures(eps, count, blocks.points, blocks.first, blocks.last)
+    ln_larger_end = np.maximum(blocks.ln_first, blocks.ln_last)
+    bounds = np.minimum(blocks.ln_bound, np.logaddexp(ln_larger_end, ln_curved))
+
+    # The second bound only rules out: what it drops is below a delta that is known, and changes nothing.
+    sharper = np.logaddexp(ln_larger_end, ln_for_one_t)
+    bounds = np.where(sharper <= ln_known, np.minimum(bounds, sharper), bounds)
+
+    # The third leaves out the users whose value differs within the block.
+    rows = np.flatnonzero(bounds > ln_enough)
+    if rows.size:
+        value, error = count.ln_delta(
+            eps, blocks.points[rows], blocks.first[rows], count.users - blocks.last[rows]
+        )
+        bounds[rows] = np.minimum(bounds[rows], value + error)
+    return bounds
+
+
+def _ln_curvatures(
+    eps: Floats, count: _Count, points: Integers, first: Integers, last: Integers
 ) -> tuple[Floats, Floats]:
     """Natural logs of two bounds on how much delta for m from ``first`` to ``last`` may exceed both ends'.
 
+    The second one is inf where mu moves by more than 1. Blocks are at ``eps[points]``; all are (blocks,).
     With mu(m) and V(m), mean and variance of the tilted count, and c = t - mu(m), the part |u| <= 1 of F(t)
     is
 
@@ -201,64 +276,72 @@ def _curvature(
     function of a centred, tilted bit, and |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2)
     and at most |u| / (1 - e^-theta). The second derivatives in m and c are at most integrals of
     |u|^j e^(-11 V u^2 / 24): (phi0 - phi1)'' is the difference of the two variances at u = 0, and its
-    derivative is bounded for |u| <= 1. The part |u| > 1 is at most e^(theta / 2 - V (1 - cos 1)), in the
-    same units, and counts twice: in what is bounded, and at the ends.
+    derivative is bounded for |u| <= 1, so that |l' + phi0 - phi1| <= a + b u^2 + c |u|^3. The part |u| > 1 is
+    at most e^(theta / 2 - V (1 - cos 1)), in the same units, and counts twice: in what is bounded, and at the
+    ends.
     """
-    theta, log_a = _root(eps, own)
+    theta, ln_a = _theta_and_ln_a(eps, count.bit)
+    # Of a bit of who holds the value, of another user's, and of a dummy; each (e,).
     heights, variances, skews = [], [], []
-    for each in (*odds, 0.0):
-        chance, miss = _expit(theta, each), _expit(-theta, -each)
-        heights.append(_log_mgf(theta, each) - theta.astype(_Wide) * chance)
-        variance = (chance * miss).astype(float)
+    for log_odds in (*count.odds, 0.0):
+        chance = _wide_chance(theta, log_odds)
+        variance = (chance * _wide_chance(-theta, -log_odds)).astype(float)
+        heights.append(_ln_mgf(theta, log_odds) - theta.astype(_Wide) * chance)
         variances.append(variance)
         skews.append(variance / (1 - 2 * (1 - math.cos(1)) * variance) ** 1.5)
 
-    def of_ends(parts: list[Floats]) -> tuple[Floats, Floats]:
-        one, other, dummy = (part[place] for part in parts)
-        low, high = (one * m + other * (users - m) + dummies * dummy for m in (first, last))
-        return np.minimum(low, high), np.maximum(low, high)
+    def sum_over_bits(values: list[Floats], m: Integers) -> Floats:
+        holder, other, dummy = values
+        devices = holder[points] * m + other[points] * (count.users - m)
+        return devices + count.dummies * dummy[points]
 
-    least = of_ends(variances)[0]
-    scale = np.sqrt(12 / 11 / np.maximum(least, 1e-300))
-    moment = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
-    width = (last - first).astype(float)
-    a = np.abs((heights[0] - heights[1]).astype(float))[place]
-    b, c = np.abs(variances[0] - variances[1])[place] / 2, (skews[0] + skews[1])[place] / 6
-    tilt = theta[place]
-    steep = np.exp(tilt / 2)
-    far = 2 * steep * np.exp(-least * (1 - math.cos(1)))
-    log_unit = log_a[place] + 2 * tilt + of_ends(heights)[1].astype(float)
+    least_variance = np.minimum(sum_over_bits(variances, first), sum_over_bits(variances, last))
+    largest_height = np.maximum(sum_over_bits(heights, first), sum_over_bits(heights, last))
+    tilt = theta[points]
+    largest_k = np.exp(tilt / 2)
+    far_part = 2 * largest_k * np.exp(-least_variance * (1 - math.cos(1)))
+    ln_unit = ln_a[points] + 2 * tilt + largest_height.astype(float)
+    scale = np.sqrt(12 / 11 / np.maximum(least_variance, 1e-300))
+    moments = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
 
-    def of_derivative(polynomial: Sequence[Floats]) -> Floats:
+    def ln_excess(polynomial: Sequence[Floats]) -> Floats:
         """The bound, if this polynomial in |u| bounds what the derivative multiplies the integrand with."""
-        flat, sloped = (
-            sum(factor * moment[power + more] for power, factor in enumerate(polynomial)) for more in (0, 1)
-        )
+        integral = sum(factor * moments[power] for power, factor in enumerate(polynomial))
+        sloped = sum(factor * moments[power + 1] for power, factor in enumerate(polynomial))
         with np.errstate(divide="ignore", invalid="ignore"):
-            sizes = np.minimum(steep * flat, np.where(tilt > 0, sloped / -np.expm1(-tilt), np.inf))
-            return np.asarray(log_unit + np.log(sizes / 8 + far) + 1e-9)
+            sloped = np.where(tilt > 0, sloped / -np.expm1(-tilt), np.inf)
+            derivative = np.minimum(largest_k * integral, sloped)
+            return np.asarray(ln_unit + np.log(derivative / 8 + far_part) + 1e-9)
 
+    # First in m, then in c: the derivative in c multiplies with theta + iu.
+    width = (last - first).astype(float)
+    a = np.abs((heights[0] - heights[1]).astype(float))[points]
+    b = np.abs(variances[0] - variances[1])[points] / 2
+    c = (skews[0] + skews[1])[points] / 6
     for_every_c = [width**2 * factor for factor in _square([a, np.zeros_like(a), b, c])]
     for_every_c[0] += tilt**2
     for_every_c[2] += 1.0
-    curved = of_derivative(for_every_c)
+    ln_curved = ln_excess(for_every_c)
 
-    drift = np.abs((_expit(theta, odds[0]) - _expit(theta, odds[1])).astype(float))[place]
-    short = width * drift <= 1
-    if not short.any():
-        return curved, np.full(curved.shape, np.inf)
-    ratio = np.abs((_log_mgf(theta, odds[0]) - _log_mgf(theta, odds[1])).astype(float))[place]
-    for_one_t = [width**2 * factor for factor in _square([ratio, drift, b, c])]
-    return curved, np.where(short, of_derivative(for_one_t), np.inf)
+    # For one t, c moves with m: the derivative is log(R0 / R1) + iu (mu0 - mu1) + phi0 - phi1.
+    drift = _wide_chance(theta, count.odds[0]) - _wide_chance(theta, count.odds[1])
+    drift = np.abs(drift.astype(float))[points]
+    is_short = width * drift <= 1
+    if not is_short.any():
+        return ln_curved, np.full(ln_curved.shape, np.inf)
+    ln_ratio = _ln_mgf(theta, count.odds[0]) - _ln_mgf(theta, count.odds[1])
+    ln_ratio = np.abs(ln_ratio.astype(float))[points]
+    for_one_t = [width**2 * factor for factor in _square([ln_ratio, drift, b, c])]
+    return ln_curved, np.where(is_short, ln_excess(for_one_t), np.inf)
 
 
 def _square(factors: Sequence[Floats]) -> list[Floats]:
     """The square of the polynomial with these factors of 1, u, u^2, ..."""
-    result = [np.zeros_like(factors[0]) for _ in range(2 * len(factors) - 1)]
-    for i, one in enumerate(factors):
-        for j, other in enumerate(factors):
-            result[i + j] += one * other
-    return result
+    square = [np.zeros_like(factors[0]) for _ in range(2 * len(factors) - 1)]
+    for i, factor_i in enumerate(factors):
+        for j, factor_j in enumerate(factors):
+            square[i + j] += factor_i * factor_j
+    return square
 
 
 def ln_delta_of_some(
@@ -270,7 +353,7 @@ def ln_delta_of_some(
 ) -> float:
     """Natural log of a lower bound on delta: the largest of the datasets with these ``shares`` of x0.
 
-    ``groups``: number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
+    ``groups`` are number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
     """
     bits = [(users, (eps0, -eps0)) for users, eps0 in groups]
     return ln_delta_of_datasets(eps, Bit.flipped(own), bits, dummies, shares)
@@ -284,141 +367,222 @@ def ln_delta_of_datasets(
     shares: npt.ArrayLike = _SHARES,
 ) -> float:
     """`ln_delta_of_some` for any bits: of each group the number of users, and odds as in `worst_count`."""
-    held = np.asarray(shares, dtype=float)
-    reports = [(np.full(held.shape, dummies), 0.0)]
+    shares_of_x0 = np.asarray(shares, dtype=float)
+    reports = [(np.full(shares_of_x0.shape, dummies), 0.0)]
     for users, odds in groups:
-        ones = np.rint(held * users).astype(np.int64)
-        reports += [(ones, odds[0]), (users - ones, odds[1])]
-    place = np.zeros(held.shape, dtype=int)
-    value, error = _ln_delta(reports, np.array([eps], dtype=float), own, place)
+        holders = np.rint(shares_of_x0 * users).astype(np.int64)
+        reports.append((holders, odds[0]))
+        reports.append((users - holders, odds[1]))
+    points = np.zeros(shares_of_x0.shape, dtype=int)
+    value, error = _ln_delta(reports, np.array([eps], dtype=float), own, points)
     return float(np.max(value - error))
 
 
-def _root(eps: Floats, own: Bit) -> tuple[Floats, Floats]:
-    """theta and the log of A = p - e^eps q."""
-    fall = -np.expm1(eps - own.largest)
-    return np.log1p(np.expm1(eps) * (1 + np.exp(-own.held)) / fall), np.log(fall) - np.log1p(
-        np.exp(-own.held)
-    )
+def _theta_and_ln_a(eps: Floats, bit: Bit) -> tuple[Floats, Floats]:
+    """theta and the natural log of A = p - e^eps q, both (e,)."""
+    share = -np.expm1(eps - bit.largest)  # A / p
+    theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.held)) / share)
+    return theta, np.log(share) - np.log1p(np.exp(-bit.held))
 
 
-def _ln_delta(reports: _Reports, eps: Floats, own: Bit, place: Integers) -> tuple[Floats, Floats]:
-    """Natural log of delta at ``eps[place]`` of a bit among ``reports``, (rows,), and an error bound."""
-    from scipy.special import expit  # here, for it takes as long to import as numpy
+def _ln_delta(reports: _Reports, eps: Floats, bit: Bit, points: Integers) -> tuple[Floats, Floats]:
+    """Natural log of delta at ``eps[points]`` of a bit among ``reports``, and its error; both (rows,)."""
+    theta, _ = _theta_and_ln_a(eps, bit)
+    deviations = np.sqrt(_variances(reports, theta, points))
 
-    root, _ = _root(eps, own)
-    variance = np.sum(
-        [number * (expit(root + odds) * expit(-(root + odds)))[place] for number, odds in reports], axis=0
-    )
-    spread = np.sqrt(variance)
     # Points of one length of period together: powers of 2.
-    group = np.ceil(np.log2(np.maximum(spread, _SHORTEST / _PERIOD))).astype(int)
-    value, error = np.empty((2, spread.size))
-    for level in np.unique(group):
-        members = np.flatnonzero(group == level)
+    levels = np.ceil(np.log2(np.maximum(deviations, _SHORTEST / _PERIOD))).astype(int)
+    value, error = np.empty((2, deviations.size))
+    for level in np.unique(levels):
+        members = np.flatnonzero(levels == level)
         for start in range(0, members.size, _BATCH):
             rows = members[start : start + _BATCH]
-            some = [(number[rows], odds) for number, odds in reports]
-            value[rows], error[rows] = _integral(some, eps, own, place[rows], spread[rows])
+            reports_of_rows = [(number[rows], odds) for number, odds in reports]
+            value[rows], error[rows] = _ln_integrals(
+                reports_of_rows, eps, bit, points[rows], float(deviations[rows].max())
+            )
     return value, error
 
 
-def _integral(
-    reports: _Reports, eps: Floats, own: Bit, place: Integers, spread: Floats
+class _Line(NamedTuple):
+    """The line theta + iu of integration for each of some eps.
+
+    ``root`` is where f's transform is 0, and ``ln_factor`` the log of A e^root; these are (e,), as ``eps``
+    and ``theta``. ``period`` is L, ``deviation`` the largest one of the counts, and ``u`` (angles,) are the
+    points of the trapezoid rule, from 0 on.
+    """
+
+    eps: Floats
+    theta: Floats
+    root: Floats
+    ln_factor: Floats
+    period: int
+    deviation: float
+    u: Floats
+
+
+def _ln_integrals(
+    reports: _Reports, eps: Floats, bit: Bit, points: Integers, largest_deviation: float
 ) -> tuple[Floats, Floats]:
-    """`_ln_delta` for points with a ``spread`` of about the same size, by the trapezoid rule with L points.
-
-    The line of integration is a little to the right of theta where theta is next to the pole at 0. The rule
-    adds F(t + l L) e^(theta l L) for every whole l != 0, each at most Chernoff's bound: for every h >= 0,
-
-        |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
+    """`_ln_delta` for counts with deviations of about the same size, by the trapezoid rule with L points.
 
     Points far from the real axis are left out, as |R(h + iu)| <= R(h) e^(-variance (1 - cos u)).
     """
-    from scipy.special import expit
+    used, points = np.unique(points, return_inverse=True)  # what depends on eps alone is computed once
+    line, variances = _line(reports, eps[used], bit, points, largest_deviation)
+    theta, u = line.theta, line.u
 
-    used, place = np.unique(place, return_inverse=True)  # of eps: what depends on it alone is computed once
-    eps = eps[used]
-    root, log_a = _root(eps, own)
-    widest = max(float(spread.max()), _SHORTEST / _PERIOD)
-    theta = np.maximum(root, _CLOSEST / widest)
-    period = 2 * int(_PERIOD * widest / 2) + 1
-    chances = [(expit(theta + odds), expit(-(theta + odds))) for _, odds in reports]
-    numbers = [number for number, _ in reports]
-    variance = np.sum(
-        [number * (p * q)[place] for number, (p, q) in zip(numbers, chances, strict=True)], axis=0
-    )
-    most = np.sum(numbers, axis=0)
+    # t is next to the mean under ``root``; angles count from the mean under ``theta``.
+    t = np.floor(_wide_sums(reports, _wide_chance, line.root, points)) + 1
+    offset = (_wide_sums(reports, _wide_chance, theta, points) - t).astype(float)
+    wide_theta = np.asarray(theta, _Wide)[points]
+    exponent = _wide_sums(reports, _ln_mgf, theta, points) - wide_theta * t
+    ln_bells = _ln_bells(reports, theta, points, u)
+    terms = np.exp(ln_bells + 1j * u * offset[:, None]) * _kernel(line)[points]  # (rows, angles), for t
 
-    reach = (_DECAY + np.log(widest)) / 2 / max(float(variance.min()), 1e-9)  # sin^2 of half the last angle
-    count = period // 2
-    if reach < 1:
-        count = min(count, int(np.ceil(np.arcsin(np.sqrt(reach)) * period / np.pi)))
-    u = 2 * np.pi * np.arange(count + 1) / period
-    sine, versine = np.sin(u), 2 * np.sin(u / 2) ** 2
-    bell = np.zeros((spread.size, u.size), dtype=complex)
-    crossing, centre, exponent = (np.zeros(spread.size, dtype=_Wide) for _ in range(3))
-    # The crossing is next to the mean under ``root``, angles count from the mean under ``theta``.
-    for (number, odds), (p, q) in zip(reports, chances, strict=True):
-        p, q = p[:, None], q[:, None]
-        with np.errstate(divide="ignore"):
-            fall = 0.5 * np.log1p(-2 * p * q * versine)
-        turn = np.arctan2(p * sine, 1 - p * versine) - p * u
-        bell += number[:, None] * (fall + 1j * turn)[place]
-        wide = number.astype(_Wide)
-        crossing += wide * _expit(root, odds)[place]
-        centre += wide * _expit(theta, odds)[place]
-        exponent += wide * _log_mgf(theta, odds)[place]
-    above = np.floor(crossing) + 1
-    offset = (centre - above).astype(float)
-    exponent = exponent - np.asarray(theta, _Wide)[place] * above
+    # F(t) and F(t + 1) in units of e^exponent and of the factor; (2, rows).
+    next_terms = terms * np.exp(-1j * u)
+    total = np.stack([terms.real.sum(axis=-1), next_terms.real.sum(axis=-1)]) / line.period
+    t = np.stack([t, t + 1])
+    exponent = np.stack([exponent, exponent - wide_theta])
 
-    d, pole = (theta - root)[:, None], -np.expm1(-theta)[:, None]
-    kernel = (np.expm1(d) * (1 - versine) - versine + 1j * np.exp(d) * sine) / (
-        pole * (1 - versine) + versine + 1j * np.exp(-theta)[:, None] * sine
-    )
-    kernel[:, 1:] *= 2
-    terms = np.exp(bell + 1j * u * offset[:, None]) * kernel[place]  # (rows, points), for t = above
-    total = np.stack([terms.real.sum(axis=-1), (terms * np.exp(-1j * u)).real.sum(axis=-1)]) / period
-    size = np.abs(terms).sum(axis=-1) / period
-    exponent = np.stack([exponent, exponent - np.asarray(theta, _Wide)[place]])  # for t = above, above + 1
-    above = np.stack([above, above + 1])
-
-    log_factor = (log_a + root)[place]
     # The errors of the sum: rounding, points left out, all other periods.
-    rounding = size * (2e-13 + 2 * np.finfo(float).eps * most * u[-1])
-    left_out = 0.0
-    if count < period // 2:
-        left_out = np.exp(-variance * versine[-1]) * ((np.exp(d) + 1) / pole)[place, 0]
-    wrapped = np.zeros(total.shape)
-    apart = -np.expm1(own.other - own.held) / (1 + np.exp(-own.held)) / (1 + np.exp(own.other))  # p - q
-    for shift in (np.full(eps.shape, min(1.0, 8 / widest)), -np.minimum(theta, min(1.0, 8 / widest))):
-        h = theta + shift
-        rise = sum(number.astype(_Wide) * _log_mgf(h, odds)[place] for number, odds in reports)
-        rise = rise - np.asarray(h, _Wide)[place] * above - exponent
-        edge = apart * np.exp(h) + np.expm1(eps) * np.exp(_log_mgf(h, own.other).astype(float))
-        fade = (np.abs(shift) * period)[place]
-        wrapped += np.exp(rise.astype(float) - fade - np.log(-np.expm1(-fade)) - log_factor) * edge[place]
-    best = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)[None]
-    total, exponent, error = (
-        np.take_along_axis(x, best, axis=0)[0] for x in (total, exponent, rounding + left_out + wrapped)
-    )
-    magnitude = np.asarray(
-        1 + sum(number * _log_mgf(theta, abs(odds))[place] for number, odds in reports), float
-    )
-    relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude + 1e-12
-    relative += (own.slack * (1 + own.largest / (own.largest - eps)))[place] if own.slack else 0.0
+    size = np.abs(terms).sum(axis=-1) / line.period
+    number_of_reports = np.sum([number for number, _ in reports], axis=0)
+    error = size * (2e-13 + 2 * np.finfo(float).eps * number_of_reports * u[-1])
+    if u.size - 1 < line.period // 2:
+        largest_kernel = (np.exp(theta - line.root) + 1) / -np.expm1(-theta)
+        error = error + np.exp(-variances * _versine(u)[-1]) * largest_kernel[points]
+    error = error + _other_periods(reports, bit, line, points, t, exponent)
+
+    # delta is the larger F.
+    larger = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)
+    chosen = (larger, np.arange(points.size))
+    total, exponent, error = total[chosen], exponent[chosen], error[chosen]
+    likelier_ones = [(number, abs(odds)) for number, odds in reports]
+    magnitude = 1 + _wide_sums(likelier_ones, _ln_mgf, theta, points)
+    relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude.astype(float) + 1e-12
+    if bit.slack:
+        relative += (bit.slack * (1 + bit.largest / (bit.largest - line.eps)))[points]
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = exponent.astype(float) + np.log(total) + log_factor
-        known = (total > 0) & (relative < 0.5)
-        value, bound = np.where(known, value, 0.0), np.where(known, -np.log1p(-relative), np.inf)
-    return value, bound + 4e-16 * np.abs(value)
+        ln_delta = exponent.astype(float) + np.log(total) + line.ln_factor[points]
+        is_known = (total > 0) & (relative < 0.5)
+        ln_delta = np.where(is_known, ln_delta, 0.0)
+        ln_error = np.where(is_known, -np.log1p(-relative), np.inf)
+    return ln_delta, ln_error + 4e-16 * np.abs(ln_delta)
 
 
-def _log_mgf(theta: Floats, odds: float) -> npt.NDArray[np.longdouble]:
-    """log of R0 at theta, or of R1 for -eps0: log(1 + p (e^theta - 1))."""
+def _line(
+    reports: _Reports, eps: Floats, bit: Bit, points: Integers, largest_deviation: float
+) -> tuple[_Line, Floats]:
+    """The line for all these eps, and the variances of the counts that are tilted by its theta, (rows,).
+
+    It is a little to the right of the root where that is next to the pole at 0.
+    """
+    root, ln_a = _theta_and_ln_a(eps, bit)
+    deviation = max(largest_deviation, _SHORTEST / _PERIOD)
+    theta = np.maximum(root, _CLOSEST / deviation)
+    variances = _variances(reports, theta, points)
+
+    period = 2 * int(_PERIOD * deviation / 2) + 1
+    last = period // 2
+    # sin^2 of half the last angle
+    square_of_sine = (_DECAY + np.log(deviation)) / 2 / max(float(variances.min()), 1e-9)
+    if square_of_sine < 1:
+        last = min(last, int(np.ceil(np.arcsin(np.sqrt(square_of_sine)) * period / np.pi)))
+    u = 2 * np.pi * np.arange(last + 1) / period
+    return _Line(eps, theta, root, ln_a + root, period, deviation, u), variances
+
+
+def _ln_bells(reports: _Reports, theta: Floats, points: Integers, u: Floats) -> _Complexes:
+    """Log of the characteristic function of the tilted, centred count at ``u``; (rows, angles)."""
+    sine, versine = np.sin(u), _versine(u)
+    ln_bells = np.zeros((points.size, u.size), dtype=complex)
+    for number, odds in reports:
+        p, q = (chance[:, None] for chance in _chances(theta, odds))
+        with np.errstate(divide="ignore"):
+            ln_modulus = 0.5 * np.log1p(-2 * p * q * versine)
+        angle = np.arctan2(p * sine, 1 - p * versine) - p * u
+        ln_bells += number[:, None] * (ln_modulus + 1j * angle)[points]
+    return ln_bells
+
+
+def _kernel(line: _Line) -> _Complexes:
+    """(e^(z - root) - 1) / (1 - e^-z) at z = theta + iu, (e, angles), doubled but for u = 0."""
+    theta = line.theta[:, None]
+    shift = (line.theta - line.root)[:, None]
+    sine, versine = np.sin(line.u), _versine(line.u)
+    numerator = np.expm1(shift) * (1 - versine) - versine + 1j * np.exp(shift) * sine
+    denominator = -np.expm1(-theta) * (1 - versine) + versine + 1j * np.exp(-theta) * sine
+    kernel = numerator / denominator
+    kernel[:, 1:] *= 2
+    return kernel
+
+
+def _other_periods(
+    reports: _Reports, bit: Bit, line: _Line, points: Integers, t: _WideFloats, exponent: _WideFloats
+) -> Floats:
+    """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and of the factor; (2, rows).
+
+    It adds F(t + l L) e^(theta l L) for every whole l != 0, each at most Chernoff's bound: for every h >= 0,
+
+        |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
+    """
+    p_minus_q = -np.expm1(bit.other - bit.held) / (1 + np.exp(-bit.held)) / (1 + np.exp(bit.other))
+    step = min(1.0, 8 / line.deviation)
+    bound = np.zeros(t.shape)
+    for shift in (np.full(line.theta.shape, step), -np.minimum(line.theta, step)):
+        h = line.theta + shift
+        ln_power = _wide_sums(reports, _ln_mgf, h, points) - np.asarray(h, _Wide)[points] * t - exponent
+        mgf = np.exp(_ln_mgf(h, bit.other).astype(float))
+        edge = p_minus_q * np.exp(h) + np.expm1(line.eps) * mgf
+
+        # The bounds for l = 1, 2, ..., or -1, -2, ..., are a geometric series.
+        decay = (np.abs(shift) * line.period)[points]
+        ln_series = ln_power.astype(float) - decay - np.log(-np.expm1(-decay))
+        bound += np.exp(ln_series - line.ln_factor[points]) * edge[points]
+    return bound
+
+
+def _variances(reports: _Reports, theta: Floats, points: Integers) -> Floats:
+    """The variance of each count of ``reports``, tilted by ``theta[points]``; (rows,)."""
+    variances = []
+    for number, odds in reports:
+        p, q = _chances(theta, odds)
+        variances.append(number * (p * q)[points])
+    return np.asarray(np.sum(variances, axis=0))
+
+
+def _chances(theta: Floats, odds: float) -> tuple[Floats, Floats]:
+    """The probabilities that a tilted bit is 1, and that it is 0."""
+    from scipy.special import expit  # here, for it takes as long to import as numpy
+
+    return expit(theta + odds), expit(-(theta + odds))
+
+
+def _versine(u: Floats) -> Floats:
+    """1 - cos u."""
+    return np.asarray(2 * np.sin(u / 2) ** 2)
+
+
+def _wide_sums(
+    reports: _Reports,
+    function: Callable[[Floats, float], _WideFloats],
+    theta: Floats,
+    points: Integers,
+) -> _WideFloats:
+    """The sum over all reports of a ``function`` of theta and of the log odds of a report; (rows,)."""
+    total = np.zeros(points.size, dtype=_Wide)
+    for number, odds in reports:
+        total += number.astype(_Wide) * function(theta, odds)[points]
+    return total
+
+
+def _ln_mgf(theta: Floats, odds: float) -> _WideFloats:
+    """Natural log of R0 at theta, or of R1 for -eps0: log(1 + p (e^theta - 1))."""
     return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-_Wide(odds)))))
 
 
-def _expit(theta: Floats, odds: float) -> npt.NDArray[np.longdouble]:
+def _wide_chance(theta: Floats, odds: float) -> _WideFloats:
+    """The probability that a tilted bit is 1."""
     return np.asarray(1 / (1 + np.exp(-np.asarray(theta, _Wide) - _Wide(odds))))

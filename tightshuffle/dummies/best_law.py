@@ -9,6 +9,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -57,53 +58,92 @@ def best_cut_law(
 ) -> Law:
     """The cut law with the fewest dummies per value, for a guarantee and an error. Only shufflers can add it.
 
-    ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead; others as for `HiddenByDummies`.
-    ``absolute_error``: of a value's count, at most; by default 0.3 % more than the least that cut laws reach.
-    ValueError names a bad argument; also if no law of the family has so small an error.
+    ``eps`` is above 0, ``delta`` in (0, 1), or ``log10_delta`` < 0 is given instead. ``absolute_error`` is
+    the largest of a value's count, by default 0.3 % more than the least that cut laws reach. The others are
+    those of `HiddenByDummies`. ValueError names a bad argument; also if no law of the family has so small an
+    error.
     """
-    asked = _Asked.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
-    least = _least_deviations(asked)
-    errors = {power: _error(power, deviation) for power, deviation in least.items()}
-    most = _CLOSE * min(errors.values())
+    guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
+    least_deviations = _least_deviations(guarantee)
+    errors = {power: _error(power, deviation) for power, deviation in least_deviations.items()}
+    least_error = min(errors.values())
+    largest_error = _CLOSE * least_error
     if absolute_error is not None:
-        most = float(check_one("absolute_error", check_positive("absolute_error", absolute_error)))
-    tried: list[tuple[int, float, float]] = []
-    for power, smallest in least.items():
-        widest = most / errors[power]
-        for times in sorted({*(x for x in _WIDER if x < widest), widest} if widest >= 1 else ()):
-            deviation = smallest * times
-            tried.append((asked.end(power, deviation, asked.ln_delta), power, deviation))
-    if not tried:
-        raise ValueError(f"absolute_error must be above {min(errors.values()):.6g}; got {most:g}")
+        positive = check_positive("absolute_error", absolute_error)
+        largest_error = float(check_one("absolute_error", positive))
 
-    # The ends get less than delta, so that no law has a smaller mean than the one in its tuple.
-    best: tuple[int, float, float] | None = None
-    for fewest in sorted(tried):
-        if best is not None and fewest > best:
-            break
-        _, power, deviation = fewest
-        left = asked.surplus_uncut(power, deviation)
-        if left < 0:
-            mean = asked.end(power, deviation, asked.ln_delta + math.log(-math.expm1(left)))
-            best = min(best or (mean, power, deviation), (mean, power, deviation))
+    # Laws that are too small, as their ends alone have the probability delta.
+    candidates = []
+    for power, least_deviation in least_deviations.items():
+        for scale in _scales(largest_error / errors[power]):
+            deviation = least_deviation * scale
+            mean = guarantee.mean_of_ends(power, deviation, guarantee.ln_delta)
+            candidates.append(_Candidate(mean, power, deviation))
+    best = _fewest_dummies(guarantee, candidates)
     if best is None:
-        raise ValueError(f"absolute_error must be above {min(errors.values()):.6g}; got {most:g}")
-    mean, power, deviation = best
-    enough = least_whole(
-        functools.cache(lambda whole: asked.surplus(power, whole, deviation, rough=True)),
-        guess=mean,
-        least=1,
-        most=MOST_NUMBERS // 2,
-    )
-    if enough is None:
-        raise _too_many(asked.eps)
-    while asked.surplus(power, enough, deviation) > 0:  # a rough bound is not always above the other one
-        enough += math.ceil(enough / 1000)
-    surplus = functools.partial(asked.surplus, power, enough)
-    smallest = _smallest(surplus, deviation, asked.slope, high=deviation)
+        raise ValueError(f"absolute_error must be above {least_error:.6g}; got {largest_error:g}")
+
+    # The smallest whole mean, and then the smallest deviation for it, rounded up.
+    power, deviation = best.power, best.deviation
+    mean = _least_mean(guarantee, best)
+    surplus = functools.partial(guarantee.surplus, power, mean)
+    smallest = _smallest(surplus, deviation, guarantee.slope, high=deviation)
     unit = 10.0 ** (math.floor(math.log10(smallest)) + 1 - _DIGITS)
     rounded = float(f"{math.ceil(smallest / unit) * unit:.{_DIGITS}g}")
-    return cut_power(enough, power, rounded if asked.surplus(power, enough, rounded) <= 0 else deviation)
+    if guarantee.surplus(power, mean, rounded) <= 0:
+        deviation = rounded
+    return cut_power(mean, power, deviation)
+
+
+class _Candidate(NamedTuple):
+    """A cut law, compared by its mean."""
+
+    mean: int
+    power: float
+    deviation: float
+
+
+def _scales(widest: float) -> list[float]:
+    """The scales that are tried, over the smallest with the guarantee; none if even 1 is too wide."""
+    if widest < 1:
+        return []
+    smaller = [scale for scale in _WIDER if scale < widest]
+    return [*smaller, widest]
+
+
+def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _Candidate | None:
+    """The candidate with about the smallest mean that gives it the guarantee; None if no mean does.
+
+    Before, the ends of each candidate have the probability delta.
+    """
+    best: _Candidate | None = None
+    for candidate in sorted(candidates):
+        # The ends of a law with the guarantee have less than delta: no later law has a smaller mean.
+        if best is not None and candidate > best:
+            break
+        _, power, deviation = candidate
+        ln_surplus = guarantee.surplus_uncut(power, deviation)
+        if ln_surplus >= 0:
+            continue
+        ln_ends = guarantee.ln_delta + math.log(-math.expm1(ln_surplus))
+        law = candidate._replace(mean=guarantee.mean_of_ends(power, deviation, ln_ends))
+        best = law if best is None else min(best, law)
+    return best
+
+
+def _least_mean(guarantee: "_Guarantee", law: _Candidate) -> int:
+    """The smallest mean with the guarantee, or a little more, for the law's power and deviation."""
+
+    @functools.cache
+    def rough_surplus(mean: int) -> float:
+        return guarantee.surplus(law.power, mean, law.deviation, rough=True)
+
+    mean = least_whole(rough_surplus, guess=law.mean, least=1, most=MOST_NUMBERS // 2)
+    if mean is None:
+        raise _too_many(guarantee.eps)
+    while guarantee.surplus(law.power, mean, law.deviation) > 0:
+        mean += math.ceil(mean / 1000)  # a rough bound is not always above the other one
+    return mean
 
 
 @renamed
@@ -120,22 +160,26 @@ def smallest_poisson_mean(
 ) -> float:
     """The smallest mean of the Poisson number of dummies that each device adds for every value, rounded up.
 
-    ``devices`` add dummies, 1 for the shuffler; the shares of ``colluding`` devices do not count (below 1 it
-    is a share of them). ``values_per_user`` per device and round, at most; other parameters and errors as for
-    `best_cut_law`. Devices without reports add dummies too.
+    So many ``devices`` add dummies, 1 for the shuffler, also those without reports. The dummies of
+    ``colluding`` devices do not count (below 1 it is a share of the devices). ``values_per_user`` are per
+    device and round, at most. Other parameters and errors are those of `best_cut_law`.
     """
-    asked = _Asked.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
+    guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
     honest = devices - int(check_one("colluding", check_colluding(colluding, devices)))
-    guess = asked.gaussian**2
+    guess = guarantee.gaussian**2
     if _SPARE * guess > LARGEST_MEAN:
-        raise _too_many(asked.eps)
+        raise _too_many(guarantee.eps)
+
+    def surplus(mean: float) -> float:
+        return guarantee.surplus_of_law(poisson(mean))
+
     # The mean is the square of a deviation.
-    return _smallest(lambda mean: asked.surplus_of(poisson(mean)), guess, asked.slope / 2) / honest
+    return _smallest(surplus, guess, guarantee.slope / 2) / honest
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Guarantee:
     """A checked guarantee, with the natural log of delta, and what a law has to do for it."""
 
     eps: float
@@ -153,34 +197,37 @@ class _Asked:
         values: int,
         rounds: int,
         neighbours: str,
-    ) -> "_Asked":
-        """The arguments; ValueError names a bad one."""
-        wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-        if wanted < _SMALLEST_DELTA:
+    ) -> "_Guarantee":
+        """The guarantee with these arguments; ValueError names a bad one."""
+        target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+        if target_log10_delta < _SMALLEST_DELTA:
             raise ValueError(
                 f"delta must be at least 1e{_SMALLEST_DELTA:g} for dummies of a law; got log10 delta ="
-                f" {wanted:g}"
+                f" {target_log10_delta:g}"
             )
-        values, rounds = check_whole("values_per_user", values, 1), check_whole("rounds", rounds, 1)
+        values = check_whole("values_per_user", values, 1)
+        rounds = check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
-        return cls(check_guarantee(eps), wanted * _LN10, values, rounds, neighbours)
+        return cls(check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours)
 
     @property
     def counts(self) -> int:
         """How many counts change."""
-        return self.values * self.rounds * (2 if self.neighbours == "replace" else 1)
+        changed_values = self.values * self.rounds
+        return 2 * changed_values if self.neighbours == "replace" else changed_values
 
     @property
     def gaussian(self) -> float:
         """The standard deviation of the central Gaussian mechanism if so many counts change by 1."""
-        return float(
-            exact_scale(self.eps, log10_delta=self.ln_delta / _LN10, sensitivity=math.sqrt(self.counts))
-        )
+        sensitivity = math.sqrt(self.counts)
+        log10_delta = self.ln_delta / _LN10
+        return float(exact_scale(self.eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
-    def guess(self, power: float) -> float:
+    def guess_deviation(self, power: float) -> float:
         """About the deviation of a law that is not cut, with the guarantee."""
-        return self.gaussian * math.sqrt(_information(power) if self.counts >= _MANY else power / 2)
+        squared_ratio = _information(power) if self.counts >= _MANY else power / 2
+        return self.gaussian * math.sqrt(squared_ratio)
 
     @property
     def slope(self) -> float:
@@ -189,41 +236,47 @@ class _Asked:
         scales = exact_scale(self.eps, log10_delta=deltas / _LN10)
         return float(np.diff(-deltas)[0] / np.diff(np.log(scales))[0])
 
-    def surplus_of(self, law: Law, rough: bool = False) -> float:
-        """ln of delta over the wanted delta."""
+    def surplus_of_law(self, law: Law, rough: bool = False) -> float:
+        """Natural log of delta over the delta of the guarantee."""
         bound = HiddenByDummies(law, self.values, self.rounds, self.neighbours, rough=rough)
         return float(bound.ln_delta(np.array([self.eps]))[0] - self.ln_delta)
 
     def surplus(self, power: float, mean: int, deviation: float, rough: bool = False) -> float:
-        """`surplus_of` a cut law."""
-        return max(self.surplus_of(cut_power(mean, power, deviation), rough), -10.0)
+        """`surplus_of_law` for a cut law, at least -10."""
+        return max(self.surplus_of_law(cut_power(mean, power, deviation), rough), -10.0)
 
     def surplus_uncut(self, power: float, deviation: float) -> float:
         """About `surplus` of a law whose ends hardly count."""
-        mean = self.end(power, deviation, self.ln_delta + math.log(_RARE))
+        mean = self.mean_of_rare_ends(power, deviation)
         return self.surplus(power, mean, deviation, rough=True)
 
-    def end(self, power: float, deviation: float, infinite: float) -> int:
-        """The mean at which the numbers 0 and twice the mean have this ln of their probability in all."""
+    def mean_of_rare_ends(self, power: float, deviation: float) -> int:
+        """The mean at which the ends of a law hardly count."""
+        return self.mean_of_ends(power, deviation, self.ln_delta + math.log(_RARE))
+
+    def mean_of_ends(self, power: float, deviation: float, ln_probability: float) -> int:
+        """The mean at which 0 and twice the mean have this log of their probability, over all counts."""
         # P(0) = exp(-(mean / deviation)^power / power) over about an integral
         integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
-        rare = math.log(self.counts / integral) - infinite
-        reach: float = deviation * (power * max(rare, 0.0)) ** (1 / power)
+        exponent = math.log(self.counts / integral) - ln_probability
+        reach: float = deviation * (power * max(exponent, 0.0)) ** (1 / power)
         if 2 * reach > MOST_NUMBERS:
             raise _too_many(self.eps)
         return max(1, math.ceil(reach))
 
 
 @functools.lru_cache(maxsize=16)
-def _least_deviations(asked: _Asked) -> dict[float, float]:
+def _least_deviations(guarantee: _Guarantee) -> dict[float, float]:
     """For each power the smallest deviation with the guarantee if the law is hardly cut."""
-    guesses = {power: asked.guess(power) for power in POWERS}
-    for power, guess in guesses.items():  # too small an eps fails at once
-        asked.end(power, guess, asked.ln_delta + math.log(_RARE))
-    return {
-        power: _smallest(functools.partial(asked.surplus_uncut, power), guess, asked.slope)
-        for power, guess in guesses.items()
-    }
+    guesses = {power: guarantee.guess_deviation(power) for power in POWERS}
+    for power, guess in guesses.items():
+        guarantee.mean_of_rare_ends(power, guess)  # too small an eps fails at once
+
+    deviations = {}
+    for power, guess in guesses.items():
+        surplus = functools.partial(guarantee.surplus_uncut, power)
+        deviations[power] = _smallest(surplus, guess, guarantee.slope)
+    return deviations
 
 
 def _information(power: float) -> float:
@@ -239,7 +292,12 @@ def _too_many(eps: float) -> ValueError:
     return ValueError(f"eps must be larger: too many dummies per value are needed; got {eps:g}")
 
 
-def _smallest(surplus: Callable[[float], float], guess: float, slope: float, high: float = math.inf) -> float:
+def _smallest(
+    surplus: Callable[[float], float],
+    guess: float,
+    slope: float,
+    high: float = math.inf,
+) -> float:
     """The smallest x with a surplus of at most 0, rounded up by 1e-6; ``high``, if given, has one.
 
     ``slope``, > 0: about by how much the surplus falls where x grows by a factor of e. The closer ``guess``
@@ -247,23 +305,25 @@ def _smallest(surplus: Callable[[float], float], guess: float, slope: float, hig
     """
 
     @functools.cache
-    def at(log_x: float) -> float:
-        return surplus(math.exp(log_x))
+    def surplus_at(ln_x: float) -> float:
+        return surplus(math.exp(ln_x))
 
+    # Step from the guess to where the surplus has the other sign.
     near = math.log(guess)
-    enough = at(near) <= 0
-    step = min(_BEYOND * max(abs(at(near)) / slope, _SHORTEST_STEP), _LONGEST_STEP)
-    far = near - step if enough else near + step
-    while (at(far) <= 0) == enough:
+    is_enough = surplus_at(near) <= 0
+    direction = -1 if is_enough else 1
+    step = min(_BEYOND * max(abs(surplus_at(near)) / slope, _SHORTEST_STEP), _LONGEST_STEP)
+    far = near + direction * step
+    while (surplus_at(far) <= 0) == is_enough:
         step = min(2 * step, _LONGEST_STEP)
-        near, far = far, far - step if enough else far + step
-    log_low, log_high = sorted((near, far))
+        near, far = far, far + direction * step
+    ln_low, ln_high = sorted((near, far))
 
-    root = scipy.optimize.brentq(at, log_low, log_high, xtol=1e-6, rtol=1e-12)
+    root = scipy.optimize.brentq(surplus_at, ln_low, ln_high, xtol=1e-6, rtol=1e-12)
     smallest = math.exp(root + 1e-6)
     while surplus(smallest) > 0:
         smallest *= 1 + 1e-6
-    return min(smallest, math.exp(log_high), high)
+    return min(smallest, math.exp(ln_high), high)
 
 
 def _error(power: float, deviation: float) -> float:

@@ -34,9 +34,10 @@ from tightshuffle.points import LARGEST_ROUNDS
 NEIGHBOURS = ("replace", "add", "remove")
 _LN10 = math.log(10)
 _ULP = 2.0**-52
-_POINTS = {True: 2.0**13, False: 2.0**18}  # of the composed loss, within 9 standard deviations
-_FEWEST, _MOST = 40.0, {True: 400.0, False: 4000.0}  # points per standard deviation of one loss
-_ROUGHLY = 10.0  # the fewest of a rough bound
+_POINTS = {True: 2.0**13, False: 2.0**18}  # of the composed loss: of an upper bound, of a lower one
+_DEVIATIONS = 18.0  # width of the composed loss on its grid, in standard deviations: 9 on each side
+_FEWEST = {True: 10.0, False: 40.0}  # points per standard deviation of one loss: of a rough bound, of others
+_MOST = {True: 400.0, False: 4000.0}  # and of an upper bound, of a lower one
 _WIDEST = {True: 2**16, False: 2**19}  # points of one loss: of a rough bound, of others
 _DEEP = -700.0  # natural log of probabilities that are near the smallest float
 _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
@@ -45,12 +46,26 @@ _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the p
 class HiddenByDummies(Composition):
     """delta of one user's values, hidden by dummies alone.
 
-    Parameters: ``law``; ``values_per_user``, L, the most different values that a user reports per round;
-    ``rounds``. ``neighbours``: "replace" for a user whose values become others, "add" and "remove" for one
-    whose reports are added or removed; a guarantee for this needs both. ``round_up``: an upper bound, else a
-    lower bound; delta itself is between them. ``rough``: a wider and faster bound, for searches. For
-    "replace" the lower bound needs at least 2 L values in all.
+    Parameters
+    ----------
+    law : Law
+        The law of the number of dummies of each value.
+    values_per_user : int
+        L, the most different values that a user reports per round.
+    rounds : int
+        All are computed together.
+    neighbours : str
+        "replace" for a user whose values become others, "add" and "remove" for one whose reports are added or
+        removed. A guarantee for this needs both.
+    round_up : bool
+        An upper bound, else a lower bound. delta itself is between them. For "replace" the lower bound needs
+        at least 2 L values in all.
+    rough : bool
+        A wider and faster bound, for searches.
     """
+
+    first_depth = 0.0
+    clear = 0.0
 
     @renamed
     def __init__(
@@ -64,33 +79,33 @@ class HiddenByDummies(Composition):
     ) -> None:
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
-        times = check_whole("values_per_user", values_per_user, 1) * check_whole("rounds", rounds, 1)
-        check_at_most("values_per_user * rounds", np.asarray(times), LARGEST_ROUNDS)
+        changed_values = check_whole("values_per_user", values_per_user, 1)
+        changed_values *= check_whole("rounds", rounds, 1)
+        check_at_most("values_per_user * rounds", np.asarray(changed_values), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
-        round_up, rough = check_flag("round_up", round_up), check_flag("rough", rough)
-        losses = []
-        pairs = times * (2 if neighbours == "replace" else 1)
-        if neighbours != "remove":
-            losses.append(law.steps[1:])
-        if neighbours == "remove" or (neighbours == "replace" and not law.symmetric):
-            losses.append(-law.steps[:-1])
+        round_up = check_flag("round_up", round_up)
+        rough = check_flag("rough", rough)
+
+        losses = _losses(law, neighbours)
+        changed_counts = 2 * changed_values if neighbours == "replace" else changed_values
         # A law that is narrow beside its range has huge losses at numbers that never occur.
-        counted = law.log_mass > _DEEP
-        finite = [own[np.isfinite(own) & counted] for own in losses]
-        reach = max((float(np.abs(own).max()) for own in finite if own.size), default=0.0)
-        spacing = _spacing(losses, law.log_mass, pairs, reach, round_up, rough)
-        heights = law.log_mass[counted]
-        deepest = float(np.abs(heights).max())
+        is_counted = law.log_mass > _DEEP
+        reach = 0.0
+        for loss in losses:
+            finite_loss = loss[np.isfinite(loss) & is_counted]
+            reach = max(reach, float(np.abs(finite_loss).max(initial=0.0)))
+        spacing = _spacing(losses, law.log_mass, changed_counts, reach, round_up, rough)
 
         # Losses are differences of exponents; probabilities are sums of losses, from the likeliest number on.
-        self._shift = pairs * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
-        slack = _ULP * (heights.size + 8) * (1 + deepest)
-        made = [_grid(own, law, spacing, slack if round_up else -slack) for own in losses]
-        self._rounds = [(grid, pairs // len(losses)) for grid in made]
-        self._round_up = round_up
-        super().__init__(math.inf, pairs * (reach + spacing))
+        ln_masses = law.log_mass[is_counted]
+        deepest = float(np.abs(ln_masses).max())
+        self._shift = changed_counts * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
+        error = _ULP * (ln_masses.size + 8) * (1 + deepest)
 
-    first_depth, clear = 0.0, 0.0
+        grids = [_grid(loss, law, spacing, error, round_up) for loss in losses]
+        self._rounds = [(grid, changed_counts // len(losses)) for grid in grids]
+        self._round_up = round_up
+        super().__init__(math.inf, changed_counts * (reach + spacing))
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
@@ -100,69 +115,101 @@ class HiddenByDummies(Composition):
 
     def epsilon(self, delta: float | None = None, *, log10_delta: float | None = None) -> float:
         """The smallest eps with this delta, or log10 delta, on the bound's side; inf if there is none."""
-        wanted = check_one("delta", check_log10_delta(delta, log10_delta))
-        found = self.epsilon_of(wanted * _LN10)
-        if math.isnan(found):
+        target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+        eps = self.epsilon_of(target_log10_delta * _LN10)
+        if math.isnan(eps):
             return math.inf
-        return found if self._round_up else max(found - 2 * margin(found), 0.0)  # epsilon_of rounds up
+        return eps if self._round_up else max(eps - 2 * margin(eps), 0.0)  # epsilon_of rounds up
 
     def _build(self, depth: float) -> Depth:
-        moved = -self._shift if self._round_up else self._shift
+        shift = -self._shift if self._round_up else self._shift
         return Depth(
-            lambda eps: ln_delta(eps + moved, self._rounds, round_up=self._round_up), -math.inf, True
+            lambda eps: ln_delta(eps + shift, self._rounds, round_up=self._round_up),
+            ln_left_out=-math.inf,
+            is_last=True,
         )
+
+
+def _losses(law: Law, neighbours: str) -> list[Floats]:
+    """The loss of a count that gains one, that of a count that loses one, or both; one if they are alike."""
+    gaining = law.steps[1:]
+    losing = -law.steps[:-1]
+    if neighbours == "add" or (neighbours == "replace" and law.symmetric):
+        return [gaining]
+    return [losing] if neighbours == "remove" else [gaining, losing]
 
 
 def _spacing(
-    losses: list[Floats], log_mass: Floats, pairs: int, reach: float, round_up: bool, rough: bool
+    losses: list[Floats],
+    log_mass: Floats,
+    changed_counts: int,
+    reach: float,
+    round_up: bool,
+    rough: bool,
 ) -> float:
-    """The distance of the points of the loss."""
-    mass = np.exp(log_mass)
-    variance, common = 0.0, 0.0
-    for own in losses:
-        weights = np.where(np.isfinite(own), mass, 0.0)
-        loss = np.where(weights > 0, own, 0.0)
-        if total := float(weights.sum()):
-            mean = float(weights @ loss) / total
-            variance = max(variance, float(weights @ (loss - mean) ** 2) / total)
-            common = max(common, abs(float(loss[weights.argmax()])))
-    per = _POINTS[round_up] / (18 * math.sqrt(pairs))
-    step = math.sqrt(variance) / min(max(per, _ROUGHLY if rough else _FEWEST), _MOST[round_up])
-    step = max(step, 2 * reach / _WIDEST[rough])
-    if step == 0:
-        return 1.0
-    # The geometric law has two losses: on the grid, they are exact.
-    return common / math.ceil(common / step) if common > step else step
+    """The grid's spacing for one loss, from its largest standard deviation; 1 where every loss is 0.
 
-
-def _grid(loss: Floats, law: Law, spacing: float, slack: float) -> LossGrid:
-    """The losses on the grid: split if ``slack`` is positive, else rounded down.
-
-    ``slack``: relative error of the probabilities, with this sign.
+    ``losses`` has an array for each direction, of outcomes with ``log_mass``. ``changed_counts`` is how many
+    losses are summed, and ``reach`` the largest finite loss, without sign.
     """
-    round_up = slack > 0
-    seen = law.log_mass > _DEEP
-    infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
-    finite = seen & ~infinite
-    probabilities = np.exp(law.log_mass[finite])
-    place = loss[finite] / spacing
-    nearest = np.rint(place)
-    place = np.where(np.abs(place - nearest) < _SNAP, nearest, place)
-    index = np.floor(place).astype(int)
-    if not index.size:
-        index, place, probabilities = np.zeros(1, int), np.zeros(1), np.zeros(1)
-    first = int(index.min())
-    above = np.zeros_like(place)
+    mass = np.exp(log_mass)
+    variance, likeliest = 0.0, 0.0
+    for loss in losses:
+        weights = np.where(np.isfinite(loss), mass, 0.0)
+        total = float(weights.sum())
+        if total == 0:
+            continue
+        finite_loss = np.where(weights > 0, loss, 0.0)
+        mean = float(weights @ finite_loss) / total
+        variance = max(variance, float(weights @ (finite_loss - mean) ** 2) / total)
+        likeliest = max(likeliest, abs(float(finite_loss[weights.argmax()])))
+
+    points_per_deviation = _POINTS[round_up] / (_DEVIATIONS * math.sqrt(changed_counts))
+    points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[round_up])
+    spacing = max(math.sqrt(variance) / points_per_deviation, 2 * reach / _WIDEST[rough])
+    if spacing == 0:
+        return 1.0
+
+    # A geometric law has the losses +-likeliest only: a spacing that divides it has them on the grid.
+    if likeliest > spacing:
+        return likeliest / math.ceil(likeliest / spacing)
+    return spacing
+
+
+def _grid(loss: Floats, law: Law, spacing: float, error: float, round_up: bool) -> LossGrid:
+    """The losses on the grid: split between two points with ``round_up``, else rounded down.
+
+    ``error`` is the relative error of the probabilities.
+    """
+    is_counted = law.log_mass > _DEEP
+    is_infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
+    is_finite = is_counted & ~is_infinite
+    probabilities = np.exp(law.log_mass[is_finite])
+    places = loss[is_finite] / spacing  # in points of the grid
+    if places.size == 0:
+        places, probabilities = np.zeros(1), np.zeros(1)
+    nearest = np.rint(places)
+    places = np.where(np.abs(places - nearest) < _SNAP, nearest, places)
+
+    # What goes to the point above a loss, so that the mean of e^-loss stays the same.
+    points_below = np.floor(places).astype(int)
+    share_above = np.zeros_like(places)
     if round_up:
-        above = np.expm1(-(place - index) * spacing) / math.expm1(-spacing)
-    size = int(np.ceil(place).max()) - first + 1
-    masses = np.bincount(index - first, probabilities * (1 - above), minlength=size)
-    split = above > 0
-    masses += np.bincount(index[split] + 1 - first, (probabilities * above)[split], minlength=size)
-    never = law.log_mass[infinite]
+        share_above = np.expm1(-(places - points_below) * spacing) / math.expm1(-spacing)
+    is_split = share_above > 0
+
+    first = int(points_below.min())
+    indices = points_below - first
+    size = int(np.ceil(places).max()) - first + 1
+    masses = np.bincount(indices, probabilities * (1 - share_above), minlength=size)
+    mass_above = (probabilities * share_above)[is_split]
+    masses += np.bincount(indices[is_split] + 1, mass_above, minlength=size)
+
+    ln_infinite = law.log_mass[is_infinite]
     if round_up:  # also what is too rare to be counted
-        never = np.concatenate([never, law.log_mass[~seen & ~infinite], [law.log_outside]])
+        too_rare = law.log_mass[~is_counted & ~is_infinite]
+        ln_infinite = np.concatenate([ln_infinite, too_rare, [law.log_outside]])
+    ln_infinite_mass = float(np.logaddexp.reduce(ln_infinite, initial=-np.inf))
+    slack = error if round_up else -error
     with np.errstate(divide="ignore"):
-        return LossGrid(
-            first, spacing, np.log(masses) + slack, float(np.logaddexp.reduce(never, initial=-np.inf)) + slack
-        )
+        return LossGrid(first, spacing, np.log(masses) + slack, ln_infinite_mass + slack)

@@ -28,7 +28,7 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.planning.plan import expected_tv_gaussian, plan
+from tightshuffle.planning.plan import Plan, expected_tv_gaussian, plan
 from tightshuffle.points import (
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
@@ -40,21 +40,25 @@ from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
 
 MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
-_DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
+_DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller delta as 0
 
 
 @dataclass(frozen=True)
 class Design:
     """A design with the parameters that have the guarantee.
 
-    ``error``: half the sum over the values of the mean absolute error of the share of users who hold it, for
-    uniform data, without projection; with one value per user it is the expected total variation error.
-    ``users_per_value``: the mean absolute error of a value's count, in users. ``messages_per_user``: per
-    round, dummies included. ``eps_if_it_fails``: what is left for all rounds, with delta = 0, if the party
-    that is trusted shows everything that it receives; math.inf if nothing is left. ``trust``: who must be
-    trusted with what. ``parameters``: in words; ``eps0``: local budget of one report, math.inf without local
-    noise; ``dummies``: how many there are of all values on average, per round; ``law``: that of their number
-    per value (`dummies.laws`). ``reference``: a mechanism of a curator who sees all values.
+    ``error`` is half the sum over the values of the mean absolute error of the share of users who hold it,
+    for uniform data, without projection. With one value per user it is the expected total variation error.
+    ``users_per_value`` is the mean absolute error of a value's count, in users. ``messages_per_user`` are
+    per round, dummies included.
+
+    ``eps_if_it_fails`` is what is left for all rounds, with delta = 0, if the party that is trusted shows
+    everything that it receives. It is math.inf if nothing is left. ``trust`` says who must be trusted with
+    what, and ``parameters`` are in words.
+
+    ``eps0`` is the local budget of one report, math.inf without local noise. ``dummies`` is how many there
+    are of all values on average, per round, and ``law`` names that of their number per value
+    (`dummies.laws`). ``reference`` is true for a mechanism of a curator who sees all values.
     """
 
     name: str
@@ -72,7 +76,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Designs for one guarantee, sorted by error; ``left_out``: name -> why a design is not among them."""
+    """Designs for one guarantee, sorted by error. ``left_out``: name -> why a design is not among them."""
 
     designs: tuple[Design, ...]
     left_out: dict[str, str]
@@ -92,97 +96,209 @@ def compare_designs(
 ) -> Comparison:
     """Every design for n users and k values, at its best parameters for (eps, delta).
 
-    Parameters
-    ----------
-    n, k : whole numbers, n up to 10^12, k up to 10^7
-    eps, delta, log10_delta : as for `planning.plan`
-    rounds : in which all users report with fresh randomness; the guarantee is for all together
-    values_per_user : the most different values that a user reports per round, all of which may change
-    colluding : how many users reveal their reports, and the dummies of their devices, to the adversary; a
-        number below 1 is a share of the users
-
     "dummies of the best law" are the best of one family: `best_cut_law`. k-RR with dummies has the
     smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
+
+    Parameters
+    ----------
+    n, k : int
+        Numbers of users, up to 10^12, and of values, up to 10^7.
+    eps, delta, log10_delta : float
+        As for `planning.plan`.
+    rounds : int
+        In each all users report with fresh randomness. The guarantee is for all together.
+    values_per_user : int
+        The most different values that a user reports per round, all of which may change.
+    colluding : float
+        How many users reveal their reports, and the dummies of their devices, to the adversary. A number
+        below 1 is a share of the users.
 
     Raises
     ------
     ValueError naming the argument that is out of range.
     """
-    n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
+    n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
+    k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     values = check_whole("values_per_user", values_per_user, 1, k)
     rounds = int(check_one("rounds", check_rounds(rounds)))
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+    log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps = check_guarantee(eps)
-    most = LARGEST_ROUNDS // (2 * values)  # a value that changes shows in two counts
-    if rounds > most:
-        raise ValueError(f"rounds must be at most {most} where values_per_user is {values}; got {rounds}")
+    largest = LARGEST_ROUNDS // (2 * values)  # a value that changes shows in two counts
+    if rounds > largest:
+        limit = f"at most {largest} where values_per_user is {values}"
+        raise ValueError(f"rounds must be {limit}; got {rounds}")
     honest = n - int(check_one("colluding", check_colluding(colluding, n)))
-    asked = {"log10_delta": wanted, "colluding": colluding}
 
-    def design(name: str, error: float, messages: float, left: float, trust: str, **more: Any) -> Design:
-        return Design(name, error, 2 * error * n / k, messages, left, trust, **more)
-
-    found: list[Design] = []
-    left_out: dict[str, str] = {}
-    sigma = _sigma(eps, wanted, rounds * values)
-    mean = smallest_poisson_mean(eps, log10_delta=wanted, values_per_user=values, rounds=rounds)
-    best = best_cut_law(eps, log10_delta=wanted, values_per_user=values, rounds=rounds)
-
-    def of_law(name: str, law: Law, parameters: str, trust: str) -> Design:
-        error, messages = expected_tv(law, n=n, k=k), values + k * law.mean / n
-        more = {"parameters": parameters, "dummies": k * law.mean, "law": law.name}
-        return design(name, error, messages, math.inf, trust, **more)
-
-    alone = of_law(
-        "Poisson dummies, from devices",
-        poisson(mean * n / honest),
-        f"mean {plain(mean / honest, 4, round_up=True)} per device and value",
-        "shuffler: with all values, to mix; devices: to add dummies",
+    task = _Task(n, k, eps, log10_delta, rounds, values, colluding)
+    mean = smallest_poisson_mean(
+        eps,
+        log10_delta=log10_delta,
+        values_per_user=values,
+        rounds=rounds,
     )
-    trust = "shuffler: with all values, to mix, and to keep its dummies secret"
-    found += [alone, of_law("dummies of the best law", best, best.name, trust)]
+    best_law = best_cut_law(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
+    designs = [
+        _poisson_dummies_of_devices(task, mean, honest),
+        _dummies_of_the_shuffler(task, best_law),
+        _sums_only(task, "rappor", "RAPPOR"),
+        _sums_only(task, "oue", "OUE"),
+    ]
 
-    for key, title in (("rappor", "RAPPOR"), ("oue", "OUE")):
-        # A user's L values change L pairs of independent counts, as L rounds of one value do.
-        made = plan(n=n, k=k, eps=eps, randomizer=key, release="sums", rounds=rounds * values, **asked)
-        variance = float(parse(key, k=k, eps0=made.eps0).variance(values / k, n))
-        found.append(
-            design(
-                f"{title}, sums only",
-                k / 2 * float(mean_absolute(math.sqrt(variance))),
-                1.0,
-                rounds * values * made.eps0,
-                "aggregators: to show only sums",
-                parameters=f"eps0 = {plain(made.eps0, 4, round_up=False)}",
-                eps0=made.eps0,
-            )
-        )
+    left_out: dict[str, str] = {}
     if values == 1:
-        made = plan(n=n, k=k, eps=eps, rounds=rounds, **asked)
-        more = {"parameters": f"eps0 = {plain(made.eps0, 4, round_up=False)}", "eps0": made.eps0}
-        error = made.tv["shuffle+INV"]
-        found.append(design("k-RR", error, 1.0, rounds * made.eps0, "shuffler: to mix", **more))
-        eps0, why = _eps0_with_dummies(
-            n, k, mean, MORE * expected_tv(poisson(mean), n=n, k=k), least=made.eps0
-        )
-        if eps0 is not None:
-            number = fewest_dummies(n, k, eps, eps0=eps0, rounds=rounds, guess=mean, **asked)
-            error = with_dummies(n, k, eps0, number, colluding).expected_error()
-            more = {"parameters": f"eps0 = {eps0:g}, {number} dummies", "eps0": eps0, "dummies": number}
-            trust = "shuffler: to mix, and to add dummies"
-            found.append(design("k-RR with dummies", error, 1 + number / n, rounds * eps0, trust, **more))
+        krr = _krr(task)
+        designs.append(krr)
+        eps0, reason = _eps0_with_dummies(task, mean, least=krr.eps0)
+        if eps0 is None:
+            left_out["k-RR with dummies"] = reason
         else:
-            left_out["k-RR with dummies"] = why
+            designs.append(_krr_with_dummies(task, eps0, mean))
     else:
-        left_out |= dict.fromkeys(("k-RR", "k-RR with dummies"), "only for one report per user and round")
+        for name in ("k-RR", "k-RR with dummies"):
+            left_out[name] = "only for one report per user and round"
 
-    for name, error, about in (
-        ("central Gaussian", float(expected_tv_gaussian(n, k, sigma)), f"sigma = {sigma:.4g}"),
-        ("central geometric", k / 2 * float(geometric_error(eps / (rounds * values))) / n, "delta = 0"),
-    ):
-        trust = "curator: with all values"
-        found.append(design(name, error, values, math.inf, trust, parameters=about, reference=True))
-    return Comparison(tuple(sorted(found, key=lambda one: one.error)), left_out)
+    designs += [_central_gaussian(task), _central_geometric(task)]
+    return Comparison(tuple(sorted(designs, key=lambda design: design.error)), left_out)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Counts of k values to be published, and the checked guarantee that all rounds together must have."""
+
+    n: int
+    k: int
+    eps: float
+    log10_delta: float
+    rounds: int
+    values_per_user: int
+    colluding: float
+
+    @property
+    def changed_values(self) -> int:
+        """How many values of one user change, in all rounds."""
+        return self.rounds * self.values_per_user
+
+    def design(self, name: str, error: float, **fields: Any) -> Design:
+        """The design with this ``error``, also in users per value."""
+        return Design(name, error, users_per_value=2 * error * self.n / self.k, **fields)
+
+    def plan(self, **arguments: Any) -> Plan:
+        """The plan of a randomizer for one round for each value that one user changes.
+
+        A user's L values change L pairs of independent counts, as L rounds of one value do.
+        """
+        return plan(
+            n=self.n,
+            k=self.k,
+            eps=self.eps,
+            log10_delta=self.log10_delta,
+            colluding=self.colluding,
+            rounds=self.changed_values,
+            **arguments,
+        )
+
+
+def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
+    """Poisson dummies, of which ``honest`` devices add ``mean`` per value."""
+    law = poisson(mean * task.n / honest)
+    parameters = f"mean {plain(mean / honest, 4, round_up=True)} per device and value"
+    trust = "shuffler: with all values, to mix; devices: to add dummies"
+    return _dummies_alone(task, "Poisson dummies, from devices", law, parameters, trust)
+
+
+def _dummies_of_the_shuffler(task: _Task, law: Law) -> Design:
+    trust = "shuffler: with all values, to mix, and to keep its dummies secret"
+    return _dummies_alone(task, "dummies of the best law", law, law.name, trust)
+
+
+def _dummies_alone(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
+    """Values sent as they are, with a number of dummies of this ``law`` for each value."""
+    return task.design(
+        name,
+        expected_tv(law, n=task.n, k=task.k),
+        messages_per_user=task.values_per_user + task.k * law.mean / task.n,
+        eps_if_it_fails=math.inf,
+        trust=trust,
+        parameters=parameters,
+        dummies=task.k * law.mean,
+        law=law.name,
+    )
+
+
+def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
+    """Bits of a unary encoding, of which only the sums are shown."""
+    eps0 = task.plan(randomizer=randomizer, release="sums").eps0
+    share = task.values_per_user / task.k
+    variance = float(parse(randomizer, k=task.k, eps0=eps0).variance(share, task.n))
+    return task.design(
+        f"{title}, sums only",
+        task.k / 2 * float(mean_absolute(math.sqrt(variance))),
+        messages_per_user=1.0,
+        eps_if_it_fails=task.changed_values * eps0,
+        trust="aggregators: to show only sums",
+        parameters=f"eps0 = {plain(eps0, 4, round_up=False)}",
+        eps0=eps0,
+    )
+
+
+def _krr(task: _Task) -> Design:
+    krr_plan = task.plan()
+    return task.design(
+        "k-RR",
+        krr_plan.tv["shuffle+INV"],
+        messages_per_user=1.0,
+        eps_if_it_fails=task.rounds * krr_plan.eps0,
+        trust="shuffler: to mix",
+        parameters=f"eps0 = {plain(krr_plan.eps0, 4, round_up=False)}",
+        eps0=krr_plan.eps0,
+    )
+
+
+def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
+    """k-RR with the fewest uniform dummies, about ``mean`` of which per value are enough alone."""
+    dummies = fewest_dummies(
+        task.n,
+        task.k,
+        task.eps,
+        log10_delta=task.log10_delta,
+        eps0=eps0,
+        colluding=task.colluding,
+        rounds=task.rounds,
+        guess=mean,
+    )
+    return task.design(
+        "k-RR with dummies",
+        with_dummies(task.n, task.k, eps0, dummies, task.colluding).expected_error(),
+        messages_per_user=1 + dummies / task.n,
+        eps_if_it_fails=task.rounds * eps0,
+        trust="shuffler: to mix, and to add dummies",
+        parameters=f"eps0 = {eps0:g}, {dummies} dummies",
+        eps0=eps0,
+        dummies=dummies,
+    )
+
+
+def _central_gaussian(task: _Task) -> Design:
+    sigma = _sigma(task.eps, task.log10_delta, task.changed_values)
+    error = float(expected_tv_gaussian(task.n, task.k, sigma))
+    return _central(task, "central Gaussian", error, f"sigma = {sigma:.4g}")
+
+
+def _central_geometric(task: _Task) -> Design:
+    error_of_count = float(geometric_error(task.eps / task.changed_values))
+    return _central(task, "central geometric", task.k / 2 * error_of_count / task.n, "delta = 0")
+
+
+def _central(task: _Task, name: str, error: float, parameters: str) -> Design:
+    return task.design(
+        name,
+        error,
+        messages_per_user=task.values_per_user,
+        eps_if_it_fails=math.inf,
+        trust="curator: with all values",
+        parameters=parameters,
+        reference=True,
+    )
 
 
 @renamed
@@ -200,35 +316,37 @@ def fewest_dummies(
 ) -> int:
     """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
 
-    ``n`` users, ``k`` values up to 10^7; ``eps`` > 0; ``delta`` in (0, 1), or ``log10_delta`` < 0 instead.
-    ``eps0`` is at most 50, or math.inf if users send the values themselves. ``colluding`` users reveal their
-    reports to the adversary; below 1 it is a share of the users. ``rounds``: each with so many
-    dummies. ``guess``: where it is known that some are needed, how many per value are about enough alone; the
-    search starts there. ValueError names a bad argument; also if 10^12 dummies are too few.
+    There are ``n`` users and ``k`` values, up to 10^7. ``eps`` is above 0, ``delta`` in (0, 1), or
+    ``log10_delta`` < 0 is given instead. ``eps0`` is at most 50, or math.inf if users send the values
+    themselves. ``colluding`` users reveal their reports to the adversary; below 1 it is a share of the users.
+    In each of the ``rounds`` there are so many dummies. Where it is known that some are needed, ``guess`` is
+    how many per value are about enough alone, and the search starts there. ValueError names a bad argument;
+    also if 10^12 dummies are too few.
     """
-    n, k = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER)), check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
+    n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
+    k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_guarantee(eps)
-    wanted = check_one("delta", check_log10_delta(delta, log10_delta))
+    target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
 
     @functools.cache
     def surplus(dummies: int) -> float:
-        made = with_dummies(n, k, eps0, dummies, colluding, rounds)
-        return max(float(made.log10_delta(eps)) - wanted, _DEEP)
+        collection = with_dummies(n, k, eps0, dummies, colluding, rounds)
+        return max(float(collection.log10_delta(eps)) - target_log10_delta, _DEEP)
 
     if guess is not None:
-        guess = float(check_one("guess", check_positive("guess", guess)))
+        mean = float(check_one("guess", check_positive("guess", guess)))
+    elif surplus(0) <= 0:
+        return 0
     else:
-        if surplus(0) <= 0:
-            return 0
-        guess = _sigma(eps, wanted, rounds) ** 2
-    found = least_whole(
-        surplus, guess=k * max(_noise(n, k, eps0, guess), 1.0), least=1, most=int(LARGEST_N_OF_UPPER)
-    )
-    if found is None:
+        mean = _sigma(eps, target_log10_delta, rounds) ** 2
+
+    start = k * max(_dummies_per_value(n, k, eps0, mean), 1.0)
+    fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
+    if fewest is None:
         raise ValueError(
             f"eps must be larger: even {LARGEST_N_OF_UPPER:.0e} dummies are too few; got {eps:g}"
         )
-    return found
+    return fewest
 
 
 def with_dummies(
@@ -239,36 +357,38 @@ def with_dummies(
     return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
-def _sigma(eps: float, log10_delta: float, changed: int) -> float:
-    """The Gaussian's standard deviation if so many times one user changes two counts."""
-    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed)
+def _sigma(eps: float, log10_delta: float, changed_values: int) -> float:
+    """The Gaussian's standard deviation if one user changes two counts for each of so many values."""
+    sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed_values)
     return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
 
-def _noise(n: int, k: int, eps0: float, mean: float) -> float:
+def _dummies_per_value(n: int, k: int, eps0: float, mean: float) -> float:
     """Dummies per value with which an empty value's inverted count has the variance ``mean``."""
-    lie = 0.0 if eps0 == math.inf else float(lie_probability(eps0, k))
-    slope = 1.0 if eps0 == math.inf else float(truth_probability(eps0, k)) - lie
+    lie, slope = 0.0, 1.0
+    if eps0 != math.inf:
+        lie = float(lie_probability(eps0, k))
+        slope = float(truth_probability(eps0, k)) - lie
     return slope**2 * mean - n * lie * (1 - lie)
 
 
-def _eps0_with_dummies(
-    n: int, k: int, mean: float, error: float, *, least: float
-) -> tuple[float | None, str]:
-    """The least eps0, in tenths, with this error, if ``mean`` Poisson dummies per value are enough alone.
+def _eps0_with_dummies(task: _Task, mean: float, *, least: float) -> tuple[float | None, str]:
+    """The least eps0, in tenths, with about the error of ``mean`` Poisson dummies per value alone.
 
     By a normal approximation. None, and why, where k-RR alone has this error with ``least``, the largest eps0
     that it can have, or where it has a larger one at any eps0. The latter happens below about 1.7 dummies per
     value, whose number is far from normal.
     """
+    n, k = task.n, task.k
+    target_error = MORE * expected_tv(poisson(mean), n=n, k=k)
 
     def surplus(eps0: float) -> float:
-        number = max(0, round(k * _noise(n, k, eps0, mean)))
-        return with_dummies(n, k, eps0, number).expected_error() - error
+        dummies = max(0, round(k * _dummies_per_value(n, k, eps0, mean)))
+        return with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
     if surplus(least) <= 0:
         return None, "k-RR alone is about as accurate"
     if surplus(LARGEST_EPS0_OF_UPPER) > 0:
         return None, f"at no eps0 is its error within {MORE - 1:.0%} of that of dummies alone"
-    found = scipy.optimize.brentq(surplus, least, LARGEST_EPS0_OF_UPPER, xtol=0.01)
-    return math.ceil(10 * found) / 10, ""
+    root = scipy.optimize.brentq(surplus, least, LARGEST_EPS0_OF_UPPER, xtol=0.01)
+    return math.ceil(10 * root) / 10, ""

@@ -14,6 +14,7 @@ from tightshuffle.randomizers import LocalHashing, SubsetSelection
 
 Tunable = type[SubsetSelection] | type[LocalHashing]
 TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, LocalHashing)}
+_Results = dict[tuple[int, int], tuple[float, float]]  # point and parameter -> log10 delta and eps0
 _FACTOR = 4.0  # between the parameters that are compared first,
 _FINEST = 1.1  # and last, unless they are small:
 _SMALL = 16  # up to here with all others within a factor of 2, since the error of few users is jagged
@@ -24,19 +25,26 @@ _PER_OCTAVE, _OCTAVES = 8, 40  # parameters that are tried for a start
 def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[Integers, Floats]:
     """The m or g with the least error, and eps0, in the approximation by a Gaussian for many users.
 
-    delta is that of noise ``sigma`` on every count where c alpha (e^eps0 - 1)^2 = n / sigma^2; all (points,).
+    delta is that of noise ``sigma`` on every count where c alpha (e^eps0 - 1)^2 = n / sigma^2. All arrays
+    are (points,).
     """
-    users, cells, noise = (np.asarray(x, dtype=float)[:, None] for x in (n, k, sigma))
-    tried = np.unique(np.rint(2.0 ** (np.arange(_PER_OCTAVE * _OCTAVES) / _PER_OCTAVE)))
+    cells = np.asarray(k, dtype=float)[:, None]
+    grid = np.unique(np.rint(2.0 ** (np.arange(_PER_OCTAVE * _OCTAVES) / _PER_OCTAVE)))
     possible = [kind.parameters(int(cell)) for cell in np.ravel(k)]
-    first, last = (np.array([values[end] for values in possible], dtype=float)[:, None] for end in (0, -1))
-    parameters = np.clip(tried, first, last)
+    smallest = np.array([values[0] for values in possible], dtype=float)[:, None]
+    largest = np.array([values[-1] for values in possible], dtype=float)[:, None]
+    parameters = np.clip(grid, smallest, largest)  # (points, tried)
+
+    # y = e^eps0 - 1 solves alpha y^2 = share (1 + s y): c is 1 / (1 + s y).
     alpha, beta = kind.chances(cells, parameters)
-    s, share = alpha + beta, users / noise**2
+    s = alpha + beta
+    share = np.asarray(n, dtype=float)[:, None] / np.asarray(sigma, dtype=float)[:, None] ** 2
     y = (share * s + np.sqrt((share * s) ** 2 + 4 * alpha * share)) / (2 * alpha)
-    variance = ((1 - s) * s * (1 + y) / cells + (1 - 1 / cells) * (s + beta * y) * (1 - s + alpha * y)) / (
-        alpha * y
-    ) ** 2
+
+    # The variance of a share, times n.
+    holders_term = (1 - s) * s * (1 + y) / cells
+    others_term = (1 - 1 / cells) * (s + beta * y) * (1 - s + alpha * y)
+    variance = (holders_term + others_term) / (alpha * y) ** 2
     best = (np.arange(len(parameters)), variance.argmin(axis=1))
     return parameters[best].astype(np.int64), np.log1p(y[best])
 
@@ -55,38 +63,66 @@ def most_private(
 
     It walks from ``start`` to the best of some parameters around it, in ever smaller steps: to a minimum
     nearby, and a parameter above 16 to a few percent, where the error hardly changes. Arrays are (points,).
-    ``variance``: of the unbiased estimate of a value's share of n users, uniform data; ``hidden``: users
-    whose reports the adversary does not know, n by default. eps0 is inf where none has this variance.
-    Nothing is checked.
+    ``variance`` is that of the unbiased estimate of a value's share of n users, for uniform data. ``hidden``
+    are the users whose reports the adversary does not know, n by default. eps0 is inf where no parameter has
+    this variance. Nothing is checked.
     """
     users = n if hidden is None else hidden
-    best, factors = [int(p) for p in start], [_FACTOR] * len(start)
-    known: dict[tuple[int, int], tuple[float, float]] = {}  # log10 delta and eps0 of a point's parameter
-    left = list(range(len(best)))
-    while left:
-        near = {i: _neighbours(kind, int(k[i]), best[i], factors[i]) for i in left}
-        asked = [(i, p) for i in left for p in (best[i], *near[i]) if (i, p) not in known]
-        if asked:
-            i, p = np.array(asked).T
-            eps0 = _eps0_of_variance(kind, p, n=n[i], k=k[i], variance=variance[i])
-            values = np.full(len(asked), np.inf)
-            some = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
-            owns = [kind.of(int(k[i[a]]), float(eps0[a]), int(p[a])) for a in some]
-            where = i[some]
-            points = points_of_randomizers(eps[where], users[where], owns)
-            values[some] = log10_upper_of_round(points, width=_WIDTH)
-            known |= dict(zip(asked, zip(values.tolist(), eps0.tolist(), strict=True), strict=True))
-        still = []
-        for i in left:
-            *_, found = min((known[i, p][0], p != best[i], p) for p in (best[i], *near[i]))
-            if found == best[i]:
-                if factors[i] <= _FINEST or found <= _SMALL:
+    best = [int(parameter) for parameter in start]
+    factors = [_FACTOR] * len(start)
+    results: _Results = {}
+
+    unfinished = list(range(len(best)))
+    while unfinished:
+        # The best parameter of each point so far, and others around it.
+        candidates = {}
+        new_tries = []
+        for point in unfinished:
+            candidates[point] = _candidates(kind, int(k[point]), best[point], factors[point])
+            new_tries += [(point, p) for p in candidates[point] if (point, p) not in results]
+        if new_tries:
+            rows, parameters = np.array(new_tries).T
+            eps0 = _eps0_of_variance(kind, parameters, n=n[rows], k=k[rows], variance=variance[rows])
+            log10_deltas = _log10_deltas(kind, parameters, eps0, eps[rows], users[rows], k[rows])
+            pairs = zip(log10_deltas.tolist(), eps0.tolist(), strict=True)
+            results.update(zip(new_tries, pairs, strict=True))
+
+        # Move to the best candidate; where that is the parameter itself, take smaller steps, or stop.
+        still_unfinished = []
+        for point in unfinished:
+            winner = _best_of(point, candidates[point], results)
+            if winner == best[point]:
+                if factors[point] <= _FINEST or winner <= _SMALL:
                     continue
-                factors[i] = np.cbrt(factors[i])
-            best[i] = found
-            still.append(i)
-        left = still
-    return np.array(best, dtype=np.int64), np.array([known[i, p][1] for i, p in enumerate(best)])
+                factors[point] = np.cbrt(factors[point])
+            best[point] = winner
+            still_unfinished.append(point)
+        unfinished = still_unfinished
+
+    best_eps0 = [results[point, parameter][1] for point, parameter in enumerate(best)]
+    return np.array(best, dtype=np.int64), np.array(best_eps0)
+
+
+def _best_of(point: int, candidates: list[int], results: _Results) -> int:
+    """The candidate with the least delta; of equal ones the first candidate, then the smallest."""
+
+    def rank(parameter: int) -> tuple[float, bool, int]:
+        log10_delta, _ = results[point, parameter]
+        return log10_delta, parameter != candidates[0], parameter
+
+    return min(candidates, key=rank)
+
+
+def _log10_deltas(
+    kind: Tunable, parameters: Integers, eps0: Floats, eps: Floats, users: Floats, k: Floats
+) -> Floats:
+    """log10 of delta of one round with each parameter and its eps0, inf where eps0 is too large; (tries,)."""
+    log10_deltas = np.full(len(parameters), np.inf)
+    rows = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
+    randomizers = [kind.of(int(k[row]), float(eps0[row]), int(parameters[row])) for row in rows]
+    points = points_of_randomizers(eps[rows], users[rows], randomizers)
+    log10_deltas[rows] = log10_upper_of_round(points, width=_WIDTH)
+    return log10_deltas
 
 
 def _eps0_of_variance(
@@ -99,7 +135,8 @@ def _eps0_of_variance(
         n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y).
     """
     alpha, beta = kind.chances(k, parameter)
-    s, f = alpha + beta, 1 / k
+    s = alpha + beta
+    f = 1 / k
     square = n * variance * alpha**2 - (1 - f) * alpha * beta
     linear = f * s * (1 - s) + (1 - f) * (s * alpha + beta * (1 - s))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -107,11 +144,11 @@ def _eps0_of_variance(
     return np.where(square > 0, np.log1p(np.where(square > 0, y, 0.0)), np.inf)
 
 
-def _neighbours(kind: Tunable, k: int, parameter: int, factor: float) -> list[int]:
-    """Parameters about ``factor`` times smaller and larger, and all within twice of a small one."""
-    possible = kind.parameters(k)
-    near = {round(parameter / factor), round(parameter * factor)}
+def _candidates(kind: Tunable, k: int, parameter: int, factor: float) -> list[int]:
+    """The parameter, those about ``factor`` times smaller and larger, and all within twice of a small one."""
+    parameters = {round(parameter / factor), round(parameter * factor)}
     if parameter <= _SMALL:
-        near |= set(range(-(-parameter // 2), 2 * parameter + 1))
-    near = {min(max(p, possible[0]), possible[-1]) for p in near}
-    return sorted(near - {parameter})
+        parameters.update(range(-(-parameter // 2), 2 * parameter + 1))
+    possible = kind.parameters(k)
+    neighbours = {min(max(p, possible[0]), possible[-1]) for p in parameters}
+    return [parameter, *sorted(neighbours - {parameter})]

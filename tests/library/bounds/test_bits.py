@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.library.printed import add_user, convolved_distributions, hockey_stick
-from tightshuffle.bounds.bits import Bit, _curvature, _ln_delta, binary, worst_count
+from tightshuffle.bounds.bits import Bit, _Count, _ln_curvatures, _ln_delta, binary, worst_count
 from tightshuffle.literature import count
 
 
@@ -77,7 +77,7 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
         m = np.unique(np.linspace(first, first + width, 200).astype(int))
         value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
         ends = max(value[0], value[-1])
-        curved, _ = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])
+        curved, _ = _ln_curvatures(eps, _Count(own, users, (held, other), 0), place, m[:1], m[-1:])
         bound = np.logaddexp(ends, curved[0])
         assert np.max(value - error) <= bound
         close += bool(bound - ends < 0.1 and np.max(value) > ends)
@@ -95,7 +95,7 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
             continue
         value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
         ends = max(value[0], value[-1])
-        curved, slid = _curvature(eps, own, users, (held, other), 0, place, m[:1], m[-1:])
+        curved, slid = _ln_curvatures(eps, _Count(own, users, (held, other), 0), place, m[:1], m[-1:])
         assert np.max(value - error) <= np.logaddexp(ends, slid[0])
         inside += bool(np.max(value - error) > ends)
         sharper += bool(slid[0] < curved[0] - 1)
@@ -145,7 +145,7 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
         truth = float(np.logaddexp(*largest))
         one = np.zeros(1, int)
         ends = np.array([first]), np.array([first + width])
-        bound = _curvature(np.array([eps]), own, users, (held, other), 0, one, *ends)[0][0]
+        bound = _ln_curvatures(np.array([eps]), _Count(own, users, (held, other), 0), one, *ends)[0][0]
         assert truth <= bound
         assert bound <= truth + 0.7
 
