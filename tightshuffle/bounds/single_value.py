@@ -63,8 +63,9 @@ def log10_smaller(points: Points, known: Floats) -> Floats:
     where `_may_win` says no. One bound less makes the result only larger.
     """
     below_eps0 = points.eps < points.eps0
-    is_krr = np.array([isinstance(randomizer, KRandomizedResponse) for randomizer in points.randomizers])
-    is_fast = np.array([_is_fast(randomizer) for randomizer in points.randomizers])
+    randomizers = points.randomizers
+    is_krr = np.array([isinstance(randomizer, KRandomizedResponse) for randomizer in randomizers], dtype=bool)
+    is_fast = np.array([_is_fast(randomizer) for randomizer in randomizers], dtype=bool)
     is_krr, worth_it = is_krr & below_eps0, is_fast & below_eps0
     if is_krr.any():
         krr_points = points.at(is_krr)

@@ -6,7 +6,6 @@ All have the interface of `base.Randomizer`; `parse` makes one from a name such 
 import reprlib
 from typing import TypeVar
 
-from tightshuffle.arguments import check_k
 from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
