@@ -21,6 +21,7 @@ RENAMED = {  # arguments' names of version 0.1 -> those of today
     "compositions": "rounds",
     "reports_per_user": "values_per_user",
     "values": "values_per_user",
+    "round_up": "side",
 }
 DIRECTIONS = ("forward", "reverse", "both")  # of a divergence: P against Q, Q against P, the larger one
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow

@@ -41,6 +41,7 @@ from tightshuffle.literature import count
 from tightshuffle.methods import delta
 from tightshuffle.number_text import rounded
 from tightshuffle.numerics.positive_part import log_positive_part
+from tightshuffle.side import Side
 
 DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV; 80 hold x0
 TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
@@ -177,7 +178,7 @@ def audit(results: Results) -> Finding:
             for _, found in rows.groupby(["n", "k", "eps0", "count"], sort=False)
         ],
         "example": {name: best[0][name] for name in example}
-        | {"at_least": float(rounded(best[0]["joint_delta"], 2, round_up=False))}
+        | {"at_least": float(rounded(best[0]["joint_delta"], 2, side=Side.LOWER))}
         if best
         else None,
     }

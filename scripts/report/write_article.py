@@ -17,6 +17,7 @@ from scripts.beyond.study.looks import LABELS
 from scripts.beyond.study.write_designs import USELESS
 from scripts.shared.job import job, write_bytes
 from tightshuffle.number_text import plain, span
+from tightshuffle.side import Side
 
 MAIN = "article.typ"  # the template among the parts
 
@@ -106,7 +107,7 @@ def _krr(settings: pd.DataFrame) -> list[str]:
     return [
         "at most " + _above(settings),
         span(ratios, "{:.2f}".format) if len(ratios) else "–",
-        "at least " + plain(settings["without"].min(), 2, round_up=False, noughts=True),
+        "at least " + plain(settings["without"].min(), 2, side=Side.LOWER, noughts=True),
         span(settings["eps0"], "{:.1f}".format),
     ]
 

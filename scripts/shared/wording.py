@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tightshuffle.number_text import Number, plain, rounded, span
+from tightshuffle.side import Side
 
 SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 _IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
@@ -84,7 +85,7 @@ def folded(text: str, inches: float, *, size: float = 8) -> str:
     return textwrap.fill(text, max(12, int(inches / mean_width)))
 
 
-def typeset(value: Number, digits: int = 2, *, round_up: bool | None = None) -> str:
+def typeset(value: Number, digits: int = 2, *, side: Side | None = None) -> str:
     """A number as papers print it, at any depth: 1,000; 0.022; 10⁻³⁰; 2.5×10⁻⁷; inf and nan.
 
     Numbers from 0.001 to 10^9, and 0, have no power of ten; whole ones among them have all their digits.
@@ -92,8 +93,8 @@ def typeset(value: Number, digits: int = 2, *, round_up: bool | None = None) -> 
     exact = Decimal(value if isinstance(value, (str, Decimal)) else float(value))
     if not exact.is_finite():
         return str(value)
-    if round_up is not None and exact:
-        exact = rounded(exact, digits, round_up=round_up)
+    if side is not None and exact:
+        exact = rounded(exact, digits, side=side)
     smallest, largest = _IN_FULL
     if abs(exact) < largest and exact == exact.to_integral_value():
         return f"{int(exact):,}"

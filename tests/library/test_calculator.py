@@ -15,6 +15,7 @@ import pytest
 
 import tightshuffle
 from tightshuffle.calculator import answers
+from tightshuffle.side import Side
 
 GROUPS = """\
 k: 10
@@ -134,7 +135,7 @@ def test_the_page_in_chromium(calculator):
 
     def sentence(**setting):
         low, high = answers.bracket(answers.Setting(**setting), -6.0)
-        shown = (answers.plain(low, round_up=False), answers.plain(high, round_up=True))
+        shown = (answers.plain(low, side=Side.LOWER), answers.plain(high, side=Side.UPPER))
         return re.compile("eps is between {} and {}".format(*map(re.escape, shown)))
 
     with sync_playwright() as playwright:
@@ -171,7 +172,7 @@ def test_the_page_in_chromium(calculator):
         page.get_by_role("radio", name="the largest eps0").click()
         plan = tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6, randomizer="oue")
         expect(
-            page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, round_up=False)}")
+            page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, side=Side.LOWER)}")
         ).to_be_visible()
 
         page.get_by_role("radio", name="the fewest users, from eps0").click()

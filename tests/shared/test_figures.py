@@ -46,6 +46,7 @@ from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.printed import PAPER
 from scripts.shared.wording import typeset
 from tests import ROOT
+from tightshuffle.side import Side
 
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
 FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
@@ -99,7 +100,7 @@ def audit(_):
     says = ["n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs", "99.9 % confidence", "none our upper bound"]
     says.append(f"In all 3 settings, {table['violated_jointly'].sum()} of 24 bounds exceed the paper's δ")
     of_count = seen.loc[seen["observes"] == "count", "audited_delta"]
-    says.append(f"at ε = 0.1 it is {typeset(of_count.iloc[0], round_up=False)}")
+    says.append(f"at ε = 0.1 it is {typeset(of_count.iloc[0], side=Side.LOWER)}")
     return Drawn(draw_audit.draw(table), draw_audit.caption(table), shows, says)
 
 

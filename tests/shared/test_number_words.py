@@ -6,6 +6,7 @@ import pytest
 
 from scripts.shared.wording import span, typeset, with_powers
 from tightshuffle.number_text import from_log10
+from tightshuffle.side import Side
 
 TEXTS = [
     (typeset(0), "0"),
@@ -18,11 +19,11 @@ TEXTS = [
     (typeset(0.0009996), "10⁻³"),
     (typeset("2.34567e-9", 4), "2.346×10⁻⁹"),
     (typeset(2.5e-7), "2.5×10⁻⁷"),
-    (typeset(2.51e-7, round_up=True), "2.6×10⁻⁷"),
-    (typeset("0.0339", round_up=False), "0.033"),
+    (typeset(2.51e-7, side=Side.UPPER), "2.6×10⁻⁷"),
+    (typeset("0.0339", side=Side.LOWER), "0.033"),
     (typeset(from_log10(-30)), "10⁻³⁰"),
     (typeset(from_log10(-1234567.8)), "1.6×10⁻¹²³⁴⁵⁶⁸"),
-    (typeset(math.inf, round_up=True), "inf"),
+    (typeset(math.inf, side=Side.UPPER), "inf"),
     (with_powers("delta 2.49E-15, 1e6, 1.0e-3 and x1e5"), "delta 2.49×10⁻¹⁵, 10⁶, 1.0×10⁻³ and x1e5"),
     (span([2, 0.5, 1]), "0.5 to 2"),
     (span([1.0001, 1.0002], "{:.2f}".format), "1.00"),

@@ -18,6 +18,7 @@ from tightshuffle.numerics.loss_grid import connected
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
+from tightshuffle.side import Side
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -95,8 +96,8 @@ def _delta_of_one_dataset(
     values, probabilities = gains[:, 0], gains[:, 1]
     ulps = 16 + 2 * (gains.shape[2] + eps + randomizer.eps0)[:, None]
 
-    smaller = outwards(values, probabilities, False, ulps)
-    larger = outwards(values, probabilities, True, ulps)
+    smaller = outwards(values, probabilities, Side.LOWER, ulps)
+    larger = outwards(values, probabilities, Side.UPPER, ulps)
     ln_low, _ = log_positive_part(*smaller, n)
     _, ln_high = log_positive_part(*larger, n)
     low = np.exp(np.minimum(ln_low - np.log(n), 0.0)) * (1 - _SLACK)

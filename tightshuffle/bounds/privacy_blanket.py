@@ -93,7 +93,7 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
         if has_matrix:
             owners, values, probabilities = _merged(owners, values, probabilities)
             ulps = ulps.max() + 2.0 ** (53 - BITS)
-        distribution = outwards(values, probabilities, side is Side.UPPER, ulps)
+        distribution = outwards(values, probabilities, side, ulps)
         users = points.users[owners]
         low, high = log_positive_part(*distribution, users, width=width, groups=owners)
         ln_bounds = high if side is Side.UPPER else low

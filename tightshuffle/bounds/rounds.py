@@ -25,6 +25,7 @@ from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
 from tightshuffle.points import LARGEST_ROUNDS, Points
+from tightshuffle.side import Side
 
 _LN10 = math.log(10)
 _PER_SCALE = 12  # points per standard deviation of a round's loss
@@ -189,7 +190,7 @@ class Rounds(Composition):
             if not end.is_last:
                 ln_left_out.append(grid.log_infinite + math.log(number))
         return Depth(
-            lambda eps: loss_grid.ln_delta(eps, grids, round_up=True),
+            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.UPPER),
             ln_left_out=float(np.logaddexp.reduce(ln_left_out)),
             is_last=len(ln_left_out) == 1,
         )
@@ -244,7 +245,7 @@ class LowerRounds(Composition):
             grid = loss_grid.of_masses(probabilities, spacing)
             grids.append((grid, number))
         return Depth(
-            lambda eps: loss_grid.ln_delta(eps, grids, round_up=False), ln_left_out=-math.inf, is_last=True
+            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.LOWER), ln_left_out=-math.inf, is_last=True
         )
 
 

@@ -22,6 +22,7 @@ from tightshuffle.bounds.privacy_blanket import BITS, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
+from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values
 _ULP = 2.0**-52
@@ -264,7 +265,7 @@ class _Sums:
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
         g, p = _padded(gains)
-        self.g, self.p = outwards(g, p, True, ulps + 2 * g.shape[1])
+        self.g, self.p = outwards(g, p, Side.UPPER, ulps + 2 * g.shape[1])
 
         middle, reach = -0.5 * math.log(n * float((self.p * self.g**2).sum(axis=1).max())), 10.0
         highest = math.log(_HIGHEST / self.g.max())

@@ -23,6 +23,7 @@ from tightshuffle.planning.plan import expected_tv_gaussian
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors
 from tightshuffle.randomizers.matrix_file import read_matrix
+from tightshuffle.side import Side
 
 POINTS = 33  # of a curve
 DEEPEST = -12.0  # log10 delta, where a picture ends at the latest
@@ -128,7 +129,7 @@ def by_every_method(setting: Setting, eps: float) -> Rows:
         if math.isnan(log10_delta):
             delta = "does not apply here"
         else:
-            delta = written(log10_delta, round_up=kind == UPPER)
+            delta = written(log10_delta, Side.UPPER if kind == UPPER else Side.LOWER)
         rows.append({"method": name, "delta": delta, "kind": kind})
     return rows
 
@@ -161,12 +162,12 @@ def of_groups(described: Collection, log10_delta: float) -> Rows:
         row = {
             "group": group.name,
             "users": f"{group.users:,}",
-            "at least": plain(low, round_up=False),
-            "at most": plain(high, round_up=True),
+            "at least": plain(low, side=Side.LOWER),
+            "at most": plain(high, side=Side.UPPER),
         }
         if group.participation < 1:
             unseen = described.epsilon(**question, unseen=True)
-            row["at most, if nobody can know who takes part"] = plain(unseen, round_up=True)
+            row["at most, if nobody can know who takes part"] = plain(unseen, side=Side.UPPER)
         eps_without_shuffler = described.if_the_shuffler_fails(group.name)
         row["left if the shuffler fails"] = what_is_left(eps_without_shuffler)
         rows.append(row)
@@ -194,9 +195,9 @@ def designs(
     return rows, cautions(comparison, rounds)
 
 
-def written(log10_delta: float, round_up: bool) -> str:
+def written(log10_delta: float, side: Side) -> str:
     """A delta as text."""
-    return e_notation(from_log10(log10_delta), 4, round_up=round_up)
+    return e_notation(from_log10(log10_delta), 4, side=side)
 
 
 def _log10_delta(name: str, eps: Floats, setting: Setting) -> Floats:

@@ -2,6 +2,8 @@
 
 import marimo
 
+from tightshuffle.side import Side
+
 __generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="How private is the shuffle model?")
 
@@ -169,7 +171,7 @@ def _(
     def guarantee(setting, log10_delta, start=""):
         """The answer's sentences, the picture, and the tables."""
         low, high = answers.bracket(setting, log10_delta)
-        low_text, high_text = plain(low, round_up=False), plain(high, round_up=True)
+        low_text, high_text = plain(low, side=Side.LOWER), plain(high, side=Side.UPPER)
         heading = f"## {start}eps is between {low_text} and {high_text}"
         if setting.rounds > 1:
             heading += f" for all {setting.rounds} rounds together"
@@ -233,7 +235,7 @@ def _(
         else:
             plan = tightshuffle.plan(n=read("n"), **target)
             start = ""
-        start += f"eps0 = {plain(plan.eps0, round_up=False)}: "
+        start += f"eps0 = {plain(plan.eps0, side=Side.LOWER)}: "
         setting = make_setting(name, plan.n, k, plan.eps0)
         return [*guarantee(setting, log10_delta, start), command("plan", *options)]
 

@@ -10,8 +10,9 @@ from tightshuffle.cli.layout import USELESS_EPS, Answer, delta_text, table
 from tightshuffle.cli.values import histogram
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.number_text import plain
+from tightshuffle.side import Side
 
-_ROUND_UP = {"lower": False, "upper": True, "unseen": True}  # column of the table -> how it is rounded
+_SIDES = {"lower": Side.LOWER, "upper": Side.UPPER, "unseen": Side.UPPER}  # of the table's columns
 _ESTIMATES = {
     "collection": "this collection",
     "gaussian": "analytic Gaussian at the largest (eps, delta)",
@@ -136,12 +137,12 @@ def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta
     for record in records:
         row = [record["group"], str(record["users"]), plain(record["eps0"])]
         for column in columns:
-            round_up = _ROUND_UP[column]
+            side = _SIDES[column]
             if of_delta:
-                row.append(_delta_text(record[f"log10_delta_{column}"], round_up))
+                row.append(_delta_text(record[f"log10_delta_{column}"], side))
             else:
-                row.append(plain(record[f"eps_{column}"], round_up=round_up))
-        row.append(plain(record["eps_without_shuffler"], round_up=True))
+                row.append(plain(record[f"eps_{column}"], side=side))
+        row.append(plain(record["eps_without_shuffler"], side=Side.UPPER))
         rows.append(row)
     return table(rows)
 
@@ -152,8 +153,8 @@ def _error_text(error: float) -> str:
     return f"{error:.4g}"
 
 
-def _delta_text(log10_delta: float, round_up: bool) -> str:
+def _delta_text(log10_delta: float, side: Side) -> str:
     """delta as text. A lower bound of 0 says nothing."""
-    if log10_delta == -math.inf and not round_up:
+    if log10_delta == -math.inf and side is Side.LOWER:
         return "none known"
-    return delta_text(log10_delta, round_up)
+    return delta_text(log10_delta, side)

@@ -26,8 +26,8 @@ from tightshuffle.cli.layout import (
 from tightshuffle.cli.values import histogram
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.side import Side
 
-_ROUND_UP = {methods.UPPER: True, methods.LOWER: False}
 _DEEPEST = -12.0  # log10 of the delta at which a comparison ends
 _POINTS_OF_TEXT = 9  # of a comparison that names no eps
 _POINTS_OF_JSON = 65
@@ -80,10 +80,10 @@ class _Column:
         """A result, rounded to the method's side; nan stays nan."""
         if math.isnan(answer):
             return "nan"
-        round_up = _ROUND_UP.get(self.method.kind)
+        side = self.method.side
         if self.of_delta:
-            return delta_text(answer, round_up)
-        return plain(answer, round_up=round_up)
+            return delta_text(answer, side)
+        return plain(answer, side=side)
 
 
 def _answer_bounds(arguments: Namespace) -> Answer:
@@ -282,7 +282,7 @@ def _plan_text(
     """The text of a plan. ``options`` are those that the user changed."""
     rounds = options.get("rounds", 1)
     colluding = int(check_colluding(options.get("colluding", 0), plan.n))
-    eps0 = plain(plan.eps0, round_up=False)
+    eps0 = plain(plan.eps0, side=Side.LOWER)
 
     guarantee = f"(eps = {eps:g}, delta = {delta_text(log10_delta)}) for every dataset"
     guarantee += f" with n = {plan.n}, k = {k}"
@@ -294,7 +294,7 @@ def _plan_text(
     if "error" in options:
         lines.append(f"fewest users   {plan.n}   (error at most {options['error']:g})")
 
-    largest = f"largest eps0   {eps0}   (upper: delta = {delta_text(plan.log10_delta, True)})"
+    largest = f"largest eps0   {eps0}   (upper: delta = {delta_text(plan.log10_delta, Side.UPPER)})"
     if plan.capped:
         largest += "; the plan tries no larger eps0"
     failure = "reports leak" if "release" in options else "the shuffler fails"
@@ -315,7 +315,7 @@ def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[s
     """A line per mechanism with its expected error; ``local_eps`` is the local model's, for one round."""
     name = options.get("randomizer", "k-RR")
     sent = "summed" if "release" in options else "shuffled"
-    eps0, sigma = plain(plan.eps0, round_up=False), plain(plan.sigma, round_up=True)
+    eps0, sigma = plain(plan.eps0, side=Side.LOWER), plain(plan.sigma, side=Side.UPPER)
     titles = {
         "shuffle+INV": f"{name} with eps0 = {eps0}, {sent}, inverted",
         "gaussian": f"analytic Gaussian, sigma = {sigma}",

@@ -13,6 +13,7 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS
 from tightshuffle.randomizers.expected_errors import mean_absolute
+from tightshuffle.side import Side
 
 _NEAR = 1.003  # ratio to the Gaussian's error up to which a law's error counts as equal
 _HEADER = (
@@ -54,13 +55,13 @@ def answer_dummies(arguments: Namespace) -> Answer:
 def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     """The eps of the law that the user names, and its error."""
     law = parse_law(arguments.law)
-    low = _eps_of_law(law, arguments.delta, setting, round_up=False)
-    high = _eps_of_law(law, arguments.delta, setting, round_up=True)
+    low = _eps_of_law(law, arguments.delta, setting, side=Side.LOWER)
+    high = _eps_of_law(law, arguments.delta, setting, side=Side.UPPER)
     error = expected_tv(law, n=setting["n"], k=setting["k"])
     lines = [
         f"eps at delta = {delta_text(arguments.delta)}, for every dataset, {_written(setting)}",
         "",
-        f"between {plain(low, round_up=False)} and {plain(high, round_up=True)}",
+        f"between {plain(low, side=Side.LOWER)} and {plain(high, side=Side.UPPER)}",
         f"dummies per value, on average   {law.mean:.6g}",
         f"expected total variation error  {error:.4g}",
     ]
@@ -76,8 +77,8 @@ def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     return Answer("\n".join(lines), record)
 
 
-def _eps_of_law(law: Law, log10_delta: float, setting: dict[str, Any], round_up: bool) -> float:
-    bound = HiddenByDummies(law, setting["values_per_user"], setting["rounds"], round_up=round_up)
+def _eps_of_law(law: Law, log10_delta: float, setting: dict[str, Any], side: Side) -> float:
+    bound = HiddenByDummies(law, setting["values_per_user"], setting["rounds"], side=side)
     return bound.epsilon(log10_delta=log10_delta)
 
 
@@ -106,7 +107,7 @@ def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
         texts = [f"{record[key]:.4g}" for key in ("mean", "messages_per_user", "expected_tv")]
         rows.append((name, party, *texts, f"{record['ratio']:.3f}"))
 
-    mean_text = plain(mean_per_device, 4, round_up=True)
+    mean_text = plain(mean_per_device, 4, side=Side.UPPER)
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tightshuffle.number_text import e_notation, from_log10, plain
+from tightshuffle.side import Side
 
 INDENT = 17
 _WIDTH = 100
@@ -55,11 +56,11 @@ def indented(text: str, title: str = "") -> str:
     return textwrap.fill(text, _WIDTH, initial_indent=start, subsequent_indent=" " * INDENT)
 
 
-def delta_text(log10_delta: float, round_up: bool | None = None) -> str:
+def delta_text(log10_delta: float, side: Side | None = None) -> str:
     """A delta with four digits, from its log10. Rounded to the nearest, it has 12 where four would say 1."""
     delta = from_log10(log10_delta)
-    text = e_notation(delta, 4, round_up=round_up)
-    if text == "1" and round_up is None:
+    text = e_notation(delta, 4, side=side)
+    if text == "1" and side is None:
         return plain(delta, 12)
     return text
 
@@ -73,7 +74,7 @@ def what_is_left(eps: float) -> str:
         return "nothing"
     if eps >= USELESS_EPS:
         return f"nothing useful (eps {math.ceil(eps)})"
-    return f"eps {plain(eps, 4, round_up=True)}"
+    return f"eps {plain(eps, 4, side=Side.UPPER)}"
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

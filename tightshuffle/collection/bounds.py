@@ -169,7 +169,7 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     masses = np.append(_uniform_masses(data) * uniform, silence)
     if gains.max() < _LEAST_GAIN:  # so rare a report would count as none
         return no_bound
-    distribution = outwards(np.column_stack([gains, gain_of_silence]), masses, True, _ulps(group))
+    distribution = outwards(np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, _ulps(group))
 
     shares = np.minimum((1 - participations) / silence, participations * blankets / uniform)
     binomials = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
@@ -266,7 +266,7 @@ def _ln_of_references(
             # A blanket's mass is below 1: normalise it, and take the gains relative to that.
             total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
-            distribution = outwards(gains * total, masses / total, side is Side.UPPER, ulps)
+            distribution = outwards(gains * total, masses / total, side, ulps)
             logs = ln_delta(*distribution, cover, side=side, width=width)
             largest[index] = max(largest[index], logs.max())
     return largest
@@ -319,7 +319,7 @@ def _lie(data: Data, group: Group) -> float:
 def _rounded_uniform(data: Data, eps: Floats, group: Group, side: Side) -> tuple[Floats, Floats]:
     """The distribution of `_uniform_gains`, rounded to this ``side``; both (points, 3)."""
     gains = _uniform_gains(data, eps, group)
-    return outwards(gains, _uniform_masses(data), side is Side.UPPER, _ulps(group))
+    return outwards(gains, _uniform_masses(data), side, _ulps(group))
 
 
 def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:

@@ -46,8 +46,8 @@ def ln_delta_of_third_value(
     """
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
     # Subtracting a slope cancels digits, so gains are rounded before it.
-    smaller, _ = outwards(gains * ((k - 1) / k), masses, False, ulps)
-    larger, _ = outwards(gains * ((k - 1) / k), masses, True, ulps)
+    smaller, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
+    larger, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
     growth = q * np.expm1(eps)
     cover = cover.rounded(Side.UPPER)
     if few(cover):
@@ -68,13 +68,13 @@ def ln_delta_of_third_value(
         usable = np.isfinite(slope)
         rows, least, slope = rows[usable], least[usable], slope[usable, None]
 
-        with_slope = outwards(larger[rows] - slope, masses[rows], True, ulps[rows])
+        with_slope = outwards(larger[rows] - slope, masses[rows], Side.UPPER, ulps[rows])
         ln_fewer = _ln_fewer(*with_slope, cover, least)
         second_terms = np.log(np.maximum(growth[rows], 1e-300)) + ln_fewer
         promising = second_terms < first_terms[rows]
         rows, second_terms, slope = rows[promising], second_terms[promising], slope[promising]
 
-        with_slope = outwards(smaller[rows] - slope, masses[rows], False, ulps[rows])
+        with_slope = outwards(smaller[rows] - slope, masses[rows], Side.LOWER, ulps[rows])
         first_terms[rows] = ln_delta(*with_slope, cover, side=Side.LOWER, width=width)
         with np.errstate(invalid="ignore", divide="ignore"):
             ln_quotient = np.minimum(second_terms - first_terms[rows], 0.0)
@@ -92,7 +92,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     slopes = growth[:, None] * ratio * (1 + 1e-10)
 
     masses = np.broadcast_to(masses[:, None], (*slopes.shape, 3))
-    rows, shares = outwards(gains[:, None] - slopes[..., None], masses, False, 64.0)
+    rows, shares = outwards(gains[:, None] - slopes[..., None], masses, Side.LOWER, 64.0)
     factors = np.where(logs[:-1] < _LEAST_LOG, -np.inf, logs[:-1] - np.log(m) - 1e-10)
     low, _ = log_positive_part(rows, shares, m, width=width, log_factors=factors)
     return np.asarray(special.logsumexp(low + factors, axis=1))

@@ -30,14 +30,15 @@ from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummies.laws import Law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
 from tightshuffle.points import LARGEST_ROUNDS
+from tightshuffle.side import Side
 
 NEIGHBOURS = ("replace", "add", "remove")
 _LN10 = math.log(10)
 _ULP = 2.0**-52
-_POINTS = {True: 2.0**13, False: 2.0**18}  # of the composed loss: of an upper bound, of a lower one
+_POINTS = {Side.UPPER: 2.0**13, Side.LOWER: 2.0**18}  # of the composed loss
 _DEVIATIONS = 18.0  # width of the composed loss on its grid, in standard deviations: 9 on each side
 _FEWEST = {True: 10.0, False: 40.0}  # points per standard deviation of one loss: of a rough bound, of others
-_MOST = {True: 400.0, False: 4000.0}  # and of an upper bound, of a lower one
+_MOST = {Side.UPPER: 400.0, Side.LOWER: 4000.0}  # and of each side
 _WIDEST = {True: 2**16, False: 2**19}  # points of one loss: of a rough bound, of others
 _DEEP = -700.0  # natural log of probabilities that are near the smallest float
 _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
@@ -57,9 +58,9 @@ class HiddenByDummies(Composition):
     neighbours : str
         "replace" for a user whose values become others, "add" and "remove" for one whose reports are added or
         removed. A guarantee for this needs both.
-    round_up : bool
-        An upper bound, else a lower bound. delta itself is between them. For "replace" the lower bound needs
-        at least 2 L values in all.
+    side : Side
+        `Side.UPPER` or `Side.LOWER`; delta itself is between the two bounds. For "replace" the lower bound
+        needs at least 2 L values in all.
     rough : bool
         A wider and faster bound, for searches.
     """
@@ -74,7 +75,7 @@ class HiddenByDummies(Composition):
         values_per_user: int = 1,
         rounds: int = 1,
         neighbours: str = "replace",
-        round_up: bool = True,
+        side: Side = Side.UPPER,
         rough: bool = False,
     ) -> None:
         if not isinstance(law, Law):
@@ -83,7 +84,8 @@ class HiddenByDummies(Composition):
         changed_values *= check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(changed_values), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
-        round_up = check_flag("round_up", round_up)
+        if not isinstance(side, Side):
+            raise ValueError(f"side must be Side.UPPER or Side.LOWER; got {reprlib.repr(side)}")
         rough = check_flag("rough", rough)
 
         losses = _losses(law, neighbours)
@@ -94,7 +96,7 @@ class HiddenByDummies(Composition):
         for loss in losses:
             finite_loss = loss[np.isfinite(loss) & is_counted]
             reach = max(reach, float(np.abs(finite_loss).max(initial=0.0)))
-        spacing = _spacing(losses, law.log_mass, changed_counts, reach, round_up, rough)
+        spacing = _spacing(losses, law.log_mass, changed_counts, reach, side, rough)
 
         # Losses are differences of exponents; probabilities are sums of losses, from the likeliest number on.
         ln_masses = law.log_mass[is_counted]
@@ -102,9 +104,9 @@ class HiddenByDummies(Composition):
         self._shift = changed_counts * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
         error = _ULP * (ln_masses.size + 8) * (1 + deepest)
 
-        grids = [_grid(loss, law, spacing, error, round_up) for loss in losses]
+        grids = [_grid(loss, law, spacing, error, side) for loss in losses]
         self._rounds = [(grid, changed_counts // len(losses)) for grid in grids]
-        self._round_up = round_up
+        self._side = side
         super().__init__(math.inf, changed_counts * (reach + spacing))
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
@@ -119,12 +121,12 @@ class HiddenByDummies(Composition):
         eps = self.epsilon_of(target_log10_delta * _LN10)
         if math.isnan(eps):
             return math.inf
-        return eps if self._round_up else max(eps - 2 * margin(eps), 0.0)  # epsilon_of rounds up
+        return eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)  # epsilon_of rounds up
 
     def _build(self, depth: float) -> Depth:
-        shift = -self._shift if self._round_up else self._shift
+        shift = -self._shift if self._side is Side.UPPER else self._shift
         return Depth(
-            lambda eps: ln_delta(eps + shift, self._rounds, round_up=self._round_up),
+            lambda eps: ln_delta(eps + shift, self._rounds, side=self._side),
             ln_left_out=-math.inf,
             is_last=True,
         )
@@ -144,7 +146,7 @@ def _spacing(
     log_mass: Floats,
     changed_counts: int,
     reach: float,
-    round_up: bool,
+    side: Side,
     rough: bool,
 ) -> float:
     """The grid's spacing for one loss, from its largest standard deviation; 1 where every loss is 0.
@@ -164,8 +166,8 @@ def _spacing(
         variance = max(variance, float(weights @ (finite_loss - mean) ** 2) / total)
         likeliest = max(likeliest, abs(float(finite_loss[weights.argmax()])))
 
-    points_per_deviation = _POINTS[round_up] / (_DEVIATIONS * math.sqrt(changed_counts))
-    points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[round_up])
+    points_per_deviation = _POINTS[side] / (_DEVIATIONS * math.sqrt(changed_counts))
+    points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[side])
     spacing = max(math.sqrt(variance) / points_per_deviation, 2 * reach / _WIDEST[rough])
     if spacing == 0:
         return 1.0
@@ -176,8 +178,8 @@ def _spacing(
     return spacing
 
 
-def _grid(loss: Floats, law: Law, spacing: float, error: float, round_up: bool) -> LossGrid:
-    """The losses on the grid: split between two points with ``round_up``, else rounded down.
+def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> LossGrid:
+    """The losses on the grid: split between two points for an upper bound, else rounded down.
 
     ``error`` is the relative error of the probabilities.
     """
@@ -194,7 +196,7 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, round_up: bool) 
     # What goes to the point above a loss, so that the mean of e^-loss stays the same.
     points_below = np.floor(places).astype(int)
     share_above = np.zeros_like(places)
-    if round_up:
+    if side is Side.UPPER:
         share_above = np.expm1(-(places - points_below) * spacing) / math.expm1(-spacing)
     is_split = share_above > 0
 
@@ -206,10 +208,10 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, round_up: bool) 
     masses += np.bincount(indices[is_split] + 1, mass_above, minlength=size)
 
     ln_infinite = law.log_mass[is_infinite]
-    if round_up:  # also what is too rare to be counted
+    if side is Side.UPPER:  # also what is too rare to be counted
         too_rare = law.log_mass[~is_counted & ~is_infinite]
         ln_infinite = np.concatenate([ln_infinite, too_rare, [law.log_outside]])
     ln_infinite_mass = float(np.logaddexp.reduce(ln_infinite, initial=-np.inf))
-    slack = error if round_up else -error
+    slack = error if side is Side.UPPER else -error
     with np.errstate(divide="ignore"):
         return LossGrid(first, spacing, np.log(masses) + slack, ln_infinite_mass + slack)

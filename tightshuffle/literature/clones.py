@@ -39,6 +39,7 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
+from tightshuffle.side import Side
 
 _WIDTH = 1e-6  # relative, of the computed bracket
 _ULP = 2.0**-52
@@ -94,7 +95,7 @@ def log10_delta_of_two_messages(
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]
-        distribution = outwards(values, probabilities, True, ulps[unsettled][:, None])
+        distribution = outwards(values, probabilities, Side.UPPER, ulps[unsettled][:, None])
         _, logs[unsettled] = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
     return np.minimum((logs - np.log(n)) / np.log(10), 0.0)[()]
 

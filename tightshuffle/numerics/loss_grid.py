@@ -22,6 +22,7 @@ import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.side import Side
 
 _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
 _WRAPPED = 1e-18  # mass of the convolution that may wrap around
@@ -162,11 +163,11 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
     return np.array(corners), np.array(ln_slopes)
 
 
-def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> Floats:
+def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> Floats:
     """Natural log of delta of independent rounds at ``eps`` (e,).
 
     ``rounds`` has each `LossGrid` with the number of rounds that have it. All have the same spacing.
-    ``round_up`` moves the result up by the convolution's largest error, else it moves down.
+    The result moves to its ``side`` by the convolution's largest error.
     """
     eps = np.asarray(eps, dtype=float)
     ln_finite = np.full(eps.shape, -np.inf)
@@ -177,19 +178,19 @@ def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], round_u
     coarse_grids = [_coarse_grid(grid, times) for grid, times in rounds]
     ascending = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
     while ascending.size:
-        served, values = _ln_finite_part(eps[ascending], rounds, coarse_grids, round_up)
+        served, values = _ln_finite_part(eps[ascending], rounds, coarse_grids, side)
         ln_finite[ascending[:served]] = values
         ascending = ascending[served:]
 
-    total = np.logaddexp(ln_finite, _ln_any_infinite(rounds, round_up))
-    return np.minimum(total + (_ROUNDING if round_up else -_ROUNDING), 0.0)
+    total = np.logaddexp(ln_finite, _ln_any_infinite(rounds, side))
+    return np.minimum(total + (_ROUNDING if side is Side.UPPER else -_ROUNDING), 0.0)
 
 
 def _ln_finite_part(
     eps: Floats,
     rounds: Sequence[tuple[LossGrid, int]],
     coarse_grids: Sequence[_CoarseGrid],
-    round_up: bool,
+    side: Side,
 ) -> tuple[int, Floats]:
     """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
     spacing = rounds[0][0].spacing
@@ -224,7 +225,7 @@ def _ln_finite_part(
     squares = (np.minimum(weights, unit) / unit) ** 2
     slack += noise * unit * np.sqrt(_sum_from_the_top(squares, starts))
 
-    value = sum_of_1 - np.exp(distance) * sum_of_loss + (slack if round_up else -slack)
+    value = sum_of_1 - np.exp(distance) * sum_of_loss + (slack if side is Side.UPPER else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
 
@@ -338,7 +339,7 @@ def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) ->
     return scipy.optimize.brentq(surplus, 0.0, high, rtol=1e-2)
 
 
-def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> float:
+def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> float:
     """Natural log of the probability that a round has an infinite loss, 1 - product of (1 - p)^times."""
     with_infinite = [(grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf]
     if not with_infinite:
@@ -352,7 +353,7 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], round_up: bool) -> 
         ln_none = sum(times * math.log1p(-math.exp(ln_p)) for ln_p, times in with_infinite)
         ln_union = math.log(-math.expm1(ln_none))
 
-    if round_up:  # masses that were rounded up have sums above 1, which multiply
+    if side is Side.UPPER:  # masses that were rounded up have sums above 1, which multiply
         for grid, times in rounds:
             ln_sum = np.logaddexp(scipy.special.logsumexp(grid.log_mass), grid.log_infinite)
             ln_union += times * max(0.0, ln_sum)

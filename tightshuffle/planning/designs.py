@@ -38,6 +38,7 @@ from tightshuffle.points import (
 )
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import mean_absolute
+from tightshuffle.side import Side
 
 MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
 _DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller delta as 0
@@ -201,7 +202,7 @@ class _Task:
 def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
     """Poisson dummies, of which ``honest`` devices add ``mean`` per value."""
     law = poisson(mean * task.n / honest)
-    parameters = f"mean {plain(mean / honest, 4, round_up=True)} per device and value"
+    parameters = f"mean {plain(mean / honest, 4, side=Side.UPPER)} per device and value"
     trust = "shuffler: with all values, to mix; devices: to add dummies"
     return _dummies_alone(task, "Poisson dummies, from devices", law, parameters, trust)
 
@@ -236,7 +237,7 @@ def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
         messages_per_user=1.0,
         eps_if_it_fails=task.changed_values * eps0,
         trust="aggregators: to show only sums",
-        parameters=f"eps0 = {plain(eps0, 4, round_up=False)}",
+        parameters=f"eps0 = {plain(eps0, 4, side=Side.LOWER)}",
         eps0=eps0,
     )
 
@@ -249,7 +250,7 @@ def _krr(task: _Task) -> Design:
         messages_per_user=1.0,
         eps_if_it_fails=task.rounds * krr_plan.eps0,
         trust="shuffler: to mix",
-        parameters=f"eps0 = {plain(krr_plan.eps0, 4, round_up=False)}",
+        parameters=f"eps0 = {plain(krr_plan.eps0, 4, side=Side.LOWER)}",
         eps0=krr_plan.eps0,
     )
 

@@ -11,6 +11,7 @@ from scripts.shared import style, wording
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
+from tightshuffle.side import Side
 
 LINES = {  # column: name, colour
     "upper_log10_delta": ("all counts:\nupper bound", style.ALL_COUNTS),
@@ -73,7 +74,7 @@ def caption(table: pd.DataFrame) -> str:
     seen = rows[(rows["observes"] == "count") & (rows["audited_delta"] > 0)].sort_values("eps")
     verdict = "too few runs for a bound here"
     for row in seen.head(1).to_dict("records"):
-        at_least, printed = typeset(row["audited_delta"], round_up=False), 10 ** row["published_log10_delta"]
+        at_least, printed = typeset(row["audited_delta"], side=Side.LOWER), 10 ** row["published_log10_delta"]
         verdict = f"at ε = {row['eps']:g} it is {at_least}, and the paper's δ {typeset(printed)}"
     settings, confidence = len(table[SETTING].drop_duplicates()), 100 * table["confidence"].iloc[0]
     joint, upper = (str(table[name].sum() or "none") for name in ("violated_jointly", "upper_violated"))

@@ -16,6 +16,7 @@ from tightshuffle.literature import count
 from tightshuffle.side import Side
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+BOUNDS = {Side.LOWER: lower, Side.UPPER: upper}
 clones = at_points(clones_module.clones)
 
 
@@ -47,31 +48,30 @@ def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, wa
         assert len(seen[True]) <= len(seen[False]) - 8
 
 
-def found(log10_delta, setting, round_up):
+def found(log10_delta, setting, side):
     """eps, and how often the bound was asked for."""
-    bound, seen = upper if round_up else lower, []
+    bound, seen = BOUNDS[side], []
 
     def log_delta(eps):
         seen.append(eps)
         return bound(eps, **setting)
 
     mu = float(gaussian_mu(**setting))
-    side = Side.UPPER if round_up else Side.LOWER
     eps = epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, side=side)
     return eps, len(seen)
 
 
 @pytest.mark.parametrize(
-    ("round_up", "log10_delta", "setting"),
+    ("side", "log10_delta", "setting"),
     [
-        (False, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
-        (True, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
-        (True, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
+        (Side.LOWER, -0.001, {"n": 1, "k": 2, "eps0": 8.0, "randomizer": "rappor"}),
+        (Side.UPPER, -1e-16, {"n": 10_000, "k": 2, "eps0": 14.0, "randomizer": "hash:2"}),
+        (Side.UPPER, -1e-7, {"n": 1000, "k": 10, "eps0": 14.0}),
     ],
 )
-def test_a_delta_that_eps_0_gives_is_found_at_once(round_up, log10_delta, setting):
-    eps, calls = found(log10_delta, setting, round_up)
-    bound = upper if round_up else lower
+def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
+    eps, calls = found(log10_delta, setting, side)
+    bound = BOUNDS[side]
     assert eps == 0
     assert bound(0.0, **setting) <= log10_delta
     assert calls <= 8
@@ -85,13 +85,13 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
         name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
         eps0 = 10 ** (rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2))
         n, k = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100]))
-        round_up = rng.choice([-1, 1]) > 0
+        side = Side.UPPER if rng.choice([-1, 1]) > 0 else Side.LOWER
         setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
-        bound = functools.partial(upper if round_up else lower, **setting)
+        bound = functools.partial(BOUNDS[side], **setting)
         wanted = -(10 ** rng.uniform(-16, 2))
-        eps, calls = found(wanted, setting, round_up)
+        eps, calls = found(wanted, setting, side)
         assert calls <= 20, (setting, wanted)
-        reached = bound(eps) <= wanted if round_up else bound(eps) >= wanted or eps == 0
+        reached = bound(eps) <= wanted if side is Side.UPPER else bound(eps) >= wanted or eps == 0
         assert reached, (setting, wanted)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import tightshuffle
 from tightshuffle.cli.layout import delta_text
+from tightshuffle.side import Side
 
 START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
 SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
@@ -70,4 +71,4 @@ def test_the_package_itself_imports_nothing(run):
 
 def test_a_delta_next_to_1_is_not_written_as_1():
     assert delta_text(math.log10(0.999999)) == "0.999999"
-    assert (delta_text(-6.0), delta_text(-1e-9, round_up=True)) == ("1.000e-06", "1")
+    assert (delta_text(-6.0), delta_text(-1e-9, side=Side.UPPER)) == ("1.000e-06", "1")

@@ -13,6 +13,9 @@ from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import binomial, expected_tv, parse_law, poisson, read_law
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.side import Side
+
+SIDES = (Side.LOWER, Side.UPPER)
 
 FILE = {0: Fraction(1, 16), 1: Fraction(1, 4), 2: Fraction(3, 8), 3: Fraction(1, 4), 5: Fraction(1, 16)}
 
@@ -86,8 +89,8 @@ def test_delta_is_that_of_the_double_sum(text, values, rounds, neighbours, law_f
     law = parse_law(law_file if text == "file" else text)
     points = np.array([0.0, 0.3, 1.0, 2.5])
     upper, lower = (
-        np.exp(HiddenByDummies(law, values, rounds, neighbours, round_up=up).ln_delta(points))
-        for up in (True, False)
+        np.exp(HiddenByDummies(law, values, rounds, neighbours, side=side).ln_delta(points))
+        for side in (Side.UPPER, Side.LOWER)
     )
     for eps, low, high in zip(points.tolist(), lower, upper, strict=True):
         exact = float(enumerated(text, eps, values, rounds, neighbours))
@@ -125,7 +128,9 @@ def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, 
 
 def test_many_rounds_and_large_means_stay_between_near_bounds():
     for law, rounds, eps in ((parse_law("gaussian:253:43.2"), 52, 1.0), (poisson(1e5), 100, 0.19)):
-        low, high = (HiddenByDummies(law, 1, rounds, round_up=up).log10_delta(eps) for up in (False, True))
+        low, high = (
+            HiddenByDummies(law, 1, rounds, side=side).log10_delta(eps) for side in (Side.LOWER, Side.UPPER)
+        )
         assert -7 < high - 0.03 < low < high < -5
 
 
@@ -142,7 +147,9 @@ NARROW = [
 @pytest.mark.parametrize(("text", "narrow", "truth"), NARROW)
 def test_a_law_that_is_narrow_beside_its_range_has_a_tight_bracket(text, narrow, truth):
     """Numbers that never occur once had losses so large that all others fell on one point of the grid."""
-    low, high = (HiddenByDummies(parse_law(text), round_up=up).epsilon(1e-6) for up in (False, True))
+    low, high = (
+        HiddenByDummies(parse_law(text), side=side).epsilon(1e-6) for side in (Side.LOWER, Side.UPPER)
+    )
     assert low <= high <= low * 1.0001
     assert high == pytest.approx(truth, rel=1e-5)
     assert enumerated(narrow, high, 1, 1, "replace") <= 1e-6 <= enumerated(narrow, low, 1, 1, "replace")
@@ -160,7 +167,7 @@ def test_eps_is_where_delta_is_reached():
     assert bound.log10_delta(eps) <= -7 < bound.log10_delta(eps * (1 - 1e-6))
     # Just below the largest finite loss, where only two outcomes are left.
     law = parse_law("geometric:27:0.608")
-    low, high = (HiddenByDummies(law, round_up=up).epsilon(1e-6) for up in (False, True))
+    low, high = (HiddenByDummies(law, side=side).epsilon(1e-6) for side in SIDES)
     assert low <= high == pytest.approx(low, rel=1e-8)
     # The ends of a cut law alone have more than this delta.
     assert HiddenByDummies(law).epsilon(7.1e-7) == math.inf
@@ -176,7 +183,7 @@ def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
     assert enumerated(law.name, eps, 1, 1, "replace") <= delta
     for step in np.linspace(0.3, 0.95, 14):  # one dummy fewer is too few for any geometric law
         fewer = parse_law(f"geometric:{mean - 1}:{step}")
-        assert HiddenByDummies(fewer, round_up=False).log10_delta(eps) > math.log10(delta)
+        assert HiddenByDummies(fewer, side=Side.LOWER).log10_delta(eps) > math.log10(delta)
 
 
 def test_more_error_costs_fewer_dummies():
@@ -208,7 +215,7 @@ def test_the_fewest_poisson_dummies_of_devices(values, mean):
     found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values_per_user=values)
     assert 90_000 * found == pytest.approx(mean, rel=0.001)
     assert HiddenByDummies(poisson(90_000 * found), values).log10_delta(1.0) <= -6
-    assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, round_up=False).log10_delta(1.0) > -6
+    assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, side=Side.LOWER).log10_delta(1.0) > -6
 
 
 def test_the_mean_of_a_symmetric_law_is_exact():

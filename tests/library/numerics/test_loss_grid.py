@@ -10,13 +10,14 @@ import pytest
 
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.loss_grid import LossGrid, connected, of_masses
+from tightshuffle.side import Side
 
 INF = math.inf
 
 
-def ln_delta(eps, rounds, round_up):
+def ln_delta(eps, rounds, side):
     """`loss_grid.ln_delta` at one eps or several."""
-    found = loss_grid.ln_delta(np.atleast_1d(eps), rounds, round_up)
+    found = loss_grid.ln_delta(np.atleast_1d(eps), rounds, side)
     return found if np.ndim(eps) else float(found[0])
 
 
@@ -60,8 +61,8 @@ def test_composed_rounds_against_every_outcome(rounds):
     eps = np.array([0.0, 0.01, 0.3, 0.9, 0.5 * top, 0.9 * top, top - 1e-6, top, top + 1])
     with mp.workdps(400):
         exact = [exact_delta(float(e), rounds) for e in eps]
-        above = ln_delta(eps, rounds, round_up=True)
-        below = ln_delta(eps, rounds, round_up=False)
+        above = ln_delta(eps, rounds, side=Side.UPPER)
+        below = ln_delta(eps, rounds, side=Side.LOWER)
         for e, truth, high, low in zip(eps, exact, above, below, strict=True):
             ln = mp.log(truth) if truth > 0 else -INF
             assert low <= ln <= high, e
@@ -77,7 +78,7 @@ def test_a_tilt_reaches_any_depth():
     with mp.workdps(400):
         exact = [float(mp.log(exact_delta(float(e), rounds))) for e in eps]
     assert exact[-1] < -600
-    above = ln_delta(eps, rounds, round_up=True)
+    above = ln_delta(eps, rounds, side=Side.UPPER)
     assert np.all(above >= exact)
     np.testing.assert_allclose(above, exact, atol=1e-6, rtol=0)
 
@@ -116,8 +117,8 @@ def test_what_is_cut_off_is_added_back():
         with mp.workdps(40):
             for e in (0.0, 50.0, 99.0):
                 truth = mp.log(exact_delta(e, rounds))
-                assert ln_delta(e, rounds, round_up=True) >= truth
-                assert ln_delta(e, rounds, round_up=False) <= truth
+                assert ln_delta(e, rounds, side=Side.UPPER) >= truth
+                assert ln_delta(e, rounds, side=Side.LOWER) <= truth
 
 
 @pytest.mark.parametrize("log_infinite", [-1e-3, -5.0, -40.0, -500.0, -700.0, -2000.0])
@@ -127,8 +128,8 @@ def test_infinite_losses_add_up(log_infinite, times):
     rounds = [(grid({0: 1.0}, infinite=log_infinite), times)]
     with mp.workdps(1000):
         exact = mp.log(1 - (1 - mp.exp(mp.mpf(log_infinite))) ** times)
-        assert ln_delta(1e9, rounds, round_up=True) >= exact - mp.mpf(10) ** -12
-        below = ln_delta(1e9, rounds, round_up=False)
+        assert ln_delta(1e9, rounds, side=Side.UPPER) >= exact - mp.mpf(10) ** -12
+        below = ln_delta(1e9, rounds, side=Side.LOWER)
         assert exact - 2e-9 <= below <= exact + mp.mpf(10) ** -12
 
 
@@ -136,12 +137,12 @@ def test_masses_above_one_multiply():
     """Masses of one round that were rounded up make an infinite loss of another one likelier."""
     heavy = grid({0: 1.5}, infinite=-INF)
     rounds = [(heavy, 2), (grid({0: 0.5}, infinite=math.log(0.5)), 1)]
-    assert ln_delta(5.0, rounds, round_up=True) >= min(math.log(1.5**2 * 0.5), 0.0)
+    assert ln_delta(5.0, rounds, side=Side.UPPER) >= min(math.log(1.5**2 * 0.5), 0.0)
 
 
 def test_no_finite_loss():
     empty = LossGrid(0, 0.25, np.array([-INF]), math.log(0.3))
-    assert ln_delta(0.0, [(empty, 1)], round_up=True) == pytest.approx(math.log(0.3), abs=1e-8)
+    assert ln_delta(0.0, [(empty, 1)], side=Side.UPPER) == pytest.approx(math.log(0.3), abs=1e-8)
 
 
 def of_pair(pair, eps):
@@ -168,10 +169,10 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
         own = connected(index, spacing, logs.copy())
         assert math.exp(own.log_infinite) + np.exp(own.log_mass).sum() >= 1 - 1e-12
         for eps in np.linspace(0, 3 * points * spacing * 1.2, 37):
-            assert mp.exp(ln_delta(eps, [(own, 1)], round_up=True)) >= of_pair(pair, float(eps))
+            assert mp.exp(ln_delta(eps, [(own, 1)], side=Side.UPPER)) >= of_pair(pair, float(eps))
         twice = [(p * r, q * s) for (p, q), (r, s) in itertools.product(pair, pair)]
         for eps in np.linspace(0, 2, 9):
-            assert mp.exp(ln_delta(eps, [(own, 2)], round_up=True)) >= of_pair(twice, float(eps))
+            assert mp.exp(ln_delta(eps, [(own, 2)], side=Side.UPPER)) >= of_pair(twice, float(eps))
 
 
 def test_connected_points_are_met():

@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from tests.library.numerics.exact import exact_log, exact_log_of_parts
 from tightshuffle.numerics.positive_part import bracket, log_positive_part, outwards
 from tightshuffle.randomizers import KRandomizedResponse
+from tightshuffle.side import Side
 
 
 def random_distribution(rng):
@@ -142,7 +143,7 @@ def test_outwards_bounds_every_rounding():
             probabilities /= probabilities.sum()
         ulps = 2.0**40  # large enough to be seen: 2^-12
         n = int(rng.integers(1, 9))
-        laws = [outwards(values, probabilities, round_up, ulps) for round_up in (False, True)]
+        laws = [outwards(values, probabilities, side, ulps) for side in (Side.LOWER, Side.UPPER)]
         ends = [log_positive_part(*law, n) for law in laws]
         for _ in range(5):
             size = ulps * 2.0**-53
@@ -155,12 +156,12 @@ def test_outwards_bounds_every_rounding():
         assert all(law.min() >= 0 and law.sum() <= 1 + 1e-15 for _, law in laws)
 
 
-@pytest.mark.parametrize("round_up", [False, True])
-def test_outwards_broadcasts(round_up):
+@pytest.mark.parametrize("side", Side)
+def test_outwards_broadcasts(side):
     values, probabilities = np.random.default_rng(23).normal(size=(5, 3)), np.array([0.2, 0.3, 0.5])
-    together = outwards(values, probabilities, round_up, 20.0)
+    together = outwards(values, probabilities, side, 20.0)
     for place, own in enumerate(values):
-        for part, alone in zip(together, outwards(own, probabilities, round_up, 20.0), strict=True):
+        for part, alone in zip(together, outwards(own, probabilities, side, 20.0), strict=True):
             np.testing.assert_array_equal(part[place], alone)
 
 
@@ -169,7 +170,8 @@ def test_outwards_broadcasts(round_up):
 def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     """1 / rare with a probability that is lost in rounding beside the other one, else -1."""
     law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
-    low, high = (log_positive_part(*outwards(*law, up, 20.0), n)[int(up)] for up in (False, True))
+    low, _ = log_positive_part(*outwards(*law, Side.LOWER, 20.0), n)
+    _, high = log_positive_part(*outwards(*law, Side.UPPER, 20.0), n)
     with mpmath.workdps(50):
         p, total = mpmath.mpf(rare), mpmath.mpf(0)
         mass = (1 - p) ** n

@@ -9,7 +9,8 @@ import pytest
 
 import tightshuffle
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.randomizers import parse
+from tightshuffle.planning.tuning import most_private
+from tightshuffle.randomizers import SubsetSelection, parse
 from tightshuffle.randomizers.expected_errors import errors
 
 upper = partial(tightshuffle.delta, log10=True)
@@ -121,3 +122,9 @@ def test_ends_of_the_range():
     assert tightshuffle.plan(n=50, k=4, eps=3.0, log10_delta=-1e-9).capped
     # So small a delta leaves nothing but eps0 = eps, but for the last digits.
     assert tightshuffle.plan(n=3, k=4, eps=3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
+
+
+def test_a_variance_that_no_parameter_reaches_has_an_infinite_eps0():
+    setting = {"n": np.array([1e4]), "k": np.array([10.0]), "variance": np.array([1e-30])}
+    _, eps0 = most_private(SubsetSelection, np.array([2]), np.array([0.5]), **setting)
+    assert eps0.tolist() == [math.inf]

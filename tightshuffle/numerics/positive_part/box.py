@@ -12,6 +12,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, TiltedPoints, log_rounded
+from tightshuffle.side import Side
 
 _NEWTON = 12  # Newton's steps to the counts at the edge of a box
 _TOGETHER = 10**5  # combinations in a box of several points, at most
@@ -150,8 +151,8 @@ def _sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | Non
     # Rounding may make the probabilities' sum larger than 1: then it is divided by, n times.
     divided = n * float(ranges.over[0])
     with np.errstate(divide="ignore"):
-        low = np.where(below > 0, top + log_rounded(below, round_up=False) - rounding - divided, -np.inf)
-    return low, np.logaddexp(outside, top + log_rounded(above, round_up=True) + rounding)
+        low = np.where(below > 0, top + log_rounded(below, side=Side.LOWER) - rounding - divided, -np.inf)
+    return low, np.logaddexp(outside, top + log_rounded(above, side=Side.UPPER) + rounding)
 
 
 def moved_values(g: Floats) -> tuple[Floats, Floats]:
@@ -172,7 +173,7 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     above = np.where(may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0)
     mass = (below + above).sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        logs = log_rounded(1 / points.theta, round_up=True) + log_rounded(mass, round_up=True)
+        logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
     return np.where(mass > 0, points.base + points.rounding - 1 + logs, -np.inf)
 
 

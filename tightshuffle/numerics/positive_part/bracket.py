@@ -9,6 +9,7 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
 from tightshuffle.numerics.positive_part.contour import contour, without_zero
 from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, log_rounded
+from tightshuffle.side import Side
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_USERS = 1e12
@@ -127,7 +128,7 @@ def _clipped(g: Floats) -> Floats:
 
 def _chernoff(points: TiltedPoints) -> Floats:
     """log of M(theta)^n / (e theta), which is at least E[S_+]."""
-    return points.base + points.rounding - 1 + log_rounded(1 / points.theta, round_up=True)
+    return points.base + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
 
 
 def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:

@@ -43,6 +43,7 @@ from tightshuffle.numerics.positive_part.tilt import (
     log_rounded,
     mgf,
 )
+from tightshuffle.side import Side
 
 _MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 _PAIRED = 8  # likeliest values, whose pairs are candidates for windows
@@ -95,8 +96,10 @@ def smoothing(
     above = growth[0] * (sums[0] + errors[0])
     below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(below > 0, points.base - points.rounding + log_rounded(below, round_up=False), -np.inf)
-        high = points.base + points.rounding + log_rounded(above, round_up=True)
+        low = np.where(
+            below > 0, points.base - points.rounding + log_rounded(below, side=Side.LOWER), -np.inf
+        )
+        high = points.base + points.rounding + log_rounded(above, side=Side.UPPER)
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
 

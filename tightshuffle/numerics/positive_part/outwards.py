@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats
+from tightshuffle.side import Side
 
 _ULP = 2.0**-52
 
 
-def outwards(
-    values: Floats, probabilities: Floats, round_up: bool, ulps: npt.ArrayLike
-) -> tuple[Floats, Floats]:
-    """Distributions moved to a larger (``round_up``) or smaller E[S_+] by more than rounding moved them.
+def outwards(values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Distributions moved to a larger (`Side.UPPER`) or smaller E[S_+] by more than rounding moved them.
 
     ``values`` and ``probabilities`` (..., c) are known to ``ulps`` units in the last place, which broadcast.
     E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
@@ -22,8 +21,9 @@ def outwards(
     """
     up = 1 + np.asarray(ulps) * _ULP
     positive = values > 0
-    moved = np.where(positive == round_up, values * up, values / up)
-    if round_up:
+    moves_up = side is Side.UPPER
+    moved = np.where(positive == moves_up, values * up, values / up)
+    if moves_up:
         above = np.where(positive, probabilities * up, 0.0)
         below = np.where(positive, 0.0, probabilities / up)
         above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.side import Side
 
 ULP = 2.0**-52
 OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
@@ -85,11 +86,11 @@ def rounding_of_base(points: TiltedPoints) -> Floats:
     return ULP * rounding
 
 
-def log_rounded(x: npt.ArrayLike, round_up: bool) -> Floats:
+def log_rounded(x: npt.ArrayLike, side: Side) -> Floats:
     """log x, moved up or down by more than the rounding error of the sum to which it is added."""
     log = np.log(x)
     error = ULP * (OPERATIONS + 4 * np.abs(log))
-    return np.asarray(log + error if round_up else log - error)
+    return np.asarray(log + error if side is Side.UPPER else log - error)
 
 
 class Mgf(NamedTuple):
