@@ -103,10 +103,14 @@ def test_comments_docstrings_and_layout_are_no_code(project, edited, counts):
 
 
 def test_no_code_reads_a_docstring():
-    """Else an edit of a docstring could change a result, and would rerun nothing."""
+    """Else an edit of a docstring could change a result, and would rerun nothing.
+
+    `points.door` reads docstrings to write them: with the meanings of the arguments, for `help`.
+    """
     files = [path for folder in ("scripts", "tightshuffle") for path in (ROOT / folder).rglob("*.py")]
     reads = re.compile(r"__doc__|\bgetdoc\b|\bget_docstring\b|\bdocstring_parser\b")
-    assert [path for path in files if reads.search(path.read_text(encoding="utf-8"))] == []
+    reading = [path for path in files if reads.search(path.read_text(encoding="utf-8"))]
+    assert reading == [ROOT / "tightshuffle/points.py"]
 
 
 def test_the_attack_loads_the_bounds_alone():

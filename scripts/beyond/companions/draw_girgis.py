@@ -60,7 +60,7 @@ def draw(divergences: pd.DataFrame, composed: pd.DataFrame) -> Figure:
     panels[0].set(yscale="log", xlabel="order λ", ylabel="Rényi divergence ε(λ)")
     panels[0].set_title("(a) Rényi divergence of one round")
     panels[1].set(xlabel="ε of all rounds", ylabel="δ", ylim=(DEEPEST, 0))
-    panels[1].set_title(f"(b) δ after {most['compositions'].iloc[0]:,.0f} rounds")
+    panels[1].set_title(f"(b) δ after {most['rounds'].iloc[0]:,.0f} rounds")
     panels[1].yaxis.set_major_formatter(style.POWERS)
     for axis in (panels[0].xaxis, panels[0].yaxis, panels[1].xaxis):
         axis.set(major_locator=LogLocator(), minor_formatter=NullFormatter())

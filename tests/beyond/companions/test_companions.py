@@ -30,8 +30,9 @@ def test_blanket_tables_hold_the_accountants_values():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
         assert row["equation_3"] == at_points(biswas_blanket.log10_equation_3)(row["eps"], **setting)
-        assert row["upper"] == upper(row["eps"], log10=True, **setting)
-        assert row["lower"] == lower(row["eps"], log10=True, **setting)
+        # The last bits of a bound depend on which points are computed together.
+        assert row["upper"] == pytest.approx(upper(row["eps"], log10=True, **setting), rel=1e-13)
+        assert row["lower"] == pytest.approx(lower(row["eps"], log10=True, **setting), rel=1e-13)
         expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
         assert row["count_reverse"] == expected
     halves = tightness[tightness["series"] == "S_2"]
