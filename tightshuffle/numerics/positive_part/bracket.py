@@ -230,8 +230,8 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         without = without_zero(points.rows(rows), tau[rows], new_high[still_wide])
         search.high[rows] = np.minimum(search.high[rows], without)
 
-        # The width grows with the square of tau, hence the root, and a little more. A point goes on while its
-        # bracket gets narrower by a fifth.
+        # The width grows with the square of tau, hence the root, and a little more; but one attempt should
+        # help, and not cost too many nodes. A point goes on while its bracket gets narrower by a fifth.
         excess = search.excess()[remaining]
         tau[remaining] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
         has_improved = (excess < 0.8 * excess_before[remaining]) | np.isinf(excess)
@@ -268,7 +268,7 @@ class _Search:
         """-log of the probability beyond which counts of a value are left out; (points,).
 
         Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+], and so would be the
-        bound on what is left out. So the depth grows by as much, or by 600, as e^-(depth) is to be a float.
+        bound on what is left out. So the depth grows by as much, but by at most 600, for a float e^-depth.
         """
         return np.asarray(_UNLIKELY + np.clip(self.chernoff - self.low, 0.0, 600.0))
 

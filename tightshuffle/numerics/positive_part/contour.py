@@ -225,7 +225,8 @@ def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
     """The number j of the last node, (points,), so large that `truncation` is about e^log_allowed or less.
 
     In its bound e^(-V^2 tau^2 / 2) / (pi V^3 tau^2) the V of the exponent is solved for, with that of the
-    power from the step before. V^2 tau^2 stays at 1 or more.
+    power from the step before. V^2 tau^2 stays at 1 or more. Six steps come close, and `truncation`
+    bounds what is beyond any V.
     """
     reach = 1 / tau
     for _ in range(6):

@@ -210,7 +210,8 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) ->
         moment, _, mean, variance = _moments(g, p, missing, theta)
         _, (total, spread) = _summed(n, shares, moment, mean, variance)
 
-        # Derivatives in x; the minimum is below x where the slope is positive.
+        # Derivatives in x; the minimum is below x where the slope is positive. No step changes theta by more
+        # than a factor of e^3, as Newton's may be far too long.
         slope = total * theta - 2
         curvature = spread * theta**2 + total * theta
         ceiling = np.where(slope > 0, np.minimum(ceiling, x), ceiling)
