@@ -31,18 +31,22 @@ _BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 _ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)])
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
 _DIFFERENCE = 1e-14  # relative error of sums of many terms
-_ULP = 2.0**-52
+_ULP = 2.0**-52  # a unit in the last place of 1
 _SMALLEST = 1e-300  # of a weight that others are divided by
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
 _LARGEST_GAP = 600.0  # between two eps: beyond it e^gap - 1 is e^gap
 _COARSE_POINTS = 2000  # of a distribution, to find a tilt
+_LARGEST_TILT = 1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
 _RARE = -600.0  # ln of a probability below which the sum of probabilities is that of their union
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
 
 
 class LossGrid(NamedTuple):
-    """A loss distribution on the points (first + i) * spacing: natural logs of masses, and at infinity."""
+    """A loss distribution on the points (first + i) * spacing, i = 0, 1, ..., and at infinity.
+
+    ``log_mass`` (points,) and ``log_infinite`` are the natural logs of the probabilities under P.
+    """
 
     first: int
     spacing: float
@@ -56,7 +60,7 @@ class LossGrid(NamedTuple):
 
 
 class _CoarseGrid(NamedTuple):
-    """A `LossGrid` with few points, and how many rounds have it."""
+    """A `LossGrid` with few points (natural logs of masses), and how many rounds have it."""
 
     losses: Floats
     log_mass: Floats
@@ -64,28 +68,34 @@ class _CoarseGrid(NamedTuple):
 
 
 class _TiltedSum(NamedTuple):
-    """The tilted distributions of all rounds, and the moments of their sum.
+    """The tilted distributions of all rounds, and the moments of the sum of their losses under the tilt."""
 
-    ``parts`` are the masses of each distribution without its ends, and how many rounds have it. The sum of
-    their first indices is ``start``, and ``largest_loss`` the largest sum of losses, without sign.
-    """
-
-    parts: list[tuple[Floats, int]]
-    start: int
+    parts: list[tuple[Floats, int]]  # masses of a distribution without its ends, and its rounds
+    start: int  # the sum of the first indices of all rounds
     number_of_rounds: int
-    log_mgf: float
+    log_mgf: float  # natural log of E[e^(theta L)], L being the sum of the losses
     mean: float
     variance: float
-    largest_loss: float
+    largest_loss: float  # the largest absolute value of L
 
 
 def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None) -> LossGrid:
     """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
 
     The largest convex function of e^eps below all points is the delta of a pair (docs/theory.md, "Rounds").
-    ``index`` (p,) has ascending whole numbers from 0, and ``ln_delta`` (p,) the natural log of an upper bound
-    at eps = index * spacing. ``reverse`` (p,) is that of Q against P, where it is another one. What remains
-    at the last point is an infinite loss. Slopes are kept as logarithms. Masses are rounded up.
+    What remains of delta at the last point is the probability of an infinite loss. Slopes are kept as
+    logarithms. Masses are rounded up.
+
+    Parameters
+    ----------
+    index : int array (p,)
+        Ascending whole numbers from 0: the points are eps = index * spacing.
+    spacing : float
+        The step of the grid.
+    ln_delta : float array (p,)
+        Natural log of an upper bound on delta of P against Q at these eps.
+    reverse : float array (p,)
+        The same for Q against P. Without it, ``ln_delta`` holds for both.
     """
     eps = index * spacing
     forward = np.minimum.accumulate(np.minimum(ln_delta, 0.0))
@@ -119,7 +129,11 @@ def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats
 
 
 def _ln_jumps(index: Integers, eps: Floats, ln_delta: Floats) -> tuple[Integers, Floats]:
-    """The indices where the slope of the convex function jumps, and ln of each jump: the mass under Q."""
+    """The numbers in ``index`` where delta's slope in e^eps jumps, and ln of each jump: the mass under Q.
+
+    Delta is the largest convex function below the points ``eps``, ``ln_delta`` (p,), as in `connected`. Its
+    first corner, eps = 0, is not among them. After the last corner the slope is 0.
+    """
     corners, ln_slopes = _lower_hull(eps.tolist(), ln_delta.tolist())
     next_ln_slopes = np.append(ln_slopes[1:], -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,7 +142,7 @@ def _ln_jumps(index: Integers, eps: Floats, ln_delta: Floats) -> tuple[Integers,
 
 
 def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
-    """The `LossGrid` with these probabilities under P of the losses index * spacing."""
+    """The `LossGrid` with the losses index * spacing, ``masses`` having each one's probability under P."""
     index = np.array(sorted(masses))
     probabilities = np.array([masses[i] for i in index.tolist()])
     log_mass = np.full(index[-1] - index[0] + 1, -np.inf)
@@ -138,9 +152,10 @@ def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
 
 
 def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floats]:
-    """Corners (c,) of the largest convex function of e^eps below the points, and ln |slope| between them.
+    """Corners of the largest convex function of e^eps below the points, and ln |slope| between them.
 
-    ``ln_delta`` falls, so slopes are negative. From corner to corner they are less steep.
+    The c corners are indices of the points (``eps``, ``ln_delta``), the first and the last among them, and
+    there are c - 1 slopes. They are negative, as ``ln_delta`` falls, and less steep from corner to corner.
     """
 
     def ln_slope(a: int, b: int) -> float:
@@ -164,10 +179,10 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
 
 
 def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> Floats:
-    """Natural log of delta of independent rounds at ``eps`` (e,).
+    """Natural log of a bound on delta of independent rounds at ``eps``, (e,).
 
     ``rounds`` has each `LossGrid` with the number of rounds that have it. All have the same spacing.
-    The result moves to its ``side`` by the convolution's largest error.
+    The result moves to its ``side`` by the convolution's largest error: an upper or a lower bound.
     """
     eps = np.asarray(eps, dtype=float)
     ln_finite = np.full(eps.shape, -np.inf)
@@ -192,7 +207,12 @@ def _ln_finite_part(
     coarse_grids: Sequence[_CoarseGrid],
     side: Side,
 ) -> tuple[int, Floats]:
-    """How many of the ascending ``eps`` one tilt serves, and the natural log of delta's finite part."""
+    """How many of the ascending ``eps`` one tilt serves, and ln of delta's part of finite losses there.
+
+    The first eps is always served. ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the
+    same rounds on few points, to choose the tilt. With losses s of the composition and their tilted masses,
+    delta(e) is the sum over s > e of mass * e^(-theta s) (1 - e^(e - s)), times e^log_mgf.
+    """
     spacing = rounds[0][0].spacing
     theta = _tilt(eps[0], coarse_grids, spacing)
     tilted = _tilt_rounds(rounds, theta)
@@ -203,8 +223,7 @@ def _ln_finite_part(
     limit = min(tilted.mean + reach, eps[0] + _FAR / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))
 
-    # The sum over losses s > e of (1 - e^(e - s)) e^(-theta s) is two sums from the top, around the served
-    # eps.
+    # It is a difference of two sums from the top. All exponents are taken from a served eps, ``centre``.
     centre = eps[served // 2]
     shift = np.clip(losses - centre, -_FAR / (1 + theta), None)
     starts = np.searchsorted(losses, eps[:served], side="right")
@@ -231,7 +250,7 @@ def _ln_finite_part(
 
 
 def _tilt_rounds(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
-    """The distributions with weights e^(theta loss), without `_CUT` of the mass at either end."""
+    """The distributions of ``rounds`` with weights e^(theta loss), less `_CUT` of the mass at either end."""
     parts: list[tuple[Floats, int]] = []
     start = count = 0
     log_mgf = mean = variance = largest_loss = 0.0
@@ -255,9 +274,11 @@ def _tilt_rounds(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _Tilte
 
 
 def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
-    """The distribution of a sum of indices, so many drawn by each distribution: first index, masses, noise.
+    """The distribution of a sum of indices: its first index, its masses from there on, and their noise.
 
-    Outside of them lies at most _WRAPPED. The noise bounds the Euclidean norm of the errors (see the module).
+    ``parts`` are the masses of distributions on 0, 1, ..., and how many summands have each. Outside of the
+    result lies a mass of at most `_WRAPPED`. The noise bounds the Euclidean norm of the errors (see the
+    module).
     """
     low, high = _range_of_sum(parts)
     size = high - low + 1
@@ -275,9 +296,10 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
 
 
 def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
-    """The first and the last index of a sum of indices, but for at most _WRAPPED: Chernoff's bounds.
+    """The first and the last index of a sum of indices, but for a mass of at most `_WRAPPED`.
 
-    They are taken for bins, with the neighbours in each at the index where they weigh most.
+    ``parts`` are those of `_convolve`. The ends are Chernoff's bounds for half of this mass each. They are
+    taken for bins of neighbouring indices, all of which count as the index that weighs most.
     """
     low = 0
     high = sum((probabilities.size - 1) * times for probabilities, times in parts)
@@ -296,6 +318,8 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
     for masses, firsts, step, times in binned:
         heaviest = firsts + (step - 1) * is_above[:, None]
         ln_mgf += times * np.log(np.exp(orders[:, None] * heaviest) @ masses)
+
+    # The sum is beyond (ln_mgf + x) / order with a probability of at most e^-x; for a negative order, below.
     bounds = (ln_mgf + math.log(2 / _WRAPPED)) / orders
     low = max(low, math.floor(bounds[~is_above].max()))
     high = min(high, math.ceil(bounds[is_above].min()))
@@ -303,12 +327,12 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
 
 
 def _sum_from_the_top(terms: Floats, starts: Integers) -> Floats:
-    """Sums of the terms from each start to the end."""
+    """Sums of the terms from each index in ``starts`` to the end; the size of the terms is an index too."""
     return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
 
 
 def _coarse_grid(grid: LossGrid, times: int) -> _CoarseGrid:
-    """The grid with neighbouring points put together."""
+    """The grid with neighbouring points put together at the first one's loss; ``times`` rounds have it."""
     starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // _COARSE_POINTS))
     losses = grid.losses[starts]
     losses[-1] = grid.losses[-1]  # the sum is to reach every eps below the largest loss
@@ -316,12 +340,15 @@ def _coarse_grid(grid: LossGrid, times: int) -> _CoarseGrid:
 
 
 def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) -> float:
-    """About the theta >= 0 at which the tilted sum of losses has the mean ``target``. 0 where it is above.
+    """About the theta >= 0 at which the sum of losses tilted by e^(theta loss) has the mean ``target``.
 
-    Every theta gives the same delta. A theta that fits has the smallest rounding error.
+    ``target`` is an eps, and ``spacing`` the step of the grids before they were made coarse. Theta is 0 where
+    the mean without a tilt is above the target. Every theta gives the same delta. One that fits has the
+    smallest rounding error, so that a rough root, on grids of few points, is enough.
     """
 
     def surplus(theta: float) -> float:
+        """By how much the mean under the tilt is above the target."""
         mean = 0.0
         for losses, log_mass, times in coarse_grids:
             logs = log_mass + theta * losses
@@ -332,7 +359,7 @@ def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) ->
     if surplus(0.0) >= 0:
         return 0.0
     high = 1.0
-    while surplus(high) < 0 and high * spacing < 1e3:
+    while surplus(high) < 0 and high * spacing < _LARGEST_TILT:
         high *= 2
     if surplus(high) <= 0:
         return high
@@ -340,7 +367,10 @@ def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) ->
 
 
 def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> float:
-    """Natural log of the probability that a round has an infinite loss, 1 - product of (1 - p)^times."""
+    """ln of a bound on the probability that any round has an infinite loss, 1 - product of (1 - p)^times.
+
+    ``rounds`` and ``side`` are those of `ln_delta`; p is a grid's probability of an infinite loss.
+    """
     with_infinite = [(grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf]
     if not with_infinite:
         return -math.inf

@@ -290,15 +290,16 @@ def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alon
         assert lower <= exact_log(row, probabilities, n) <= upper <= lower + 1e-9
 
 
-NO_BOX = {"_FEW_ATOMS": 0, "_SOME_ATOMS": 0, "_MOST_ATOMS": 0}
+NO_BOX = {"_FEW_COMBINATIONS": 0, "_SOME_COMBINATIONS": 0, "_MOST_COMBINATIONS": 0}
 
 
 @pytest.mark.parametrize(
     ("of_bracket", "of_contour"),
     [
         (NO_BOX, {}),  # contour integrals only
-        ({"_FEW_ATOMS": 0, "_ATTEMPTS": 1}, {}),  # one integral, then a box
-        ({"_FEW_ATOMS": 0, "_SOME_ATOMS": 0, "_ATTEMPTS": 1}, {}),  # one integral, then the largest boxes
+        ({"_FEW_COMBINATIONS": 0, "_ATTEMPTS": 1}, {}),  # one integral, then a box
+        # one integral, then the largest boxes
+        ({"_FEW_COMBINATIONS": 0, "_SOME_COMBINATIONS": 0, "_ATTEMPTS": 1}, {}),
         (NO_BOX, {"_MOST_NODES": 30}),  # too few nodes: Chernoff
         (NO_BOX, {"_BATCH": 64, "_TERMS": 8}),  # many batches
         ({"_MOST_COUNTED": 2}, {}),  # no box may hold so many users

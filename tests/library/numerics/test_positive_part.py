@@ -54,14 +54,14 @@ def distribution_at_an_edge(rng):
     return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
 
 
-@pytest.mark.parametrize("few_atoms", [0, bracket._FEW_ATOMS])  # the contour first, or the sum over a box
-def test_laws_against_rational_sums(few_atoms, monkeypatch):
-    monkeypatch.setattr(bracket, "_FEW_ATOMS", few_atoms)
+@pytest.mark.parametrize("few_combinations", [0, bracket._FEW_COMBINATIONS])  # the contour or a box first
+def test_laws_against_rational_sums(few_combinations, monkeypatch):
+    monkeypatch.setattr(bracket, "_FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
     laws = [(*law, 1e-4) for law in EDGES]
-    for _ in range(150 if few_atoms else 15):
+    for _ in range(150 if few_combinations else 15):
         laws.append((*random_distribution(rng), int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)))
-    for _ in range(200 if few_atoms else 20):
+    for _ in range(200 if few_combinations else 20):
         laws.append((*distribution_at_an_edge(rng), int(rng.integers(1, 9)), 1e-4))
     with np.errstate(all="raise", under="ignore"):
         for values, probabilities, n, width in laws:
@@ -196,10 +196,10 @@ def test_only_the_largest_of_a_group_are_narrow():
         np.testing.assert_array_equal(together[:, own].max(axis=1), each[:, own].max(axis=1))
 
 
-@pytest.mark.parametrize("few_atoms", [0, bracket._FEW_ATOMS])
-def test_sums_of_expectations_with_factors(few_atoms, monkeypatch):
+@pytest.mark.parametrize("few_combinations", [0, bracket._FEW_COMBINATIONS])
+def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
     """Points that do not count in their sum have rough brackets, and the sum is narrow."""
-    monkeypatch.setattr(bracket, "_FEW_ATOMS", few_atoms)
+    monkeypatch.setattr(bracket, "_FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(29)
     n, width = np.arange(1, 61), 1e-3
     factors = -((n - 30) ** 2) / 6.0 - np.log(n)

@@ -11,61 +11,79 @@ from typing import NamedTuple
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.numerics.positive_part.tilt import OPERATIONS, ULP, TiltedPoints, log_rounded
+from tightshuffle.numerics.positive_part.tilt import (
+    LARGEST_EXPONENT,
+    OPERATIONS,
+    ULP,
+    TiltedPoints,
+    log_rounded,
+)
 from tightshuffle.side import Side
 
-_NEWTON = 12  # Newton's steps to the counts at the edge of a box
+_NEWTON = 12  # Newton's steps to the counts at the edge of a box; the bounds hold for a box of any size
 _TOGETHER = 10**5  # combinations in a box of several points, at most
-_CALL, _PROBABILITY = 10**5, 30  # what a box, and one of its probabilities, cost beside a term of a sum
+_CALL, _PROBABILITY = 10**5, 30  # cost of a box and of one of its probabilities, if a term of a sum costs 1
 _TERMS = 2**14  # about how many terms of sums are computed at once: they fit into a cache
-_LEAST_LOG = -690.0  # of a probability beside the largest one, that counts as its own; a smaller one is moved
-_VANISHING = 1e-250  # a sum beside the largest probability that is too close to these
+# log of the least probability, over the largest, that counts as it is. A smaller one would lose digits as a
+# float: upper bounds take this one for it, and lower bounds 0.
+_LEAST_LOG = -690.0
+_VANISHING = 1e-250  # a sum over the largest probability below which such replaced probabilities may count
 
 
 class Boxes(NamedTuple):
-    """The values, 0 among them, the likeliest last, and ranges of how many users have each but the last.
+    """The values, 0 among them, the likeliest last, and ranges of how many copies have each but the last.
 
-    One row for each point.
+    One row for each point. "Likeliest" is meant under the tilt. Logarithms are natural.
     """
 
-    g: Floats
-    log_p: Floats
-    log_weights: Floats
-    first: Floats
-    last: Floats
-    atoms: Floats  # (points,): combinations of counts in the box
-    over: Floats  # (points,): by how much rounding makes the sum of the probabilities larger than 1
+    g: Floats  # (points, values), as the two below
+    log_p: Floats  # of the probabilities
+    log_weights: Floats  # of the tilted probabilities
+    first: Floats  # (points, values - 1): the smallest count of each value in the box
+    last: Floats  # and the largest
+    combinations: Floats  # (points,): of counts in the box, at most
+    excess: Floats  # (points,): by how much rounding makes the sum of the probabilities larger than 1
 
     def rows(self, index: Integers) -> "Boxes":
+        """The boxes of the points with these indices."""
         return Boxes(*(part[index] for part in self))
 
 
 def boxes(points: TiltedPoints, unlikely: Floats) -> Boxes:
+    """The box of each point, so large that a count leaves it with a probability of about e^-unlikely.
+
+    ``unlikely`` (points,), above 0. The probability is that under the tilt.
+    """
     total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
-        zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
-        log_p = np.concatenate([np.log(points.p), zero[:, None]], axis=1)
+        log_zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
+        log_p = np.concatenate([np.log(points.p), log_zero[:, None]], axis=1)
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
-    likeliest = log_weights == log_weights.max(axis=1, keepdims=True)
-    order = np.argsort(likeliest, axis=1, kind="stable")
+
+    # The count of the last value is what the others leave of n, so it needs no range: the likeliest is last.
+    is_likeliest = log_weights == log_weights.max(axis=1, keepdims=True)
+    order = np.argsort(is_likeliest, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
+
     # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``unlikely``.
+    # Below m it is at most m, so where m <= unlikely the range starts at 0. 1e-280 keeps log(x / m) finite.
     n = points.n.sum(axis=1)
     expected = n[:, None] * np.exp(log_weights[:, :-1])
     first, last = _unlikely_counts(np.maximum(expected, 1e-280), unlikely[:, None])
     first = np.where(expected > unlikely[:, None], np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), n[:, None]), 0)
     with np.errstate(over="ignore"):  # of hundreds of values
-        atoms = np.prod(last - first + 1, axis=1)
-    over = np.array([max(math.fsum([-1.0, *row]), 0.0) for row in points.p.tolist()])
-    return Boxes(g, log_p, log_weights, first, last, atoms, over)
+        combinations = np.prod(last - first + 1, axis=1)
+    excess = np.array([max(math.fsum([-1.0, *row]), 0.0) for row in points.p.tolist()])
+    return Boxes(g, log_p, log_weights, first, last, combinations, excess)
 
 
 def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats]:
-    """Both x at which x log(x / m) - x + m, which is convex, is ``unlikely``, for m = ``expected``.
+    """Both x at which x log(x / m) - x + m, which is convex in x, is ``unlikely``, for m = ``expected``.
 
     Newton's method from outside: below m, where there is such an x, and above it by Bernstein's inequality.
+    Below m, x stays at 1e-12 m or more, so that its logarithm is finite.
     """
     step = np.sqrt(2 * expected * unlikely)
     low = np.maximum(expected - step, 1e-12 * expected)
@@ -77,16 +95,17 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
 
 
 def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
-    """Bounds by the sums over boxes, (points,). The bound on the rest is added to the upper bounds only.
+    """Lower and upper bounds on log E[S_+], (points,) each, by sums over the boxes ``ranges``.
 
-    Combinations of counts have the same probabilities for all points with the same numbers of copies and the
-    same probabilities of values. Such points are summed over one box, which holds the boxes of all of them.
+    The bound on the rest is added to the upper bounds only. Combinations of counts have the same
+    probabilities for all points with the same numbers of copies and the same probabilities of values. Such
+    points are summed over one box, which holds the boxes of all of them.
     """
     low, high = np.empty((2, len(points)))
     waiting = _alike(points, ranges)
     while waiting:
         rows = waiting.pop()
-        bounds = None if _apart(ranges.rows(rows)) else _sum_box(points.rows(rows), ranges.rows(rows))
+        bounds = None if _is_split(ranges.rows(rows)) else _sum_box(points.rows(rows), ranges.rows(rows))
         if bounds is None:
             waiting += _halves(rows)
         else:
@@ -95,68 +114,82 @@ def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
 
 
 def _alike(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
-    """The numbers of the points with the same number of copies and the same probabilities of values."""
-    keys = np.column_stack([points.n.sum(axis=1), ranges.log_p, ranges.over])
-    owners = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    order = np.argsort(owners, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(owners[order])) + 1)
+    """Groups of points with the same number of copies and the same probabilities of values: their indices."""
+    keys = np.column_stack([points.n.sum(axis=1), ranges.log_p, ranges.excess])
+    group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(group, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def _apart(ranges: Boxes) -> bool:
-    """Whether to sum these in two halves: one box for all is too large, or takes longer than two boxes."""
+def _is_split(ranges: Boxes) -> bool:
+    """Whether these points are to be summed in two halves: one box for all is too large, or takes longer."""
     if len(ranges.g) == 1:
         return False
-    atoms, terms = _size(ranges)
-    halves = [_size(ranges.rows(rows))[1] for rows in _halves(np.arange(len(ranges.g)))]
-    return atoms > _TOGETHER or terms > sum(halves)
+    combinations, cost = _size(ranges)
+    costs_of_halves = [_size(ranges.rows(rows))[1] for rows in _halves(np.arange(len(ranges.g)))]
+    return combinations > _TOGETHER or cost > sum(costs_of_halves)
 
 
 def _size(ranges: Boxes) -> tuple[float, float]:
-    """How many combinations one box for all of these has, and how long it takes, in terms of its sums."""
+    """How many combinations one box for all these points has, and how long it takes, in terms of its sums."""
     with np.errstate(over="ignore"):  # of hundreds of values
-        atoms = float(np.prod(ranges.last.max(axis=0) - ranges.first.min(axis=0) + 1))
-    return atoms, _CALL + (_PROBABILITY + len(ranges.g)) * atoms
+        combinations = float(np.prod(ranges.last.max(axis=0) - ranges.first.min(axis=0) + 1))
+    return combinations, _CALL + (_PROBABILITY + len(ranges.g)) * combinations
 
 
 def _halves(rows: Integers) -> list[Integers]:
+    """The first and the second half of the indices."""
     middle = len(rows) // 2
     return [rows[:middle], rows[middle:]]
 
 
 def _sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
-    """Bounds for points that are alike, by sums over one box.
+    """Lower and upper bounds on log E[S_+], (points,) each, by sums over one box.
 
-    None if there are several points, and the probabilities that count for one of them are too small for a
-    float beside those that count for another one.
+    The ``points`` have the same number of copies and the same probabilities, only their values differ (see
+    `_alike`). The one box holds all the boxes ``ranges`` of the points.
+
+    None if there are several points and one of them depends on combinations so unlikely that as floats they
+    vanish beside the likeliest combination, which may be one that another point needs. Smaller groups of
+    points are to be summed then.
     """
-    first, last = ranges.first.min(axis=0), ranges.last.max(axis=0)
-    outside = log_outside(points, ranges.log_weights, first, last)
+    first = ranges.first.min(axis=0)
+    last = ranges.last.max(axis=0)
+    log_rest = log_outside(points, ranges.log_weights, first, last)
     n = float(points.n[0].sum())
 
-    less, more = moved_values(ranges.g)
-    x = _combinations(first, last, n)
-    x = x[:, more.max(axis=0) @ x > 0]
-    if x.size == 0:
-        return np.full(len(points), -np.inf), outside
+    # Combinations whose sum S is positive for no point add nothing.
+    lower_g, upper_g = moved_values(ranges.g)
+    counts = _combinations(first, last, n)
+    counts = counts[:, upper_g.max(axis=0) @ counts > 0]
+    if counts.size == 0:
+        return np.full(len(points), -np.inf), log_rest
 
-    exponent, lost = _log_probabilities(ranges.log_p[0], x, n)
-    top = exponent.max()
-    terms = np.exp(np.maximum(exponent - top, _LEAST_LOG))
-    below = _positive_sums(less, x, np.where(exponent - top < _LEAST_LOG, 0.0, terms * np.exp(-lost)))
-    above = _positive_sums(more, x, terms * np.exp(np.minimum(lost, 700.0)))
-    if len(points) > 1 and np.any(above < _VANISHING * more.max(axis=1) * n):
+    # The probability of each combination over the largest one, moved down and up by its error.
+    log_probability, error = _log_probabilities(ranges.log_p[0], counts, n)
+    log_largest = log_probability.max()
+    log_ratio = log_probability - log_largest
+    ratio = np.exp(np.maximum(log_ratio, _LEAST_LOG))
+    lower_ratio = np.where(log_ratio < _LEAST_LOG, 0.0, ratio * np.exp(-error))
+    upper_ratio = ratio * np.exp(np.minimum(error, LARGEST_EXPONENT))
+
+    below = _positive_sums(lower_g, counts, lower_ratio)
+    above = _positive_sums(upper_g, counts, upper_ratio)
+    if len(points) > 1 and np.any(above < _VANISHING * upper_g.max(axis=1) * n):
         return None
 
-    rounding = ULP * 4 * abs(top)
-    # Rounding may make the probabilities' sum larger than 1: then it is divided by, n times.
-    divided = n * float(ranges.over[0])
+    # If rounding made the sum of the probabilities 1 + excess, each of them is too large by this factor, and
+    # a product of n of them by (1 + excess)^n <= e^(n excess).
+    rounding = ULP * 4 * abs(log_largest)
+    log_excess = n * float(ranges.excess[0])
     with np.errstate(divide="ignore"):
-        low = np.where(below > 0, top + log_rounded(below, side=Side.LOWER) - rounding - divided, -np.inf)
-    return low, np.logaddexp(outside, top + log_rounded(above, side=Side.UPPER) + rounding)
+        log_below = log_largest + log_rounded(below, side=Side.LOWER) - rounding - log_excess
+    low = np.where(below > 0, log_below, -np.inf)
+    return low, np.logaddexp(log_rest, log_largest + log_rounded(above, side=Side.UPPER) + rounding)
 
 
 def moved_values(g: Floats) -> tuple[Floats, Floats]:
-    """Values (..., values) whose sums over users are below and above those of ``g``, rounding included."""
+    """Values (..., values) whose sums over copies, computed in floats, are below and above those of ``g``."""
     slack = ULP * (g.shape[-1] + 4) * np.abs(g)
     return g - slack, g + slack
 
@@ -164,7 +197,9 @@ def moved_values(g: Floats) -> tuple[Floats, Floats]:
 def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: Floats) -> Floats:
     """log of the bound on what combinations outside of one box add to E[S_+]; -inf where there are none.
 
-    ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last`` (values - 1,): the box.
+    The result is (points,). ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last``
+    (values - 1,): the box. The probability that a count leaves its range is Chernoff's bound of a binomial
+    number, e^(-n D) with the relative entropy D of the first share of n outside of the range.
     """
     n = points.n.sum(axis=1)[:, None]
     weights = np.minimum(np.exp(log_weights[:, :-1]), 1.0)
@@ -172,44 +207,60 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     may_exceed = (last < n) & (weights > 0)
     above = np.where(may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0)
     mass = (below + above).sum(axis=1)
+
+    # M(theta)^n / (e theta) times this mass: the 1 is the log of e.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
     return np.where(mass > 0, points.base + points.rounding - 1 + logs, -np.inf)
 
 
 def _combinations(first: Floats, last: Floats, n: float) -> Floats:
-    """How many of n users have each value, one column for each combination of counts in the box."""
-    counts = [np.arange(a, b + 1) for a, b in zip(first, last, strict=True)]
-    x = np.array([column.ravel() for column in np.meshgrid(*counts, indexing="ij")])
-    rest = n - x.sum(axis=0, keepdims=True)
-    return np.concatenate([x, rest])[:, rest[0] >= 0]
+    """The combinations of counts in the box, one per column: how many of n copies have each value.
+
+    ``first``, ``last`` (values - 1,): the box. The last row (of values rows) is what the other counts leave
+    of n; combinations of more than n copies are left out.
+    """
+    ranges = [np.arange(a, b + 1) for a, b in zip(first, last, strict=True)]
+    counts = np.array([column.ravel() for column in np.meshgrid(*ranges, indexing="ij")])
+    rest = n - counts.sum(axis=0, keepdims=True)
+    return np.concatenate([counts, rest])[:, rest[0] >= 0]
 
 
-def _positive_sums(g: Floats, x: Floats, weights: Floats) -> Floats:
-    """The sums of weight times (g x)_+ over all combinations, the columns of ``x``; (points,)."""
+def _positive_sums(g: Floats, counts: Floats, weights: Floats) -> Floats:
+    """The sums of weight times (g @ counts)_+ over all combinations, (points,).
+
+    ``g`` (points, values); ``counts`` (values, combinations), as of `_combinations`; ``weights``
+    (combinations,).
+    """
     sums = np.empty(len(g))
-    chunk = 1 + _TERMS // x.shape[1]
+    chunk = 1 + _TERMS // counts.shape[1]
     for start in range(0, len(g), chunk):
-        s = g[start : start + chunk] @ x
-        np.maximum(s, 0.0, out=s)
-        s *= weights
-        sums[start : start + chunk] = s.sum(axis=1)
+        terms = g[start : start + chunk] @ counts
+        np.maximum(terms, 0.0, out=terms)
+        terms *= weights
+        sums[start : start + chunk] = terms.sum(axis=1)
     return sums
 
 
-def _log_probabilities(log_p: Floats, x: Floats, n: float) -> tuple[Floats, Floats]:
-    """log of the probability of each combination, the columns of ``x``, and what rounding may do to it."""
+def _log_probabilities(log_p: Floats, counts: Floats, n: float) -> tuple[Floats, Floats]:
+    """log of the multinomial probability of each combination, and what rounding may do to this log.
+
+    ``log_p`` (values,): logs of the probabilities. ``counts`` (values, combinations), as of `_combinations`.
+    The log is that of n! / (product of all counts!) times the product of the probabilities^counts.
+    """
     from scipy.special import gammaln  # here, for it takes as long to import as numpy
 
     # log of n! / (n - counted)! as a running sum: for large n the two factorials nearly cancel.
-    counted = (n - x[-1]).astype(np.int64)
+    counted = (n - counts[-1]).astype(np.int64)  # copies with any value but the last
     falling = np.concatenate([[0.0], np.cumsum(np.log(n - np.arange(counted.max())))])[counted]
-    factorials = gammaln(x[:-1] + 1).sum(axis=0)
-    log_p = np.where(np.isneginf(log_p), 0.0, log_p)
-    exponent = log_p @ x + falling - factorials
-    units = 4 * np.abs(log_p) @ x + (counted + 4) * falling + 8 * factorials
-    lost = ULP * (units + x.shape[1] + OPERATIONS)
-    return exponent, lost
+    factorials = gammaln(counts[:-1] + 1).sum(axis=0)
+    log_p = np.where(np.isneginf(log_p), 0.0, log_p)  # its counts are all 0
+    log_probability = log_p @ counts + falling - factorials
+
+    # Of the products, the running sum and the factorials; then of `_positive_sums` over all combinations.
+    units = 4 * np.abs(log_p) @ counts + (counted + 4) * falling + 8 * factorials
+    error = ULP * (units + counts.shape[1] + OPERATIONS)
+    return log_probability, error
 
 
 def _relative_entropy(share: Floats, probability: Floats) -> Floats:

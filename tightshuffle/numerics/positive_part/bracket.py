@@ -12,16 +12,16 @@ from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, lo
 from tightshuffle.side import Side
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
-_MOST_USERS = 1e12
-_ATTEMPTS = 8
+_MOST_COPIES = 1e12  # the largest n that is accepted
+_ATTEMPTS = 8  # contour integrals of one point, at most
 _COARSE = 0.1  # width of the bracket that rules out most of a group
 _NEGLIGIBLE = 0.01  # of the width: what all points together may add that do not count in a sum
-_UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out
+_UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out: about 6e-19
 # Up to so many combinations of values are summed one by one:
-_FEW_ATOMS = 4_000  # before any contour integral,
-_SOME_ATOMS = 5 * 10**4  # after one contour integral whose bracket is too wide,
-_MOST_ATOMS = 2 * 10**6  # after all contour integrals
-_MOST_COUNTED = 4_000  # users without the likeliest value in one combination
+_FEW_COMBINATIONS = 4_000  # before any contour integral,
+_SOME_COMBINATIONS = 5 * 10**4  # after one contour integral whose bracket is too wide,
+_MOST_COMBINATIONS = 2 * 10**6  # after all contour integrals
+_MOST_COUNTED = 4_000  # copies without the likeliest value, in such a combination
 
 
 def log_positive_part(
@@ -61,9 +61,9 @@ def log_positive_part(
     ------
     ValueError for a largest value out of its range.
     """
-    g, p, users, thinned, shape = _flattened(values, probabilities, n, shares)
+    g, p, copies, shares, shape = _flattened(values, probabilities, n, shares)
     g = np.where(p > 0, g, 0.0)
-    low, high = np.full((2, len(users)), -np.inf)
+    low, high = np.full((2, len(g)), -np.inf)
     largest = g.max(axis=1)
     rows = np.flatnonzero(largest > 0)
     if not np.all((largest[rows] > _SMALLEST) & (largest[rows] < 1 / _SMALLEST)):
@@ -71,7 +71,7 @@ def log_positive_part(
     if rows.size == 0:
         return low.reshape(shape), high.reshape(shape)
 
-    points = at_saddle(_clipped(g[rows]), p[rows], users[rows], thinned[rows])
+    points = at_saddle(_clipped(g[rows]), p[rows], copies[rows], shares[rows])
     if groups is not None:
         brackets = _largest(points, np.reshape(groups, -1)[rows], width)
     elif log_factors is not None:
@@ -86,55 +86,76 @@ def log_positive_part(
 def _flattened(
     values: npt.ArrayLike, probabilities: npt.ArrayLike, n: npt.ArrayLike, shares: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Floats, Floats, tuple[int, ...]]:
-    """Values and probabilities (points, c), copies and their shares (points, m), and the leading shape."""
-    if shares is None:
-        n, shares = np.asarray(n)[..., None], 1.0
-    g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
-    users, thinned = np.broadcast_arrays(np.asarray(n, float), np.asarray(shares, float))
-    shape = np.broadcast_shapes(g.shape[:-1], users.shape[:-1])
+    """The arguments of `log_positive_part` with one row for each point, and the shape of the points.
 
-    def flat(array: Floats) -> Floats:
+    The rows are values and probabilities (points, c), then numbers of copies and their shares (points, m).
+    Without ``shares`` there is one number of copies, n, none of which is left out: m is 1 and its share 1.
+    """
+    if shares is None:
+        n = np.asarray(n)[..., None]
+        shares = 1.0
+    g, p = np.broadcast_arrays(np.asarray(values, float), np.asarray(probabilities, float))
+    copies, shares = np.broadcast_arrays(np.asarray(n, float), np.asarray(shares, float))
+    shape = np.broadcast_shapes(g.shape[:-1], copies.shape[:-1])
+
+    def flatten(array: Floats) -> Floats:
         columns = array.shape[-1]
         return np.broadcast_to(array, (*shape, columns)).reshape(-1, columns)
 
-    return flat(g), flat(p), flat(users), flat(thinned), shape
+    return flatten(g), flatten(p), flatten(copies), flatten(shares), shape
 
 
 def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
-    """About how many copies of G there are where (G_1 + ... + G_n)_+ has its expectation; (points,).
+    """About how many copies of G there are in the outcomes that make up E[(G_1 + ... + G_n)_+]; (points,).
 
-    ``values``, ``probabilities`` (points, c); ``n``, ``shares`` (m,), as for `log_positive_part`. 1 where no
-    value is positive.
+    These are the outcomes of the tilted distribution: the result is the mean number of copies under the tilt,
+    a number of copies, no logarithm. It is 1 for a point without a positive value.
+
+    Parameters
+    ----------
+    values, probabilities : float arrays (points, c)
+        The values of one G and their probabilities.
+    n, shares : arrays (m,)
+        The m independent numbers of copies, Binomial(n, share) or Poisson, as of `log_positive_part`. They
+        are the same for all points.
     """
     g = np.where(probabilities > 0, values, 0.0)
-    copies = np.ones(len(values))
+    mean_copies = np.ones(len(values))
     rows = np.flatnonzero(g.max(axis=1) > 0)
     if rows.size:
         shape = (len(rows), np.size(n))
-        users = np.asarray(np.broadcast_to(n, shape), float)
-        thinned = np.asarray(np.broadcast_to(shares, shape), float)
-        points = at_saddle(_clipped(g[rows]), probabilities[rows], users, thinned)
-        copies[rows] = points.rates.sum(axis=1)
-    return copies
+        copies = np.asarray(np.broadcast_to(n, shape), float)
+        shares = np.asarray(np.broadcast_to(shares, shape), float)
+        points = at_saddle(_clipped(g[rows]), probabilities[rows], copies, shares)
+        mean_copies[rows] = points.rates.sum(axis=1)
+    return mean_copies
 
 
 def _clipped(g: Floats) -> Floats:
-    """Values without those so far below 0 that their squares overflow.
+    """The values (..., c), none lower than -10^13 times the largest: else squares could overflow.
 
-    From there on one value outweighs all that the other copies can add: how far below does not matter.
+    One copy of such a value outweighs all that the other copies can add: how low it is does not matter.
     """
-    return np.maximum(g, -10 * _MOST_USERS * g.max(axis=-1, keepdims=True))
+    return np.maximum(g, -10 * _MOST_COPIES * g.max(axis=-1, keepdims=True))
 
 
 def _chernoff(points: TiltedPoints) -> Floats:
-    """log of M(theta)^n / (e theta), which is at least E[S_+]."""
+    """log of M(theta)^n / (e theta), an upper bound on E[S_+]; (points,)."""
     return points.base + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
 
 
 def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:
-    """Brackets, as narrow as ``width`` for those points that can be the largest of their group."""
-    low, high = np.full(len(points), -np.inf), _chernoff(points)
+    """Lower and upper bounds on log E[S_+], (points,), narrow where a point can be the largest of its group.
+
+    ``groups`` (points,): the number of each point's group, from 0. ``width``: high - low of a narrow bracket
+    is log(1 + width).
+    """
+    low = np.full(len(points), -np.inf)
+    high = _chernoff(points)
     best = np.full(groups.max() + 1, -np.inf)  # a lower bound on the largest of each group
+
+    # First the point of each group with the largest Chernoff bound, then the others: roughly, to rule out
+    # most of them, and then as narrow as wanted.
     order = np.lexsort((-high, groups))
     first_of_group = np.unique(groups[order], return_index=True)[1]
     likely = order[first_of_group]
@@ -152,19 +173,24 @@ def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floa
 def _summands(
     points: TiltedPoints, sums: Integers, log_factors: Floats, width: float
 ) -> tuple[Floats, Floats]:
-    """Brackets, as narrow as ``width`` for those points that count in their sum, the number in ``sums``.
+    """Lower and upper bounds on log E[S_+], (points,), narrow for the points that count in their sum.
 
-    The first choice is by the approximation at the saddle point, which may be too large where S is rarely
-    positive. The second choice is by the brackets of the first.
+    ``sums`` (points,): the number of the sum that each point is in, from 0. ``log_factors`` (points,):
+    natural logs of the factors in it. ``width``: high - low of a narrow bracket is log(1 + width).
+
+    The first choice of points is by the approximation at the saddle point, which may be too large where S is
+    rarely positive. The second choice is by the brackets of the first.
     """
-    low, high = np.full(len(points), -np.inf), _chernoff(points)
-    most = high + log_factors
-    negligible = math.log(_NEGLIGIBLE * width) - np.log(np.bincount(sums)[sums])
+    low = np.full(len(points), -np.inf)
+    high = _chernoff(points)
+    log_most = high + log_factors
+    # Of the largest summand: what all summands that do not count share evenly.
+    log_negligible = math.log(_NEGLIGIBLE * width) - np.log(np.bincount(sums)[sums])
     done = np.zeros(len(points), bool)
     for likely in (points.base + _log_bell(points), low):
         largest = np.full(sums.max() + 1, -np.inf)
         np.maximum.at(largest, sums, likely + log_factors)
-        rows = np.flatnonzero(~done & (most > largest[sums] + negligible))
+        rows = np.flatnonzero(~done & (log_most > largest[sums] + log_negligible))
         if rows.size:
             low[rows], high[rows] = _brackets(points.rows(rows), width)
             done[rows] = True
@@ -172,15 +198,20 @@ def _summands(
 
 
 def _log_bell(points: TiltedPoints) -> Floats:
-    """About log(E[S_+] / M(theta)^n), if S has a bell under the tilt."""
+    """About log(E[S_+] / M(theta)^n), (points,), if S is about Gaussian under the tilt."""
     return -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
 
 
 def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
-    """Brackets of all points: boxes of few combinations, then contour integrals, then larger boxes."""
+    """Lower and upper bounds on log E[S_+], (points,) each, with high - low <= log(1 + width) if possible.
+
+    By boxes of few combinations, then contour integrals, then larger boxes.
+    """
     search = _Search(points, width)
-    is_summed = search.sum_boxes(np.ones(len(points), bool), _FEW_ATOMS, _UNLIKELY)
+    is_summed = search.sum_boxes(np.ones(len(points), bool), _FEW_COMBINATIONS, _UNLIKELY)
     remaining = np.flatnonzero(~is_summed)
+
+    # A contour integral's bracket has a relative width of about 1.5 (theta tau)^2.
     tau = math.sqrt(width / 2) / points.theta
     guess = _log_bell(points)
     excess_before = np.full(len(points), np.inf)
@@ -192,24 +223,26 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         search.narrow(remaining, new_low, new_high)
         guess[remaining] = np.minimum(guess[remaining], search.high[remaining] - points.base[remaining])
         if attempt == 0:
-            search.sum_boxes(~is_summed & (search.excess() > 1), _SOME_ATOMS, search.depth())
+            search.sum_boxes(~is_summed & (search.excess() > 1), _SOME_COMBINATIONS, search.depth())
 
         still_wide = search.excess()[remaining] > 1
         rows = remaining[still_wide]
         without = without_zero(points.rows(rows), tau[rows], new_high[still_wide])
         search.high[rows] = np.minimum(search.high[rows], without)
 
+        # The width grows with the square of tau, hence the root, and a little more; but one attempt should
+        # help, and not cost too many nodes. A point goes on while its bracket gets narrower by a fifth.
         excess = search.excess()[remaining]
         tau[remaining] /= np.clip(1.1 * np.sqrt(np.maximum(excess, 0.0)), 1.2, 6.0)
         has_improved = (excess < 0.8 * excess_before[remaining]) | np.isinf(excess)
         excess_before[remaining] = excess
         remaining = remaining[(excess > 1) & has_improved]
-    search.sum_boxes(search.excess() > 1, _MOST_ATOMS, search.depth())
+    search.sum_boxes(search.excess() > 1, _MOST_COMBINATIONS, search.depth())
     return search.low, search.high
 
 
 class _Search:
-    """The brackets of points while they are narrowed to ``width``."""
+    """The brackets of points while they are narrowed: ``low`` and ``high`` bound log E[S_+], (points,)."""
 
     def __init__(self, points: TiltedPoints, width: float) -> None:
         self.points = points
@@ -219,12 +252,12 @@ class _Search:
         self.high = self.chernoff.copy()
 
     def narrow(self, rows: Integers, low: Floats, high: Floats) -> None:
-        """Take these bounds where they are better."""
+        """Take these bounds on log E[S_+] of the points ``rows`` where they are better."""
         self.low[rows] = np.maximum(self.low[rows], low)
         self.high[rows] = np.minimum(self.high[rows], high)
 
     def excess(self) -> Floats:
-        """The width of each bracket, but for rounding, over the one that is wanted; (points,).
+        """The width of each bracket, but for rounding, divided by the wanted width; (points,).
 
         A smaller tau helps against smoothing only, not against rounding.
         """
@@ -234,19 +267,25 @@ class _Search:
     def depth(self) -> Floats:
         """-log of the probability beyond which counts of a value are left out; (points,).
 
-        Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+].
+        Where S is nearly always 0, or just below, Chernoff's bound is far above E[S_+], and so would be the
+        bound on what is left out. So the depth grows by as much, but by at most 600, for a float e^-depth.
         """
         return np.asarray(_UNLIKELY + np.clip(self.chernoff - self.low, 0.0, 600.0))
 
-    def sum_boxes(self, candidates: Booleans, most: int, depth: npt.ArrayLike) -> Booleans:
-        """Sum over boxes of at most so many combinations; which of the ``candidates`` were summed."""
+    def sum_boxes(self, candidates: Booleans, most_combinations: int, depth: npt.ArrayLike) -> Booleans:
+        """Narrow the brackets of those ``candidates`` whose box is small; which points these are, (points,).
+
+        ``candidates`` (points,). A box is small with ``most_combinations`` or fewer. Its counts are those
+        with a probability above e^-depth or so; ``depth`` is one number or (points,).
+        """
         has_fixed_copies = np.all(self.points.shares == 1, axis=1)
         candidates = candidates & has_fixed_copies
         if not candidates.any():
             return candidates
         ranges = boxes(self.points, np.broadcast_to(depth, len(self.points)))
-        atoms = ranges.atoms * max(ranges.g.shape[1] / 8, 1.0)  # many values count as more combinations
-        is_small = (atoms <= most) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
+        # Each value beyond eight makes a combination as much longer.
+        size = ranges.combinations * max(ranges.g.shape[1] / 8, 1.0)
+        is_small = (size <= most_combinations) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
         summed = candidates & is_small
         rows = np.flatnonzero(summed)
         if rows.size:

@@ -36,6 +36,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.positive_part.tilt import (
+    LARGEST_EXPONENT,
     OPERATIONS,
     ULP,
     TiltedPoints,
@@ -49,40 +50,46 @@ _MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff
 _PAIRED = 8  # likeliest values, whose pairs are candidates for windows
 _BATCH = 2**20  # about how many nodes are in memory at once
 _TERMS = 2**14  # about how many terms of sums over values are computed at once: they fit into a cache
-# Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S.
+# Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S. A bound
+# holds for each of them.
 _LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
+_LEAST_GAP = 1e-150  # between two values: a smaller one leaves no windows, and 2 pi / gap may overflow
 
 
 def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
-    """Bounds on log E[S_+], (points,); ``guess``, about log(E[S_+] / M(theta)^n), steers only how many nodes.
+    """Lower and upper bounds on log E[S_+], (points,) each.
 
-    ``tau`` (points,): the standard deviation of U. ``width``: of the bracket, roughly.
+    ``tau`` (points,): the standard deviation of U. ``guess`` (points,): about log(E[S_+] / M(theta)^n).
+    ``width``: of the bracket, roughly. The bounds hold for every guess and width, which only steer how many
+    nodes there are.
     """
-    allowed = guess + math.log(width * 1e-3)
-    aliases = log_aliasing(points, tau)
-    enough = aliases <= allowed[:, None]
-    column = np.where(enough.any(axis=1), enough.argmax(axis=1), _LENGTHS.size - 1)
-    h = 2 * math.pi / (_LENGTHS[column] * points.sigma)
-    last = _last_node(tau, h, allowed)
-    reach = last * h
-    threshold = 1 - allowed - np.log(2 * points.theta)
-    distance, half = _windows(points, h, last, threshold)
-    skips = half < reach
+    # Each error but smoothing and rounding may be a thousandth of the width.
+    log_allowed = guess + math.log(width * 1e-3)
+    log_aliases = log_aliasing(points, tau)
+    is_long_enough = log_aliases <= log_allowed[:, None]
+    column = np.where(is_long_enough.any(axis=1), is_long_enough.argmax(axis=1), _LENGTHS.size - 1)
+    spacing = 2 * math.pi / (_LENGTHS[column] * points.sigma)
+    last_node = _last_node(tau, spacing, log_allowed)
+    reach = last_node * spacing
+    threshold = 1 - log_allowed - np.log(2 * points.theta)
+    distance, half_width = _windows(points, spacing, last_node, threshold)
+    skips = half_width < reach
 
     windows = np.where(skips, np.floor(reach / distance) + 2, 1)
-    nodes = np.minimum(windows * (2 * half / h + 1), last + 1)
+    nodes = np.minimum(windows * (2 * half_width / spacing + 1), last_node + 1)
     sums = np.zeros((2, len(points)))
     errors = np.full((2, len(points)), np.inf)
     feasible = np.flatnonzero(nodes <= _MOST_NODES)
     batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
     for batch in sorted(set(batches.tolist())):
         rows = feasible[batches == batch]
-        sums[:, rows], errors[:, rows] = _sum_nodes(
-            points.rows(rows), tau[rows], h[rows], last[rows], distance[rows], half[rows], windows[rows]
-        )
-    errors += truncation(reach, tau) + np.where(skips, skipping(threshold, points.theta, h), 0.0)
-    return smoothing(points, tau, sums, errors, np.exp(aliases[np.arange(len(points)), column]))
+        grid = spacing[rows], last_node[rows], distance[rows], half_width[rows], windows[rows]
+        sums[:, rows], errors[:, rows] = _sum_nodes(points.rows(rows), tau[rows], *grid)
+
+    errors += truncation(reach, tau) + np.where(skips, skipping(threshold, points.theta, spacing), 0.0)
+    alias = np.exp(log_aliases[np.arange(len(points)), column])
+    return smoothing(points, tau, sums, errors, alias)
 
 
 # --- the error terms ---------------------------------------------------------------------------------------
@@ -91,31 +98,57 @@ def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> t
 def smoothing(
     points: TiltedPoints, tau: Floats, sums: Floats, errors: Floats, alias: Floats
 ) -> tuple[Floats, Floats]:
-    """Item 1: bounds on log E[S_+] from the sums for tau and 2 tau and their ``errors``, (2, points)."""
-    growth = np.exp((points.theta * tau) ** 2 / 2), np.exp(2 * (points.theta * tau) ** 2)
-    above = growth[0] * (sums[0] + errors[0])
-    below = 2 * growth[0] * (sums[0] - errors[0] - alias) - growth[1] * (sums[1] + errors[1])
+    """Lower and upper bounds on log E[S_+], (points,) each: 2 A(tau) - A(2 tau) <= E[S_+] <= A(tau).
+
+    This is error 1 of the module. The lower bound is -inf where the difference is not positive, and the upper
+    bound inf where the nodes were too many to be summed.
+
+    Parameters
+    ----------
+    tau : float array (points,)
+        The standard deviation of U.
+    sums, errors : float arrays (2, points)
+        The sums over the nodes for tau and for 2 tau, and what they may be wrong by, aliases excepted. They
+        are no logarithms: the first row is in units of M(theta)^n e^(theta^2 tau^2 / 2), and the second of
+        M(theta)^n e^(theta^2 (2 tau)^2 / 2).
+    alias : float array (points,)
+        In the units of the first row, how much less than its sum A(tau) may be. As aliases are positive,
+        A(2 tau) and the upper bound need no such term.
+    """
+    # From these units to units of M(theta)^n, whose logarithm is ``points.base``, known to ``rounding``.
+    scale_of_tau = np.exp((points.theta * tau) ** 2 / 2)
+    scale_of_2_tau = np.exp(2 * (points.theta * tau) ** 2)
+    above = scale_of_tau * (sums[0] + errors[0])
+    below = 2 * scale_of_tau * (sums[0] - errors[0] - alias) - scale_of_2_tau * (sums[1] + errors[1])
+
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = np.where(
-            below > 0, points.base - points.rounding + log_rounded(below, side=Side.LOWER), -np.inf
-        )
+        low = points.base - points.rounding + log_rounded(below, side=Side.LOWER)
         high = points.base + points.rounding + log_rounded(above, side=Side.UPPER)
+    low = np.where(below > 0, low, -np.inf)
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
 
 
 def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
-    """Item 2: log of the bound on all aliases, for every length; (points, lengths)."""
+    """log of the bound on all aliases (error 2 of the module) for each of `_LENGTHS`; (points, lengths).
+
+    ``tau`` (points,): the standard deviation of U. The bound is the least one of all shifts s, in units of
+    M(theta)^n e^(theta^2 tau^2 / 2).
+    """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
+    # For m < 0, t = theta - s must be positive.
     shift = _SHIFTS / sigma
     down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
     bounds = []
     for s, t in ((shift, theta + shift), (down, theta - down)):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            # M(t)^n e^(t^2 tau^2 / 2) / (e t) in these units, (points, shifts).
             moment = mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
             powers = log_powers(points.n[:, None], points.shares[:, None], moment)
             chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
             chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
+
+            # Over e^(s L) - 1, (points, lengths, shifts).
             decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
             bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
         bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
@@ -123,17 +156,25 @@ def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
 
 
 def truncation(reach: Floats, tau: Floats) -> Floats:
-    """Item 3: what the nodes beyond V = ``reach`` add at most."""
+    """What the nodes beyond V = ``reach`` add at most (error 3 of the module); (points,), no logarithm."""
     return np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
 
 
-def skipping(threshold: Floats, theta: Floats, h: Floats) -> Floats:
-    """Item 4: what the nodes outside of the windows for T = ``threshold`` add at most."""
-    return np.exp(-threshold) * (0.5 / theta + h / theta**2)
+def skipping(threshold: Floats, theta: Floats, spacing: Floats) -> Floats:
+    """What the nodes outside of the windows add at most (error 4 of the module); (points,), no logarithm.
+
+    ``threshold`` is T, and ``spacing`` the distance h between two nodes.
+    """
+    return np.exp(-threshold) * (0.5 / theta + spacing / theta**2)
 
 
 def rounding_of_terms(weights: Floats, units: Floats, angles: Floats) -> Floats:
-    """Item 5: units in the last place of 1 by which M(z) / M(theta) - 1 may be wrong; all (values, nodes)."""
+    """By how many units in the last place of 1 the sum M(z) / M(theta) - 1 may be wrong; (nodes,).
+
+    This is the first part of error 5 of the module. All arguments are (values, nodes): the tilted
+    probabilities w, what rounding may do to these in units in their last place, and the angles u g. A term
+    is w (e^(i u g) - 1).
+    """
     size = np.abs(angles)
     return _sum_over_values(weights * (units * np.minimum(size, 2.0)) + 3 * weights * size)
 
@@ -141,23 +182,35 @@ def rounding_of_terms(weights: Floats, units: Floats, angles: Floats) -> Floats:
 def rounding_of_power(
     units: Floats, real: Floats, imaginary: Floats, share: Floats, rate: Floats, modulus: Floats
 ) -> Floats:
-    """Item 5: units by which the logarithm of one part's M(z)^n / M(theta)^n may be wrong, before its own.
+    """By how many ULP the logarithm of one part's M(z)^n / M(theta)^n may be wrong; (nodes,).
 
-    ``units`` are those of M(z) / M(theta) - 1 = real + i imaginary; 1 + modulus is the part's square.
+    This is the second part of error 5 of the module, without the rounding of the logarithm itself.
+
+    Parameters
+    ----------
+    units : float array (nodes,)
+        By how many ULP M(z) / M(theta) - 1 = real + i imaginary may be wrong, as of `rounding_of_terms`.
+    real, imaginary : float arrays (nodes,)
+    share, rate : float arrays (nodes,)
+        Under the tilt, the part's share and its mean number of copies; see `TiltedPoints`.
+    modulus : float array (nodes,)
+        abs(1 + share (M(z) / M(theta) - 1))^2 - 1, and 0 for a Poisson part.
     """
     off = units + 2 * (2 * np.abs(real) + np.where(share == 0, 1.0, share) * (real**2 + imaginary**2))
     return rate * off / (1 + modulus)
 
 
 def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
-    """``high``, a bound on log A(tau), less what U adds where all n gains are 0: a bound on log E[S_+] still.
+    """An upper bound on log E[S_+], (points,): ``high`` less what U adds where all gains are 0.
 
-    Where S is 0 and not just next to it, the excess kappa is of first order in tau, and only there.
+    ``high`` (points,): an upper bound on log A(tau). ``tau`` (points,): the standard deviation of U. Only
+    where S is 0, and not just next to it, the excess kappa is of first order in tau: tau / sqrt(2 pi). All
+    gains are 0 with a probability of at least (1 - p)^n, p being the sum of ``points.p``.
     """
-    most = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
-    none = -np.minimum(most, 1.0)[:, None]
+    total_p = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
+    minus_p = -np.minimum(total_p, 1.0)[:, None]
     with np.errstate(divide="ignore"):
-        log_zero = points.n * np.where(points.shares == 0, none, np.log1p(points.shares * none))
+        log_zero = points.n * np.where(points.shares == 0, minus_p, np.log1p(points.shares * minus_p))
     log_zero = log_zero.sum(axis=1)
     log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
     log_excess -= ULP * OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
@@ -168,73 +221,112 @@ def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
 # --- the nodes ---------------------------------------------------------------------------------------------
 
 
-def _last_node(tau: Floats, h: Floats, allowed: Floats) -> Floats:
-    """The number of the last node: by `truncation`'s own fixed-point equation for V^2, from above."""
+def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
+    """The number j of the last node, (points,), so large that `truncation` is about e^log_allowed or less.
+
+    In its bound e^(-V^2 tau^2 / 2) / (pi V^3 tau^2) the V of the exponent is solved for, with that of the
+    power from the step before. V^2 tau^2 stays at 1 or more. Six steps come close, and `truncation`
+    bounds what is beyond any V.
+    """
     reach = 1 / tau
     for _ in range(6):
-        missing = -math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - allowed
+        missing = -math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - log_allowed
         reach = np.sqrt(2 * np.maximum(missing, 0.5)) / tau
-    return np.ceil(reach / h)
+    return np.ceil(reach / spacing)
 
 
-def _windows(points: TiltedPoints, h: Floats, last: Floats, threshold: Floats) -> tuple[Floats, Floats]:
-    """Distance and half width of the windows that the best pair of values leaves; half > V: all nodes."""
-    g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
+def _windows(
+    points: TiltedPoints, spacing: Floats, last_node: Floats, threshold: Floats
+) -> tuple[Floats, Floats]:
+    """The distance of the windows' centres and half the width of a window, for the best pair of values.
+
+    Both are angles u, (points,). Where no pair saves nodes, half the width is the u of the last node: then
+    the first window, around 0, holds all nodes.
+
+    Parameters
+    ----------
+    spacing, last_node : float arrays (points,)
+        The distance h between two nodes, and the number j of the last one.
+    threshold : float array (points,)
+        T: the logarithm by which a node's term must be below that at u = 0 for the node to be skipped.
+    """
     # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
     tilted = points.tilted
-    both = (points.rates * tilted).sum(axis=1)
-    missing = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / both
-    w = np.concatenate([points.weights, missing[:, None]], axis=1)
+    copies = (points.rates * tilted).sum(axis=1)
+    zero = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / copies
+    g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
+    w = np.concatenate([points.weights, zero[:, None]], axis=1)
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
-    one, two = np.triu_indices(g.shape[1], 1)
-    gap = np.abs(g[:, one] - g[:, two])
+
+    # By columns all pairs (i, j) of these values: 2 n w_i w_j sin^2(u gap / 2) <= T in a window.
+    i, j = np.triu_indices(g.shape[1], 1)
+    gap = np.abs(g[:, i] - g[:, j])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a gap that is not usable
-        sine = threshold[:, None] / (2 * both[:, None] * w[:, one] * w[:, two])
-        usable = (sine < 1) & (gap > 1e-150)
-        half = np.where(usable, 2 / gap * np.arcsin(np.sqrt(np.where(usable, sine, 1.0))), np.inf)
-        distance = 2 * math.pi / np.where(gap > 1e-150, gap, 1.0)
-        cost = (np.floor((last * h)[:, None] / distance) + 2) * (2 * half / h[:, None] + 1)
-    best = cost.argmin(axis=1)
+        squared_sine = threshold[:, None] / (2 * copies[:, None] * w[:, i] * w[:, j])
+        usable = (squared_sine < 1) & (gap > _LEAST_GAP)
+        edge = 2 / gap * np.arcsin(np.sqrt(np.where(usable, squared_sine, 1.0)))
+        half_width = np.where(usable, edge, np.inf)
+        distance = 2 * math.pi / np.where(gap > _LEAST_GAP, gap, 1.0)
+        windows = np.floor((last_node * spacing)[:, None] / distance) + 2
+        nodes = windows * (2 * half_width / spacing[:, None] + 1)
+
     rows = np.arange(len(points))
-    all_ = cost[rows, best] >= last
+    best = nodes.argmin(axis=1)
+    saves_none = nodes[rows, best] >= last_node
+    half_width = np.where(saves_none, last_node * spacing, half_width[rows, best])
     # A little wider: a node next to the edge must not be lost when u / h is rounded.
-    return distance[rows, best], np.where(all_, last * h, half[rows, best]) * (1 + 1e-9)
+    return distance[rows, best], half_width * (1 + 1e-9)
 
 
 def _nodes(
-    h: Floats, last: Floats, distance: Floats, half: Floats, windows: Floats
+    spacing: Floats, last_node: Floats, distance: Floats, half_width: Floats, windows: Floats
 ) -> tuple[Integers, Floats]:
-    """Whose every node is, and its number; window w of a point is centred at w * distance."""
-    owner = np.repeat(np.arange(len(h)), windows.astype(np.int64))
-    number = _count_up(windows)
-    centre = number * distance[owner]
-    start = np.maximum(np.ceil((centre - half[owner]) / h[owner]), 0.0)
-    stop = np.minimum(np.floor((centre + half[owner]) / h[owner]), last[owner])
-    start[1:] = np.where(number[1:] > 0, np.maximum(start[1:], stop[:-1] + 1), start[1:])
+    """The nodes in the windows of all points: the point that each node belongs to, and its number j.
+
+    Both are (nodes,), ascending, no node twice. A node is at the angle u = j * spacing, and window w = 0, 1,
+    ... of a point has the angles up to ``half_width`` from w * distance. All arguments are (points,):
+    ``last_node`` is the largest j, and ``windows`` the number of windows.
+    """
+    # The first and the last j of each window.
+    point = np.repeat(np.arange(len(spacing)), windows.astype(np.int64))
+    window = _count_up(windows)
+    centre = window * distance[point]
+    start = np.maximum(np.ceil((centre - half_width[point]) / spacing[point]), 0.0)
+    stop = np.minimum(np.floor((centre + half_width[point]) / spacing[point]), last_node[point])
+
+    # A window that overlaps the one before, of the same point, starts after it.
+    after_previous = np.maximum(start[1:], stop[:-1] + 1)
+    start[1:] = np.where(window[1:] > 0, after_previous, start[1:])
+
     size = np.maximum(stop - start + 1, 0.0)
-    j = np.repeat(start, size.astype(np.int64)) + _count_up(size)
-    return np.repeat(owner, size.astype(np.int64)), j
+    repeats = size.astype(np.int64)
+    return np.repeat(point, repeats), np.repeat(start, repeats) + _count_up(size)
 
 
 def _sum_nodes(
     points: TiltedPoints,
     tau: Floats,
-    h: Floats,
-    last: Floats,
+    spacing: Floats,
+    last_node: Floats,
     distance: Floats,
-    half: Floats,
+    half_width: Floats,
     windows: Floats,
 ) -> tuple[Floats, Floats]:
-    """The sums for tau and 2 tau, and what rounding may do to them; both (2, points)."""
-    owner, j = _nodes(h, last, distance, half, windows)
+    """The sums over the nodes for tau and 2 tau, and what rounding may do to them; (2, points) each.
+
+    All arguments after the points are (points,): the standard deviation ``tau`` of U, and those of `_nodes`.
+    For the units of the sums see `smoothing`.
+    """
+    owner, j = _nodes(spacing, last_node, distance, half_width, windows)
     terms, bells, wrong = np.empty((3, 2, len(j)))
     chunk = 1 + _TERMS // points.g.shape[1]
     for start in range(0, len(j), chunk):
         nodes = slice(start, start + chunk)
-        of_nodes = _node_terms(points, tau, h, owner[nodes], j[nodes])
+        of_nodes = _node_terms(points, tau, spacing, owner[nodes], j[nodes])
         terms[:, nodes], bells[:, nodes], wrong[:, nodes] = of_nodes
 
+    # The rounding of each term, and of as many additions as a point has nodes.
     first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
     count = np.diff(np.append(first, len(owner)))
     errors = np.add.reduceat(wrong, first, axis=1) + ULP * count * np.add.reduceat(bells, first, axis=1)
@@ -242,16 +334,18 @@ def _sum_nodes(
 
 
 def _node_terms(
-    points: TiltedPoints, tau: Floats, h: Floats, owner: Integers, j: Floats
+    points: TiltedPoints, tau: Floats, spacing: Floats, owner: Integers, j: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Terms of nodes, their absolute values, and what rounding may do to them, for tau and 2 tau; (2, nodes).
+    """Terms of nodes, bounds on their absolute values, and what rounding may do to them, for tau and 2 tau.
 
-    ``owner``, ``j`` (nodes,): the point of each node, and the node's number.
+    Each of the three is (2, nodes), in the units of `smoothing`. ``tau``, ``spacing`` (points,): the standard
+    deviation of U, and the distance h between two nodes. ``owner``, ``j`` (nodes,): the index of the point
+    that has the node, and the node's number. The term of j > 0 stands for -j too.
     """
     if owner[0] == owner[-1]:
         owner = owner[:1]  # one point: its numbers broadcast
-    theta, step = points.theta[owner], h[owner]
-    u = j * step
+    theta, h = points.theta[owner], spacing[owner]
+    u = j * h
 
     # M(z) / M(theta) - 1, by values as rows.
     weights = points.weights[owner].T
@@ -260,15 +354,16 @@ def _node_terms(
     imaginary = _sum_over_values(weights * np.sin(angle))
     units = rounding_of_terms(weights, points.units[owner].T, angle)
 
-    # Its powers, of each part.
+    # The logarithm of the product of its parts' powers: imaginary part, real part and error in ULP.
     phase, log_size, lost = np.zeros((3, len(j)))
     for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
         if not rate.any():
             continue
         n, share, rate = n[owner], share[owner], rate[owner]
         x, y = share * real, share * imaginary
-        modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(M(z) / M(theta))^2 - 1
-        turn, log = n * np.arctan2(y, 1 + x), n * 0.5 * np.log1p(modulus)
+        modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(1 + x + iy)^2 - 1
+        turn = n * np.arctan2(y, 1 + x)
+        log = n * 0.5 * np.log1p(modulus)
         poisson = share == 0
         if poisson.any():
             turn = np.where(poisson, rate * imaginary, turn)
@@ -278,10 +373,13 @@ def _node_terms(
         of_logs = 4 * (np.abs(turn) + np.abs(log))
         lost += rounding_of_power(units, real, imaginary, share, rate, modulus) + of_logs
 
+    # Over z^2; h / (2 pi) for one node, and twice that for j and -j.
     size = np.exp(log_size) / (theta**2 + u**2)
-    size *= np.where(j > 0, 2.0, 1.0) * step / (2 * math.pi)
+    size *= np.where(j > 0, 2.0, 1.0) * h / (2 * math.pi)
     phase -= 2 * np.arctan2(u, theta)
-    error = np.expm1(np.minimum(ULP * (lost + 4 * OPERATIONS), 700.0))
+    error = np.expm1(np.minimum(ULP * (lost + 4 * OPERATIONS), LARGEST_EXPONENT))
+
+    # Times e^(z^2 tau^2 / 2), of absolute value e^((theta^2 - u^2) tau^2 / 2) and phase theta u tau^2.
     smoothing_widths = tau[owner] * [[1.0], [2.0]]
     bells = size * np.exp(-((u * smoothing_widths) ** 2) / 2)
     return bells * np.cos(phase + theta * u * smoothing_widths**2), bells, bells * error

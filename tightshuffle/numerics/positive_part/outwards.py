@@ -8,40 +8,57 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats
 from tightshuffle.side import Side
 
-_ULP = 2.0**-52
+_ULP = 2.0**-52  # a unit in the last place of 1
 
 
 def outwards(values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Distributions moved to a larger (`Side.UPPER`) or smaller E[S_+] by more than rounding moved them.
 
-    ``values`` and ``probabilities`` (..., c) are known to ``ulps`` units in the last place, which broadcast.
+    Returns the moved values and their probabilities, (..., c) each; upwards these sum to at most 1.
+
     E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
-    become likelier and negative ones less likely; downwards all become less likely but the smallest, which
+    become likelier and negative ones less likely. Downwards all become less likely but the smallest, which
     gets the rest.
+
+    Parameters
+    ----------
+    values, probabilities : float arrays (..., c)
+        The values of one G and their probabilities, both as rounded. What is missing to 1 is the probability
+        of the value 0.
+    side : Side
+        Where E[S_+] moves to.
+    ulps : number, or array that broadcasts to (..., c)
+        By how many units in the last place a value or a probability may be wrong.
     """
     up = 1 + np.asarray(ulps) * _ULP
     positive = values > 0
     moves_up = side is Side.UPPER
     moved = np.where(positive == moves_up, values * up, values / up)
     if moves_up:
+        # The positive values first, and the others have what these leave to 1.
         above = np.where(positive, probabilities * up, 0.0)
         below = np.where(positive, 0.0, probabilities / up)
         above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)
         room = np.maximum(1 - above.sum(axis=-1, keepdims=True), 0.0)
         mass = below.sum(axis=-1, keepdims=True)
         return moved, above + below * np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
-    kept = probabilities / up
+
+    # The smallest value, if it is negative, gets what the others lost, or all that they leave to 1.
+    lowered = probabilities / up
     total = probabilities.sum(axis=-1, keepdims=True)
-    rest = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
+    gain = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
     smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
-    others = np.where(smallest, 0.0, kept)
-    left = [_what_is_left(row) for row in others.reshape(-1, others.shape[-1]).tolist()]
-    most = np.reshape(left, (*others.shape[:-1], 1))
-    return moved, np.where(smallest, np.minimum(kept + np.maximum(rest, 0.0), most), kept)
+    others = np.where(smallest, 0.0, lowered)
+    rests = [_rest_to_one(row) for row in others.reshape(-1, others.shape[-1]).tolist()]
+    rest = np.reshape(rests, (*others.shape[:-1], 1))
+    return moved, np.where(smallest, np.minimum(lowered + np.maximum(gain, 0.0), rest), lowered)
 
 
-def _what_is_left(probabilities: list[float]) -> float:
-    """What these leave to 1, and not a bit less: the value 0 would get it, which is not the smallest."""
-    negative = [-each for each in probabilities]
-    left = math.fsum([1.0, *negative])
-    return left if math.fsum([1.0, -left, *negative]) <= 0 else math.nextafter(left, 2.0)
+def _rest_to_one(probabilities: list[float]) -> float:
+    """1 less the sum of the probabilities, rounded up.
+
+    Were it a bit too small, the value 0 would get this bit, which is larger than the smallest value.
+    """
+    negative = [-probability for probability in probabilities]
+    rest = math.fsum([1.0, *negative])
+    return rest if math.fsum([1.0, -rest, *negative]) <= 0 else math.nextafter(rest, 2.0)
