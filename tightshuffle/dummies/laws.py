@@ -113,8 +113,8 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     """P(z) in proportion to exp(-|z - mean|^power / s), s = power * deviation^power, for z = 0, ..., 2 mean.
 
     2 ``mean`` has to be a whole number. For the ``power`` 2 the law is a discrete Gaussian with this
-    ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 / deviation). Devices cannot add such
-    a number together, so only the shuffler can.
+    ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 / deviation). Devices cannot add
+    such a number together, so only the shuffler can.
     """
     check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
     checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)

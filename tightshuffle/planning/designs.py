@@ -215,8 +215,8 @@ def _dummies_of_the_shuffler(task: _Task, law: Law) -> Design:
 def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
     """The design in which users send their values as they are, and dummies hide them.
 
-    ``law`` is that of the number of dummies per value. ``name``, ``parameters`` and ``trust`` (whom one has to
-    trust, and with what) are texts for the user. If the trusted party shows all, no finite eps is left.
+    ``law`` is that of the number of dummies per value. ``name``, ``parameters`` and ``trust`` (whom one has
+    to trust, and with what) are texts for the user. If the trusted party shows all, no finite eps is left.
     """
     return task.design(
         name,
