@@ -24,15 +24,16 @@ from tightshuffle.arguments import (
     check_positive,
 )
 
-_DECAY = 60.0  # points whose weight is below e^-60 are left out
-_PERIOD = 14.0  # L in standard deviations of the tilted distribution
-_SHORTEST = 81  # and at least: an odd number
+_DECAY = 60.0  # points whose weight is below e^-60, far below rounding, are left out
+_PERIOD = 14.0  # L, the points of a whole period, in standard deviations of the tilted distribution
+_SHORTEST = 81  # the least L, an odd number
 _CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
 _FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])  # shares to begin with: the worst m is
 _FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)  # often near 0 or N
 _MOST_DATASETS = 200_000  # m and blocks that are looked at for one eps, about
-_BATCH = 4096  # and at once
+_BATCH = 4096  # datasets that are looked at together, which bounds the memory
 _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
+# Of a normal density: int |u|^k e^(-u^2 / 2) du / (2 pi), for k = 0, 1, ..., 7.
 _MOMENTS = [2 ** (k / 2) * math.gamma((k + 1) / 2) / math.sqrt(2) / math.pi for k in range(8)]
 
 _Wide = np.longdouble  # exponents are differences of numbers that grow with n
@@ -105,7 +106,7 @@ def binary(
 def ln_delta_among(
     eps: float, own: float, users: int, eps0: float, dummies: int = 0, *, width: float = 1e-3
 ) -> tuple[float, float]:
-    """Natural logs of a lower and an upper bound on delta of one report in the worst dataset.
+    """Natural logs of a lower and an upper bound on delta of one report in the worst dataset, for k = 2.
 
     ``eps`` is below ``own``, the target user's eps0, which is math.inf if the report is the value itself.
     ``users`` other users have ``eps0``, ``dummies`` is the number of uniform reports, and ``width`` is as for
@@ -131,7 +132,11 @@ class _Count(NamedTuple):
     def ln_delta(
         self, eps: Floats, points: Integers, holders: Integers, others: Integers
     ) -> tuple[Floats, Floats]:
-        """Natural log of delta at ``eps[points]`` among so many other users, and an error; all (rows,)."""
+        """Natural log of delta of some datasets, and the largest error of that; both (rows,).
+
+        A row is a dataset and one of the ``eps``, whose index ``points`` has: that many of the other users
+        are ``holders`` of the value, and that many are ``others``; all three are (rows,).
+        """
         reports = [(holders, self.odds[0]), (others, self.odds[1])]
         if self.dummies > 0:
             reports.append((np.full(holders.shape, self.dummies), 0.0))
@@ -266,9 +271,9 @@ def _ln_curvatures(
 ) -> tuple[Floats, Floats]:
     """Natural logs of two bounds on how much delta for m from ``first`` to ``last`` may exceed both ends'.
 
-    The second one is inf where mu moves by more than 1. Blocks are at ``eps[points]``; all are (blocks,).
-    With mu(m) and V(m), mean and variance of the tilted count, and c = t - mu(m), the part |u| <= 1 of F(t)
-    is
+    Both are (blocks,), as are ``points``, the indices in ``eps`` of each block, and ``first`` and ``last``.
+    The second bound is inf where mu moves by more than 1. With mu(m) and V(m), mean and variance of the
+    tilted count, and c = t - mu(m), the part |u| <= 1 of F(t) is
 
         E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
 
@@ -336,7 +341,7 @@ def _ln_curvatures(
 
 
 def _square(factors: Sequence[Floats]) -> list[Floats]:
-    """The square of the polynomial with these factors of 1, u, u^2, ..."""
+    """The factors of 1, u, u^2, ... of the square of the polynomial with these ``factors``."""
     square = [np.zeros_like(factors[0]) for _ in range(2 * len(factors) - 1)]
     for i, factor_i in enumerate(factors):
         for j, factor_j in enumerate(factors):
@@ -379,14 +384,17 @@ def ln_delta_of_datasets(
 
 
 def _theta_and_ln_a(eps: Floats, bit: Bit) -> tuple[Floats, Floats]:
-    """theta and the natural log of A = p - e^eps q, both (e,)."""
+    """The tilt theta, where f's transform is 0, and ln of A = p - e^eps q, for the ``bit``; both (e,)."""
     share = -np.expm1(eps - bit.largest)  # A / p
     theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.held)) / share)
     return theta, np.log(share) - np.log1p(np.exp(-bit.held))
 
 
 def _ln_delta(reports: _Reports, eps: Floats, bit: Bit, points: Integers) -> tuple[Floats, Floats]:
-    """Natural log of delta at ``eps[points]`` of a bit among ``reports``, and its error; both (rows,)."""
+    """Natural log of delta of ``bit`` among ``reports``, and the largest error of that; both (rows,).
+
+    A row has its numbers of reports and one of the ``eps`` (e,), whose index is in ``points`` (rows,).
+    """
     theta, _ = _theta_and_ln_a(eps, bit)
     deviations = np.sqrt(_variances(reports, theta, points))
 
@@ -424,9 +432,10 @@ class _Line(NamedTuple):
 def _ln_integrals(
     reports: _Reports, eps: Floats, bit: Bit, points: Integers, largest_deviation: float
 ) -> tuple[Floats, Floats]:
-    """`_ln_delta` for counts with deviations of about the same size, by the trapezoid rule with L points.
+    """`_ln_delta` for counts with standard deviations of about the same size, by the trapezoid rule.
 
-    Points far from the real axis are left out, as |R(h + iu)| <= R(h) e^(-variance (1 - cos u)).
+    ``largest_deviation`` is the largest of these; it sets the number L of points. Points far from the real
+    axis are left out, as |R(h + iu)| <= R(h) e^(-variance (1 - cos u)).
     """
     used, points = np.unique(points, return_inverse=True)  # what depends on eps alone is computed once
     line, variances = _line(reports, eps[used], bit, points, largest_deviation)
@@ -475,9 +484,10 @@ def _ln_integrals(
 def _line(
     reports: _Reports, eps: Floats, bit: Bit, points: Integers, largest_deviation: float
 ) -> tuple[_Line, Floats]:
-    """The line for all these eps, and the variances of the counts that are tilted by its theta, (rows,).
+    """The line for all these ``eps``, and the variances of the counts that are tilted by its theta, (rows,).
 
-    It is a little to the right of the root where that is next to the pole at 0.
+    ``points`` (rows,) are the indices of eps of the ``reports``. The line is a little to the right of the
+    root where that is next to the pole at 0.
     """
     root, ln_a = _theta_and_ln_a(eps, bit)
     deviation = max(largest_deviation, _SHORTEST / _PERIOD)
@@ -495,7 +505,13 @@ def _line(
 
 
 def _ln_bells(reports: _Reports, theta: Floats, points: Integers, u: Floats) -> _Complexes:
-    """Log of the characteristic function of the tilted, centred count at ``u``; (rows, angles)."""
+    """ln of the characteristic function of the tilted, centred count at ``u``; (rows, angles), complex.
+
+    Over u it has the shape of a bell. A row is a count of ``reports``, tilted by ``theta[points]``: ``theta``
+    is (e,), and ``points`` (rows,) has indices. ``u`` (angles,) are angles. A bit that is 1 with probability
+    p, and 0 with q, adds the log of (1 + p (e^iu - 1)) e^(-iup): half the log of its squared modulus
+    1 - 2 p q (1 - cos u), and i times its angle.
+    """
     sine, versine = np.sin(u), _versine(u)
     ln_bells = np.zeros((points.size, u.size), dtype=complex)
     for number, odds in reports:
@@ -545,7 +561,7 @@ def _other_periods(
 
 
 def _variances(reports: _Reports, theta: Floats, points: Integers) -> Floats:
-    """The variance of each count of ``reports``, tilted by ``theta[points]``; (rows,)."""
+    """The variance of each count of ``reports``, tilted by ``theta[points]``, ``theta`` (e,); (rows,)."""
     variances = []
     for number, odds in reports:
         p, q = _chances(theta, odds)
@@ -554,7 +570,7 @@ def _variances(reports: _Reports, theta: Floats, points: Integers) -> Floats:
 
 
 def _chances(theta: Floats, odds: float) -> tuple[Floats, Floats]:
-    """The probabilities that a tilted bit is 1, and that it is 0."""
+    """The probabilities that a bit of log ``odds``, tilted by ``theta``, is 1 and that it is 0; both (e,)."""
     from scipy.special import expit  # here, for it takes as long to import as numpy
 
     return expit(theta + odds), expit(-(theta + odds))
@@ -571,7 +587,7 @@ def _wide_sums(
     theta: Floats,
     points: Integers,
 ) -> _WideFloats:
-    """The sum over all reports of a ``function`` of theta and of the log odds of a report; (rows,)."""
+    """The sum over all reports of ``function(theta, their log odds)``, at ``theta[points]``; (rows,)."""
     total = np.zeros(points.size, dtype=_Wide)
     for number, odds in reports:
         total += number.astype(_Wide) * function(theta, odds)[points]
@@ -579,10 +595,10 @@ def _wide_sums(
 
 
 def _ln_mgf(theta: Floats, odds: float) -> _WideFloats:
-    """Natural log of R0 at theta, or of R1 for -eps0: log(1 + p (e^theta - 1))."""
+    """Natural log of E[e^(theta bit)] = 1 + p (e^theta - 1), for a bit that is 1 with these log ``odds``."""
     return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-_Wide(odds)))))
 
 
 def _wide_chance(theta: Floats, odds: float) -> _WideFloats:
-    """The probability that a tilted bit is 1."""
+    """The probability that a bit of log ``odds``, tilted by ``theta``, is 1; in more digits than a float."""
     return np.asarray(1 / (1 + np.exp(-np.asarray(theta, _Wide) - _Wide(odds))))

@@ -18,9 +18,11 @@ def probabilities_of_losses(
 ) -> dict[int, float]:
     """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
 
-    ``index`` and ``eps`` begin with 0. The loss 0 gets what is missing to 1. The deltas are bounds, so a sum
-    above 1 is scaled down.
+    ``eps`` (e,), which begins with 0, are the losses that are not negative, and ``index`` (e,) their places
+    on a grid. ``forward`` and ``reverse`` (e,) are delta at ``eps``, of P against Q and of Q against P. The
+    loss 0 gets what is missing to 1. The deltas are bounds, so a sum above 1 is scaled down.
     """
+    # Negative losses are the positive ones of Q against P, whose probabilities under P are the second ones.
     of_positive, _ = _jumps(eps, forward)
     _, of_negative = _jumps(eps, reverse)
     total = float(forward[-1] + of_positive.sum() + of_negative.sum())
@@ -32,7 +34,11 @@ def probabilities_of_losses(
 
 
 def _jumps(eps: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """Probabilities under P and Q of the losses eps[1:], from the largest convex function of e^eps below."""
+    """Probabilities under P and under Q of the losses eps[1:], both (e - 1,), from delta at ``eps`` (e,).
+
+    Of the largest convex function of e^eps that is nowhere above these ``values``, the slope rises at each
+    eps by the probability under Q.
+    """
     steps = _steps_of_exponential(eps)
     slopes = scipy.optimize.isotonic_regression(np.diff(values) / steps, weights=steps).x
     jumps = np.maximum(np.diff(np.append(slopes, 0.0)), 0.0)
@@ -47,7 +53,8 @@ def _steps_of_exponential(eps: Floats) -> Floats:
 def values_below_delta(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
     """Values at ``eps``, ending in 0, such that the lines between them, in e^eps, are nowhere above delta.
 
-    ``low`` and ``high`` are bounds on delta at ``eps``, and ``reverse_high`` on that of the other direction.
+    ``low`` and ``high`` are a lower and an upper bound on delta at ``eps``, and ``reverse_high`` is an upper
+    bound on delta of the other direction; all are (e,).
     """
     steps = _steps_of_exponential(eps)
     least_slopes = (low[1:] - high[:-1]) / steps

@@ -30,9 +30,9 @@ from tightshuffle.side import Side
 _LN10 = math.log(10)
 _PER_SCALE = 12  # points per standard deviation of a round's loss
 _FEWEST, _MOST = 128, 1000  # points of a curve
-_LARGEST = 500.0  # losses beyond it count as infinite
-_WIDEST = 2**17  # grid points of one round, if rounds differ
-_GREATEST_SCALE = 20.0  # of the Gaussian to start from
+_LARGEST = 500.0  # losses beyond it count as infinite: e^500 is a float
+_WIDEST = 2**17  # grid points of one round at most, if rounds differ
+_GREATEST_SCALE = 20.0  # mu of the Gaussian to start from, at most
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
 _MARGIN, _RELATIVE = 1e-10, 4e-15  # by which eps is rounded; the search is ten or four times as precise
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
@@ -85,15 +85,17 @@ class Composition(ABC):
         self._depths: dict[float, Depth] = {}
 
     @abstractmethod
-    def _build(self, depth: float) -> Depth: ...
+    def _build(self, depth: float) -> Depth:
+        """delta down to this depth, which leaves out about e^-``depth``."""
 
     def _depth(self, number: float) -> Depth:
+        """delta down to the depth ``number``, from `_build` or as kept."""
         if number not in self._depths:
             self._depths[number] = self._build(number)
         return self._depths[number]
 
     def _next_depth(self, number: float) -> float:
-        """The depth to try next. Most settings need at most the second one, so later steps may be large."""
+        """The depth to try after ``number``. Most settings need one or two, so later steps may be large."""
         return number * (2 if number <= self.first_depth else 4)
 
     def ln_delta(self, eps: Floats) -> Floats:
@@ -111,7 +113,7 @@ class Composition(ABC):
         return result
 
     def epsilon_of(self, target_ln_delta: float) -> float:
-        """The smallest eps with at most this natural log of delta, rounded up by `margin`; nan if none is."""
+        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none."""
         ln_delta_at = self._deep_enough_for(target_ln_delta)
         target_root = math.sqrt(-target_ln_delta)
 
@@ -163,10 +165,11 @@ class Rounds(Composition):
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
-        self._curves = list(zip(curves, numbers, strict=True))  # and how many rounds have each
+        self._curves = list(zip(curves, numbers, strict=True))  # each with the number of rounds that have it
+        # Beyond the sum of the largest finite losses only infinite ones are left: a search may end there.
         super().__init__(
-            sum_of_budgets((number, curve.largest) for curve, number in self._curves),
-            sum(number * curve.largest_finite for curve, number in self._curves),
+            largest=sum_of_budgets((number, curve.largest) for curve, number in self._curves),
+            end_of_search=sum(number * curve.largest_finite for curve, number in self._curves),
         )
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
@@ -196,7 +199,7 @@ class Rounds(Composition):
         )
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
-        """The spacing of the grid that all losses share."""
+        """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves."""
         # What a grid adds to the variance of a loss is in proportion to the square of its spacing.
         numbers = [number for _, number in self._curves]
         squares = sum(number * step**2 for number, step in zip(numbers, steps, strict=True))
@@ -298,6 +301,7 @@ def epsilon(
 
 
 def _composed(log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_eps0: bool) -> Rounds:
+    """All rounds of ``point``, which has length 1, with the parameters of `log10_delta`."""
     largest_loss = point.eps0.item() if zero_from_eps0 else np.inf
     curve = Curve(lambda eps: log10_delta_of_round(point.with_eps(eps)), largest_loss)
     return Rounds([(curve, point.rounds.item())])
@@ -315,7 +319,7 @@ def sum_of_budgets(rounds: Iterable[tuple[int, float]]) -> float:
 
 
 def _points_of_grid(end: float, step: float, spacing: float) -> Integers:
-    """Whole numbers from 0 on, the multiples of ``spacing`` about ``step`` apart up to ``end``."""
+    """Whole numbers i from 0 on, for which i * ``spacing`` are about ``step`` apart and reach ``end``."""
     last = math.ceil(end / spacing)
     count = math.ceil(last * spacing / step * (1 - 1e-9)) + 1
     return np.unique(np.rint(np.linspace(0, last, count)).astype(int))
@@ -329,7 +333,11 @@ class _End(NamedTuple):
 
 
 class _RoundCurve:
-    """A curve in natural logarithms, and where its points have to be."""
+    """A curve in natural logarithms, and where its points have to be.
+
+    ``largest`` is its largest loss, or inf, and ``largest_finite`` the largest one that does not count as
+    infinite.
+    """
 
     def __init__(self, curve: Curve) -> None:
         self._curve = curve
@@ -346,7 +354,10 @@ class _RoundCurve:
         return np.asarray(self._rough(eps), dtype=float) * _LN10
 
     def end(self, ln_negligible: float) -> _End:
-        """An eps with at most this ln delta, or beyond which all losses are infinite."""
+        """An eps at which ln delta is at most ``ln_negligible``, or beyond which all losses are infinite.
+
+        It is found by the rough curve: each guess is the end of the Gaussian through the last point.
+        """
         ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
         mu, eps, ln_delta = self._mu, 0.0, 0.0
         while eps < self.largest_finite and ln_delta > ln_enough:
@@ -368,7 +379,7 @@ class _RoundCurve:
         return _End(eps, is_last)
 
     def step(self, end: float) -> float:
-        """The distance of the points of eps, up to ``end``."""
+        """The distance of neighbouring points of eps, from 0 to ``end``."""
         points = math.ceil(_PER_SCALE * end / self._mu)
         return end / min(max(points, _FEWEST), _MOST)
 

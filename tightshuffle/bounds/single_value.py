@@ -24,16 +24,18 @@ from tightshuffle.points import Points
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
 from tightshuffle.side import Side
 
-_LARGEST_MATRIX = 32  # values
+_LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
 _ULP = 2.0**-52
+# Of `_Sums`, a trapezoid sum over nodes u = 0, h, 2 h, ... that is smoothed by e^(-(tau u)^2 / 2).
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
-_LAST = 8.0  # u tau of the last node
+_LAST = 8.0  # u tau of the last node: beyond, e^-32 is left
 _NODES = 4000  # at most, about: for tiny delta tau is larger
 _GROUPS = (40, 5)  # nodes that are left out together, at first and at last,
 _SMALL = -60.0  # if the log of each one's term over the largest is surely less
-_HIGHEST = 500.0  # theta times the largest gain
-_LEAST, _WORTH = 4e-4, 1e-4  # by what an exponent has to be smaller, and as a part of it: 0.005 % of eps
+_HIGHEST = 500.0  # theta times the largest gain, at most: e^500 is a float
+# Of `_may_win`, by how much a Chernoff exponent has to be smaller than the blanket's.
+_LEAST, _WORTH = 4e-4, 1e-4  # in all, and as a part of the exponent: 0.005 % of eps
 _DOUBT = 0.3  # where eps is above eps0 / 2: by what it may be larger, as the exponents say less there
 _FINE, _COARSE = 0.25, 1.1  # of the blocks of g: first steps, in 1 / gamma, and later factor
 
@@ -58,19 +60,21 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
 
 
 def log10_smaller(points: Points, known: Floats) -> Floats:
-    """The smaller one of this bound and ``known``, which is that of `privacy_blanket`; (points,).
+    """log10 of the smaller one of two upper bounds on delta: `log10_upper` and ``known``; (points,).
 
-    Matrices of more than 32 values are skipped: their time grows as k^4 to about 1 s per point. So is k-RR
-    where `_may_win` says no. One bound less makes the result only larger.
+    ``known`` (points,) is log10 of the upper bound of `privacy_blanket`. It is returned alone, which is only
+    larger, for matrices of more than 32 values, whose time grows as k^4 to about 1 s per point; and for k-RR
+    where `_may_win` says that `log10_upper` is hardly smaller.
     """
     below_eps0 = points.eps < points.eps0
     randomizers = points.randomizers
     is_krr = np.array([isinstance(randomizer, KRandomizedResponse) for randomizer in randomizers], dtype=bool)
     is_fast = np.array([_is_fast(randomizer) for randomizer in randomizers], dtype=bool)
-    is_krr, worth_it = is_krr & below_eps0, is_fast & below_eps0
-    if is_krr.any():
-        krr_points = points.at(is_krr)
-        worth_it[is_krr] = _may_win(krr_points)
+    worth_it = is_fast & below_eps0
+    krr_to_judge = is_krr & below_eps0
+    if krr_to_judge.any():
+        worth_it[krr_to_judge] = _may_win(points.at(krr_to_judge))
+
     result = known.copy()
     if worth_it.any():
         bound = log10_upper(points.at(worth_it), known=known[worth_it])
@@ -79,6 +83,7 @@ def log10_smaller(points: Points, known: Floats) -> Floats:
 
 
 def _is_fast(randomizer: Randomizer) -> bool:
+    """Whether the bound takes milliseconds: it does but for large matrices."""
     return not isinstance(randomizer, Finite) or randomizer.k <= _LARGEST_MATRIX
 
 
@@ -104,6 +109,7 @@ def _may_win(points: Points) -> Booleans:
             [at_x0, at_x1, at_others, at_others / e_eps0],  # and at x2
         ]
     )
+    # The probabilities of these reports under each reference, but for their sum.
     one = np.ones(eps.shape)
     weights = np.array(
         [
@@ -115,6 +121,7 @@ def _may_win(points: Points) -> Booleans:
     )
     probabilities = weights / (e_eps0 + k - 1)
 
+    # Minimise the largest exponent over theta, on ever finer grids around the best one so far.
     users_left = n - (e_eps0 + k - 1) / k
     ln_theta = -0.5 * np.log(n * (probabilities[0] * gains[0] ** 2).sum(axis=0))
     reach, highest = 8.0, np.log(_HIGHEST / at_x0)
@@ -132,8 +139,11 @@ def _may_win(points: Points) -> Booleans:
     return worth_it & (k > 2) & (eps < eps0)
 
 
-def _padded(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Values and probabilities, each of shape (distributions, classes), filled up with zeros."""
+def _pad(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The values and probabilities of distributions of different lengths, filled up with zeros.
+
+    ``gains`` has a pair of arrays for each distribution. Both results are (distributions, classes).
+    """
     classes = max(len(values) for values, _ in gains)
     g, p = np.zeros((2, len(gains), classes))
     for row, (values, probabilities) in enumerate(gains):
@@ -143,12 +153,15 @@ def _padded(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
-    """Natural log of the largest bound over all pairs; above ``ln_known``, any value above it will do."""
+    """Natural log of the bound E[D(n - 1 - g)] for the worst pair x0, x1, with ``n`` users.
+
+    ``ln_known`` is the natural log of another bound: where this one is above it, any value above it will do.
+    """
     if n == 1:
         return 0.0
-    gamma = randomizer.gamma * (1 - 1e-12)
+    gamma = randomizer.gamma * (1 - 1e-12)  # the blanket's mass, rounded down: g has mean 1 / gamma, about
     largest = -math.inf
-    for pair in _worst_first(eps, n, randomizer, gamma):
+    for pair in _gains_of_pairs(eps, n, randomizer, gamma):
         if pair.ln_chernoff <= largest or largest > ln_known:
             break
         values_of_first_reference, _ = pair.gains[0]
@@ -156,6 +169,7 @@ def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> fl
             continue  # G has the same sign for every reference: no gain is positive
 
         sums = _Sums(pair.ulps + 2 * (eps + randomizer.eps0), n, pair.gains)
+        # The g that count with delta = 1 add about e^-12 of Chernoff's bound for n users.
         depth = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
         if _ln_mean(n, gamma, depth, sums.ln_chernoff) > largest:
             largest = max(largest, _ln_mean(n, gamma, depth, sums.ln_delta))
@@ -163,36 +177,45 @@ def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> fl
 
 
 class _PairGains(NamedTuple):
-    """Gains and probabilities of a pair under each reference, their error, and ln of a Chernoff bound."""
+    """The distributions of the gain G of one pair x0, x1, and what is known of its bound.
+
+    ``gains`` has the values and probabilities of G under each reference, both (classes,). ``ulps`` are the
+    units in the last place by which they may be wrong, and ``ln_chernoff`` is the natural log of a larger
+    bound for this pair, or inf.
+    """
 
     gains: list[tuple[Floats, Floats]]
     ulps: float
     ln_chernoff: float
 
 
-def _worst_first(eps: float, n: int, randomizer: Randomizer, gamma: float) -> Iterator[_PairGains]:
-    """The pairs over which the bound is maximised; those of a matrix by falling Chernoff bound."""
+def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) -> Iterator[_PairGains]:
+    """The gains of every pair x0, x1 that may have the largest delta.
+
+    A randomizer without a matrix names such pairs itself. All pairs of a matrix are tried, in the order of
+    falling Chernoff bounds, so that the search can end early. ``n`` is the number of users, and ``gamma`` the
+    mass of the blanket, for these bounds.
+    """
     if not isinstance(randomizer, Finite):
         for pair in randomizer.pairs():
             gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
             yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)
         return
 
-    pairs = []
-    for g, p in _different_pairs(eps, randomizer):
-        g, p = _merged(g, p)
-        if np.any(g > 0):
-            pairs.append((_ln_chernoff(g, p, n, gamma), g, p))
-    pairs.sort(key=lambda pair: pair[0], reverse=True)
-
-    # Of sums over reports, and of rounding to `BITS` bits.
+    # The gains are wrong by sums over reports, and by rounding to `BITS` of a float's 53 bits.
     ulps = 32.0 + 2.0 * randomizer.matrix.shape[0] + 2.0 ** (54 - BITS)
-    for ln_chernoff, g, p in pairs:
-        yield _PairGains(list(zip(g, p, strict=True)), ulps, ln_chernoff)
+    pairs = []
+    for unmerged_values, unmerged_masses in _different_pairs(eps, randomizer):
+        values, probabilities = _merge_equal_values(unmerged_values, unmerged_masses)
+        if np.any(values > 0):
+            ln_chernoff = _ln_chernoff(values, probabilities, n, gamma)
+            pairs.append(_PairGains(list(zip(values, probabilities, strict=True)), ulps, ln_chernoff))
+    pairs.sort(key=lambda pair: pair.ln_chernoff, reverse=True)
+    yield from pairs
 
 
 def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, Floats]]:
-    """Gains and probabilities of each pair, both (references, reports).
+    """The values of the gains and their probabilities for each pair, both (references, reports), ascending.
 
     Pairs and references that agree to `BITS` bits appear once.
     """
@@ -210,8 +233,11 @@ def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, F
     return different.values()
 
 
-def _merged(g: Floats, p: Floats) -> tuple[Floats, Floats]:
-    """Ascending ``g`` (references, classes) without equal neighbours, filled up with zeros."""
+def _merge_equal_values(g: Floats, p: Floats) -> tuple[Floats, Floats]:
+    """The values ``g`` without equal neighbours, and the sums of their probabilities ``p``.
+
+    All are (references, classes), ``g`` ascending in each row. Shorter rows are filled up with zeros.
+    """
     is_new = np.diff(g, axis=1, prepend=g[:, :1]) > 0
     class_numbers = np.cumsum(is_new, axis=1)
     rows = np.arange(len(g))[:, None]
@@ -222,7 +248,11 @@ def _merged(g: Floats, p: Floats) -> tuple[Floats, Floats]:
 
 
 def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
-    """A natural log of a bound for one pair, in little time; ``g``, ``p`` (references, classes)."""
+    """Natural log of a bound E[D(n - 1 - g)] for one pair in little time: D is Chernoff's bound at one theta.
+
+    ``g`` and ``p`` (references, classes) are the gains and their probabilities, and ``gamma`` is the mass of
+    the blanket. theta is searched on grids around that of a normal sum.
+    """
     largest_variance = float((p * g**2).sum(axis=1).max())
     best_ln_theta, reach = -0.5 * math.log(n * largest_variance), 6.0
     highest = math.log(_HIGHEST / g.max())
@@ -240,9 +270,10 @@ def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
 
 
 def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
-    """Natural log of E[D(m)] over g, which is geometric; each block of g is taken at its last g.
+    """Natural log of E[D(n - 1 - g)], P(g) = gamma (1 - gamma)^g; a block of g counts as its last g.
 
-    All g of probability e^-``depth`` and less are one block, with delta = 1.
+    ``ln_delta`` is a function from m (blocks,) to the natural log of D(m). All g that are reached with a
+    probability of about e^-``depth`` and less are one block, with delta = 1.
     """
     # Blocks of equal lengths at first, then growing ones; in units of 1 / gamma, the mean of g.
     growing = 4 * _COARSE ** np.arange(math.log(max(depth / 4, 1)) / math.log(_COARSE) + 1)
@@ -258,15 +289,17 @@ def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Fl
 
 
 class _Sums:
-    """Step 2 for the gains of one eps and pair: theta, tau and the nodes are those for n users.
+    """D(m) for the ``gains`` of one eps and pair: theta, tau and the nodes are those for ``n`` users.
 
-    ``ulps``: the gains' rounding errors, but for their number.
+    ``gains`` are values and probabilities for each reference, and ``ulps`` the units in the last place by
+    which they may be wrong, but for what adding them up may lose.
     """
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
-        g, p = _padded(gains)
-        self.g, self.p = outwards(g, p, Side.UPPER, ulps + 2 * g.shape[1])
+        values, probabilities = _pad(gains)
+        self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
 
+        # ln theta at which Chernoff's bound is least.
         middle, reach = -0.5 * math.log(n * float((self.p * self.g**2).sum(axis=1).max())), 10.0
         highest = math.log(_HIGHEST / self.g.max())
         while reach > 1e-3:  # every theta gives a bound: one near the best is enough
@@ -274,6 +307,8 @@ class _Sums:
             tops = (n * self._log_mgf(np.exp(ln_theta)[:, None])).max(axis=-1) - 2 * ln_theta
             middle, reach = float(ln_theta[tops.argmin()]), reach / 8
         self.theta = math.exp(middle)
+
+        # The distributions under the tilt, and the largest standard deviation of their sum.
         self.log_mgf = self._log_mgf(np.array([self.theta]))
         self.weights = self.p * np.exp(self.theta * self.g - self.log_mgf[:, None])
         mean = (self.weights * self.g).sum(axis=1)

@@ -21,8 +21,8 @@ from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
-_ROUGHLY = 1e-3  # the same where a curve is only to be found
-_KEPT_SETTINGS = 16  # their distributions are kept
+_ROUGHLY = 1e-3  # the same for the rough curve, which only finds how far the points have to reach
+_KEPT_SETTINGS = 16  # whose distributions are kept, as several eps of one setting are often asked for
 
 
 def log10_delta(points: Points) -> Floats:
@@ -34,16 +34,23 @@ def log10_delta(points: Points) -> Floats:
 
 
 def _log10_delta_at(point: Points) -> float:
+    """`log10_delta` of a ``point`` of length 1."""
     return max(float(rounds.log10_delta(point.eps)[0]) for rounds in _rounds_of_point(point))
 
 
 def epsilon(target_log10_delta: float, point: Points) -> float:
-    """The smallest eps at which the bound is 10^``target_log10_delta``, rounded up; nan if there is none."""
+    """The smallest eps at which the bound is 10^``target_log10_delta``, rounded up; nan if there is none.
+
+    ``point`` has length 1.
+    """
     return max(rounds.epsilon(target_log10_delta) for rounds in _rounds_of_point(point))
 
 
 def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
-    """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n."""
+    """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n.
+
+    With ``deletion`` a user's value is deleted, which changes one count; else it is replaced: two change.
+    """
     encoding = check_unary(randomizer)
     counts = 1 if check_flag("deletion", deletion) else 2
     p, q = encoding.p_star, encoding.q
@@ -69,6 +76,7 @@ def _rounds_of_point(point: Points) -> list[Rounds]:
 
 @functools.lru_cache(maxsize=_KEPT_SETTINGS)
 def _compose(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> list[Rounds]:
+    """`_rounds_of_point` for ``n`` users and this number of ``rounds``, kept."""
     pair = curves(randomizer, n - 1, randomizer.log_odds)
     return together([(pair, rounds)], deletion)
 
@@ -113,7 +121,10 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
 
 
 def _curve_of_count(bit: Bit, users: int, odds: tuple[float, float]) -> Curve:
-    """The bound of a count in which the user's bit is hidden by those of ``users`` others."""
+    """The bound of one count in which the target user's ``bit`` is hidden by the bits of ``users`` others.
+
+    ``odds`` are the log odds that such a bit is 1, for who holds the value and for who does not.
+    """
 
     def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
         ln_delta = np.full(eps.shape, -np.inf)

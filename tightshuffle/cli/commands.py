@@ -96,10 +96,15 @@ def _answer_bounds(arguments: Namespace) -> Answer:
 
 
 def _answer_columns(columns: list[_Column], target_name: str, targets: list[float]) -> Answer:
-    """The answer of ``columns`` whose results are those at the ``targets``, eps or delta."""
-    without_guarantee = np.isnan([column.answers for column in columns]).all(axis=0)
-    promised = not without_guarantee.any()
+    """The answer of one or several methods, each a column of results at the same ``targets``.
 
+    ``target_name`` says what the targets are: "eps" or "delta". The complaints, why one method has no result
+    somewhere, are for a single method: the text of several ones says it in its legend.
+    """
+    has_guarantee = ~np.isnan([column.answers for column in columns]).all(axis=0)  # at each target
+    promised = bool(has_guarantee.all())
+
+    # The arguments of all methods, once.
     shared: dict[str, Any] = {}
     for column in columns:
         shared.update(_with_names(column.setting))
@@ -113,7 +118,7 @@ def _answer_columns(columns: list[_Column], target_name: str, targets: list[floa
 
     text = _describe_methods(columns, shared, target_name, targets)
     records = {column.method.name: {"kind": column.method.kind, **column.record} for column in columns}
-    return Answer(text, {**question, "methods": records}, (), promised)
+    return Answer(text, {**question, "methods": records}, promised=promised)
 
 
 def _describe_one_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:

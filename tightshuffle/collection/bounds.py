@@ -27,13 +27,16 @@ from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.side import Side
 
 LARGEST_EPS = 300.0  # that is looked for where reports are the values themselves
-_BELOW_ONE = 1 - 2.0**-53
-_RARE = 4.0  # log of delta over the probability of too few reports, if their number is random
-_LEAST_GAIN = 1e-140
+_BELOW_ONE = 1 - 2.0**-53  # the largest float below 1
+_RARE = 4.0  # ln of delta over the probability of too few reports, if their number is random
+_LEAST_GAIN = 1e-140  # if all gains are smaller, so rare a report would count as none
 
 
 def log10_upper(data: Data, eps: Floats, group: Group, unseen: bool, width: float) -> Floats:
-    """log10 of an upper bound on delta. ``unseen`` says that nobody can know who takes part."""
+    """log10 of an upper bound on delta of one round; (points,), -inf where delta is 0.
+
+    ``unseen`` says that nobody can know who takes part. ``width`` is about the relative error of sums.
+    """
 
     def ln_upper(points: Floats) -> Floats:
         ln_seen = _ln_upper(data, points, group, width)
@@ -46,17 +49,23 @@ def log10_upper(data: Data, eps: Floats, group: Group, unseen: bool, width: floa
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a lower bound on delta of the worst dataset."""
+    """log10 of a lower bound on delta of the worst dataset; (points,), -inf where none is known."""
     return _below_eps0(lambda points: _ln_lower(data, points, group), data, eps, group)
 
 
 def log10_third_value(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """log10 of a lower bound on delta of one dataset, in which all other users hold a third value."""
+    """log10 of a lower bound on delta of one dataset, in which all other users hold a third value; (points,).
+
+    For k-RR with k >= 3. ``width`` is about its relative error.
+    """
     return _below_eps0(lambda points: _ln_third_value(data, points, group, width), data, eps, group)
 
 
 def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a bound on delta where it is not 0, and -inf elsewhere."""
+    """log10 of ``ln_bound``, at most 0; (points,). It is -inf where eps >= eps0, as delta is 0 there.
+
+    ``ln_bound`` is a function from eps (points,), all below eps0, to natural logs of a bound on delta.
+    """
     result = np.full(eps.shape, -np.inf)
     # A report x1 of the value itself rules x0 out where e^eps exceeds the number of reports: from there on
     # delta does not change, and a far larger e^eps overflows.
@@ -71,7 +80,7 @@ def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, g
 
 
 def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """ln of the smallest of our upper bounds on delta, if it is known who takes part."""
+    """ln of the smallest of our upper bounds on delta, if it is known who takes part; (points,)."""
     cover = _cover(data, group)
     if data.randomizer != "grr":
         bound = _ln_of_references(data, eps, group, Side.UPPER, cover, width)
@@ -93,9 +102,10 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 
 def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """The smaller one of ``known`` and `single_value` among users who surely report, by the same randomizer.
+    """ln of the smaller one of two bounds: ``known`` and that of `single_value`; (points,).
 
-    ``known`` (points,) is the natural log of another upper bound. All else is revealed.
+    The second one hides the target user among the users who surely report by the same randomizer, and
+    reveals all else. ``known`` (points,) is the natural log of another upper bound.
     """
     randomizer = data.randomizer_of(group)
     assert randomizer is not None
@@ -105,7 +115,7 @@ def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Flo
 
 
 def _alike(data: Data, group: Group, randomizer: Randomizer) -> list[int]:
-    """The numbers of other users who surely report, by the ``randomizer`` of ``group``."""
+    """How many other users of each group surely report by ``randomizer``, which is that of ``group``."""
     numbers = []
     for users, other in data.others(group):
         if other.participation == 1 and data.randomizer_of(other) == randomizer:
@@ -114,9 +124,13 @@ def _alike(data: Data, group: Group, randomizer: Randomizer) -> list[int]:
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """An upper bound for k = 2, by the count of x0 (docs/theory.md, "Collections").
+    """ln of an upper bound for k = 2, by the count of x0 (docs/theory.md, "Collections"); (points,).
 
-    ``known`` (points,): natural log of another upper bound, for how rare too few reports have to be.
+    A user's report counts as one with some common budget e, with a probability, and else is revealed. Delta
+    among the least number of such reports that is likely bounds delta, but for the probability of fewer,
+    which is added. Each finite budget of a group is tried as e, and the smallest bound is returned.
+    ``known`` (points,) is the natural log of another upper bound, which says how rare too few reports have to
+    be.
     """
     dummies = Cover.from_numbers(_dummies_from(data, 1.0), data.poisson)
     result = np.full(eps.shape, np.inf)
@@ -136,23 +150,26 @@ def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Float
             ln_rare = -math.inf if is_fixed else min(float(known[index]), 0.0) - _RARE
             for _ in range(passes):
                 least_users, least_dummies = users.least(ln_rare), dummies.least(ln_rare)
-                _, high = ln_delta_among(e, group.budget, least_users, budget, least_dummies)
-                high = float(np.logaddexp(high, ln_rare + math.log(2)))
-                result[index] = min(result[index], high)
-                ln_rare = min(ln_rare, high - _RARE)
+                _, ln_among = ln_delta_among(e, group.budget, least_users, budget, least_dummies)
+                # Too few users or too few dummies: twice the probability.
+                ln_bound = float(np.logaddexp(ln_among, ln_rare + math.log(2)))
+                result[index] = min(result[index], ln_bound)
+                ln_rare = min(ln_rare, ln_bound - _RARE)
     return result
 
 
 def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """An upper bound where "no report" counts as one more report, which all users have in common.
+    """ln of an upper bound where "no report" counts as one more report, which all users have in common.
 
     It needs a distribution w on the k values and "no report". Each other user's report is drawn from w with
-    some probability. A dummy is never "no report", so dummies do not count.
+    some probability. A dummy is never "no report", so dummies do not count. The result (points,) is inf where
+    there is no such bound, as for other randomizers than k-RR.
     """
     no_bound = np.full(eps.shape, np.inf)
     if data.randomizer != "grr":
         return no_bound
 
+    # How many other users are silent, and how many draw their report from the blanket, on average.
     users = np.array([float(n) for n, _ in data.others(group)])
     participations = np.array([other.participation for other in data.groups])
     blankets = np.array([_gamma(data.randomizer_of(other)) for other in data.groups])
@@ -167,10 +184,11 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     gains = _uniform_gains(data, eps, group) * group.participation / uniform
     gain_of_silence = -(1 - group.participation) * np.expm1(eps) / silence
     masses = np.append(_uniform_masses(data) * uniform, silence)
-    if gains.max() < _LEAST_GAIN:  # so rare a report would count as none
+    if gains.max() < _LEAST_GAIN:
         return no_bound
     distribution = outwards(np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, _ulps(group))
 
+    # The probability that a user of each group is hidden: as often as w has each of its reports.
     shares = np.minimum((1 - participations) / silence, participations * blankets / uniform)
     binomials = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
     cover = Cover.from_numbers(binomials)
@@ -181,7 +199,7 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 
 def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """ln of the largest of our lower bounds on delta; -inf where none is known."""
+    """ln of the largest of our lower bounds on delta; (points,), -inf where none is known."""
     no_bound = np.full(eps.shape, -np.inf)
     if data.dummies.probability_per_user_and_value:  # they are not drawn one by one from u
         return no_bound
@@ -202,7 +220,11 @@ def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
-    """ln of delta of the worst of some datasets, for k = 2 and a fixed number of dummies; else -inf."""
+    """ln of delta of the worst of some datasets, rounded down; (points,).
+
+    It needs k = 2, a fixed number of dummies, and another user who does not report the value itself; else the
+    result is -inf.
+    """
     no_bound = np.full(eps.shape, -np.inf)
     budget = group.budget
     dummies = data.dummies.number
@@ -235,7 +257,7 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) -> Floats:
-    """`ln_delta_of_third_value`: all other users hold a third value."""
+    """ln of a lower bound on delta of k-RR, k >= 3, if all other users hold a third value; (points,)."""
     k = data.cells
     share_of_dummies = 1 - 1 / k
     binomials: list[tuple[float, float]] = []
@@ -253,9 +275,11 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
 def _ln_of_references(
     data: Data, eps: Floats, group: Group, side: Side, cover: Cover, width: float = 1e-4
 ) -> Floats:
-    """The largest `ln_delta` over all pairs and references, from which the cover's reports are drawn.
+    """ln of delta of the worst pair x0, x1 among the reports of ``cover``, rounded to the side; (points,).
 
-    The upper bound has the blanket as its reference, and the lower one the values that the others hold.
+    These reports are drawn from a reference distribution: for the upper bound the blanket of the group's
+    randomizer, for the lower one the reports of a value that all others hold, of which the worst counts.
+    ``width`` is about the relative error.
     """
     randomizer = data.randomizer_of(group)
     assert randomizer is not None
@@ -265,15 +289,16 @@ def _ln_of_references(
         for gains, masses in randomizer.distributions(e, references):
             # A blanket's mass is below 1: normalise it, and take the gains relative to that.
             total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
+            # A sum over all reports, and exponentials of eps and eps0.
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
             distribution = outwards(gains * total, masses / total, side, ulps)
-            logs = ln_delta(*distribution, cover, side=side, width=width)
-            largest[index] = max(largest[index], logs.max())
+            ln_deltas = ln_delta(*distribution, cover, side=side, width=width)
+            largest[index] = max(largest[index], ln_deltas.max())
     return largest
 
 
 def _cover(data: Data, group: Group) -> Cover:
-    """The reports from the blanket of a report of this group, which hide that report."""
+    """How many reports are drawn from the blanket of a report of this ``group``, and so hide that report."""
     randomizer = data.randomizer_of(group)
     binomials = []
     for n, other in data.others(group):
@@ -300,24 +325,28 @@ def _share_from_blanket(other: Randomizer | None, randomizer: Randomizer | None)
 
 
 def _gamma(randomizer: Randomizer | None) -> float:
+    """The mass of the blanket, 0 for reports of the value itself."""
     return 0.0 if randomizer is None else randomizer.gamma
 
 
 def _dummies_from(data: Data, share: float) -> list[tuple[float, float]]:
-    """Binomial numbers of dummies from u, of which this ``share`` counts: there are at least so many."""
-    # A device's reports are independent uniform ones only if there is one of them.
+    """Binomial numbers (trials, probability) of the dummies that count, each with this ``share``.
+
+    They are drawn from u. Those with a Poisson number are not among them.
+    """
+    # A device adds each value on its own, with some probability. A single one of them is a uniform report.
     probability = data.dummies.probability_per_user_and_value
     single = data.cells * probability * (1 - probability) ** (data.cells - 1)
     return [(data.dummies.number, share), (data.devices, share * single)]
 
 
 def _lie(data: Data, group: Group) -> float:
-    """q of k-RR."""
+    """q of k-RR, the probability that a user of this group reports one given other value."""
     return 0.0 if group.eps0 == math.inf else float(lie_probability(group.budget, data.cells))
 
 
 def _rounded_uniform(data: Data, eps: Floats, group: Group, side: Side) -> tuple[Floats, Floats]:
-    """The distribution of `_uniform_gains`, rounded to this ``side``; both (points, 3)."""
+    """Values and probabilities of `_uniform_gains`, rounded to this ``side``; both (points, 3)."""
     gains = _uniform_gains(data, eps, group)
     return outwards(gains, _uniform_masses(data), side, _ulps(group))
 
@@ -326,7 +355,7 @@ def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
     """(R_x0 - e^eps R_x1) / u of k-RR at x0, x1 and another value, u uniform; (points, 3)."""
     if group.eps0 == math.inf:
         return data.cells * np.array([np.ones_like(eps), -np.exp(eps), np.zeros_like(eps)]).T
-    # Each of these is to be multiplied by k q.
+    # Without differences of exponentials, which cancel; each of these is to be multiplied by k q.
     growth = np.expm1(eps)
     gain_at_x0 = (1 + growth) * np.expm1(group.budget - eps)
     gain_at_x1 = -np.expm1(eps + group.budget)
@@ -334,6 +363,7 @@ def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _uniform_masses(data: Data) -> Floats:
+    """The probabilities under u of x0, x1 and all other values; (3,)."""
     return np.array([1, 1, data.cells - 2]) / data.cells
 
 

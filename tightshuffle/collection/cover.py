@@ -23,12 +23,12 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
 from tightshuffle.side import Side
 
-_FEW = 192  # reports that are summed one by one
+_FEW = 192  # numbers of reports up to which a sum over all of them is faster than the quadrature
 _RARE = 1e-9  # probability of numbers of reports that count as one: a larger number hides the user better
-_UNLIKELY = 45.0  # -log of what the quadrature leaves to its last term
+_UNLIKELY = 45.0  # J x where the quadrature ends: beyond, about e^-45 of the integral is left
 _NODES = 24  # of the quadrature
 _ULP = 2.0**-52
-_NODES_ULPS = 400.0  # what wrong nodes and weights of the quadrature, and its sum, may cost
+_NODES_ULPS = 400.0  # units in the last place that rounded nodes, weights and their sum may cost
 _OPERATIONS = 3.0  # units in the last place that a share under the tilt may be wrong by
 
 
@@ -61,64 +61,83 @@ class Cover:
         """The expected number of reports."""
         return float(self.n @ np.where(self.is_poisson, 1.0, self.shares))
 
-    def least(self, log_probability: float) -> int:
-        """A number that the reports are below with at most this probability, by Chernoff's bound."""
-        random = self.shares < 1
-        n, shares, is_poisson = self.n[random], self.shares[random], self.is_poisson[random]
+    def least(self, ln_probability: float) -> int:
+        """A whole number that the reports are below with at most this probability, by Chernoff's bound.
+
+        ``ln_probability`` is its natural log, below 0.
+        """
+        # The reports are those that are certain and a random number with this mean.
+        is_random = self.shares < 1
+        n, shares, is_poisson = self.n[is_random], self.shares[is_random], self.is_poisson[is_random]
         mean = float(n @ np.where(is_poisson, 1.0, shares))
         if mean == 0:
-            return self.sure
+            return self.certain
 
-        # P(number <= y) <= e^(x y + log E[e^(-x number)]) for every x > 0.
-        x = math.sqrt(-2 * log_probability / mean) * np.logspace(-1, 2, 61)[:, None]
+        # P(number <= y) <= e^(x y + log E[e^(-x number)]) for every x > 0. The x tried are a tenth to a
+        # hundred times the best one for a normal number. The factors 1 - 1e-12 cover rounding.
+        x = math.sqrt(-2 * ln_probability / mean) * np.logspace(-1, 2, 61)[:, None]
         ln_of_parts = np.where(is_poisson, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x)))
         ln_mgf = ln_of_parts.sum(axis=1)
-        y = float(np.max((log_probability - ln_mgf * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
-        return self.sure + math.floor(y) + 1 if y >= 0 else self.sure
+        y = float(np.max((ln_probability - ln_mgf * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
+        return self.certain + math.floor(y) + 1 if y >= 0 else self.certain
 
     @property
-    def sure(self) -> int:
-        """The reports that there are in any case."""
+    def certain(self) -> int:
+        """How many reports there are in any case: the trials with the probability 1."""
         return int(self.n[self.shares == 1].sum())
 
     def rounded(self, side: Side) -> "Cover":
-        """A stochastically larger (upper) or smaller cover, by more than rounding moved its numbers."""
+        """A cover with stochastically more (upper) or fewer reports, by more than rounding moved it."""
         direction = 1 if side is Side.UPPER else -1
         factor = 1 + direction * 8 * _OPERATIONS * _ULP
         shares = np.where(self.shares == 1, 1.0, np.minimum(self.shares * factor, 1.0))
         return Cover(np.where(self.is_poisson, self.n * factor, self.n), shares)
 
     def tilted_shares(self, t: Floats | float) -> Floats:
-        """``shares`` if every number j of reports becomes t^j times as likely; ``t`` (..., 1) or a number."""
+        """``shares`` (..., parts) if every number j of reports is made t^j times as likely, and normalised.
+
+        ``t`` > 0 is a number or has the shape (..., 1). A Poisson part keeps its 0.
+        """
         return self.shares * t / (1 - self.shares + self.shares * t)
 
     def tilted_means(self, t: Floats | float) -> Floats:
-        """The expected numbers of the parts under this tilt."""
+        """The expected number of each part (..., parts) under the tilt of `tilted_shares` with this ``t``."""
         return self.n * np.where(self.is_poisson, t, self.tilted_shares(t))
 
 
 def ln_delta(
     values: Floats, probabilities: Floats, cover: Cover, *, side: Side, width: float = 1e-4
 ) -> Floats:
-    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded up or down; (points,).
+    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded to the ``side``; (points,).
 
-    ``values`` and ``probabilities`` (points, classes) are the gains of one report drawn from u, and ``cover``
-    that of J - 1. ``width`` is about the relative error. The result is -inf where no gain is positive. It can
-    exceed 0 by rounding.
+    It is -inf where no gain is positive, and can exceed 0 by rounding.
+
+    Parameters
+    ----------
+    values, probabilities : array, shape (points, classes)
+        The distribution of G, the gain of one report drawn from u.
+    cover : Cover
+        The law of J - 1, the number of reports that hide the target user's own.
+    side : Side
+        Whether to round up or down.
+    width : float
+        About the relative error of the sum.
     """
-    # Fewer reports give a larger delta.
+    # Round the cover to the other side, for fewer reports give a larger delta.
     cover = cover.rounded(Side.LOWER if side is Side.UPPER else Side.UPPER)
     if few(cover):
         return _ln_term_by_term(values, probabilities, cover, side, width)
 
-    n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
+    # The integrand falls over x of about 1 / copies, the number of reports at which sums are positive.
+    n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)  # J: with the user's own report
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
     nodes, weights = _quadrature(side)
-    # Columns are nodes: x is (points, nodes), the shares under the tilt are (points, nodes, parts).
+    # Columns are nodes: x is (points, nodes). Every node tilts the cover by its t = e^-x: with a third axis,
+    # t and t - 1 are (points, nodes, 1), and the tilted shares are (points, nodes, parts).
     x = nodes / copies[:, None]
     t, t_minus_1 = np.exp(-x)[..., None], np.expm1(-x)[..., None]
 
-    # E[t^number] of every part, which the tilt divides by.
+    # ln E[t^(J - 1)], (points, nodes), which the tilt divides by: the sum over all parts and trials.
     with np.errstate(divide="ignore"):
         ln_of_trial = np.log1p(cover.shares * t_minus_1)
     ln_of_trial = np.where(cover.shares == 1, -x[..., None], ln_of_trial)
@@ -135,26 +154,32 @@ def ln_delta(
         shares=np.concatenate([cover.tilted_shares(t), own_report], axis=-1),
         width=width,
     )
-    logs = _bound_of(brackets, side)
-    terms = logs + ln_factors - x + np.log(weights / copies[:, None])
+    ln_bounds = _bound_of(brackets, side)
+    terms = ln_bounds + ln_factors - x + np.log(weights / copies[:, None])
+
+    # Every report adds the error of its share under the tilt.
     error = _ULP * (_OPERATIONS * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + _NODES_ULPS)
     if side is Side.LOWER:
         return np.asarray(special.logsumexp(terms, axis=1) - error)
 
-    # Beyond the last node 1 / J is at most 1: the integral of e^(-J x) from there on is at most e^(-J x).
-    last = logs[:, -1] + ln_factors[:, -1] - x[:, -1]
+    # Beyond the last node: the integral of e^(-J x) from there on is e^(-J x) / J, and 1 / J is at most 1.
+    last = ln_bounds[:, -1] + ln_factors[:, -1] - x[:, -1]
     terms = np.concatenate([terms, last[:, None]], axis=1)
     return np.asarray(special.logsumexp(terms, axis=1) + error)
 
 
 def _bound_of(brackets: tuple[Floats, Floats], side: Side) -> Floats:
+    """The lower or the upper ones of the bounds that `log_positive_part` returns, by their ``side``."""
     lower, upper = brackets
     return upper if side is Side.UPPER else lower
 
 
 @functools.cache
 def _quadrature(side: Side) -> tuple[Floats, Floats]:
-    """Nodes and weights of Lobatto's quadrature (upper) or Gauss' (lower) on [0, _UNLIKELY]."""
+    """Nodes and weights, both (_NODES,), of Lobatto's quadrature (upper) or Gauss' (lower) on [0, _UNLIKELY].
+
+    Of e^(-J x), whose even derivatives are positive, the first gives too much and the second too little.
+    """
     if side is Side.UPPER:
         polynomial = np.polynomial.Legendre.basis(_NODES - 1)
         inner = np.sort(polynomial.deriv().roots().real)
@@ -166,10 +191,10 @@ def _quadrature(side: Side) -> tuple[Floats, Floats]:
 
 
 def log_probabilities(cover: Cover) -> Floats:
-    """Natural log of the probabilities of 0, 1, 2, ... reports, to about 1e-12.
+    """Natural logs of the probabilities of 0, 1, 2, ... reports, to about 1e-12; (numbers,).
 
-    They end one behind the number beyond which lies a probability of `_RARE`. Delta of more reports is
-    smaller, so what is missing changes delta by a share of `_RARE` at most.
+    They end at the first number that has a probability of at most `_RARE` to be reached or exceeded. Delta of
+    more reports is smaller, so what is missing changes delta by a share of `_RARE` at most.
     """
     largest = largest_counted(cover)
     j = np.arange(largest + 1)
@@ -193,7 +218,7 @@ def few(cover: Cover) -> bool:
 
 
 def largest_counted(cover: Cover) -> int:
-    """A number of reports that is hardly ever exceeded."""
+    """A number of reports that is hardly ever exceeded: 12 standard deviations above the mean, and some."""
     likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
     if np.any(cover.is_poisson):
         return likely
@@ -201,19 +226,20 @@ def largest_counted(cover: Cover) -> int:
 
 
 def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: Side, width: float) -> Floats:
-    """`ln_delta` as a sum over j."""
-    # Rounding, and numbers too small for a float.
-    of_numbers = np.exp(log_probabilities(cover))
+    """`ln_delta` as a sum over j, with the same parameters; ``cover`` is already rounded."""
+    # The probabilities of J - 1 = 0, 1, ..., rounded to the side: 1e-11 is more than their relative error,
+    # and 1e-300 more than those that are too small for a float.
+    probabilities_of_numbers = np.exp(log_probabilities(cover))
     if side is Side.UPPER:
-        of_numbers = of_numbers * (1 + 1e-11) + 1e-300
-        # More reports than these hide the user at least as well.
-        of_numbers[-1] += max(1 - of_numbers.sum(), 0.0) + 1e-12
+        probabilities_of_numbers = probabilities_of_numbers * (1 + 1e-11) + 1e-300
+        # More reports than these hide the user at least as well: they count as the last number.
+        probabilities_of_numbers[-1] += max(1 - probabilities_of_numbers.sum(), 0.0) + 1e-12
     else:
-        of_numbers = np.maximum(of_numbers * (1 - 1e-11) - 1e-300, 0.0)
+        probabilities_of_numbers = np.maximum(probabilities_of_numbers * (1 - 1e-11) - 1e-300, 0.0)
 
-    j = np.arange(cover.sure + 1, len(of_numbers) + 1)  # there are never fewer reports
+    j = np.arange(cover.certain + 1, len(probabilities_of_numbers) + 1)  # there are never fewer reports
     with np.errstate(divide="ignore"):
-        ln_factors = np.log(of_numbers[cover.sure :]) - np.log(j)
+        ln_factors = np.log(probabilities_of_numbers[cover.certain :]) - np.log(j)
     brackets = log_positive_part(
         values[:, None], probabilities[:, None], j, width=width, log_factors=ln_factors
     )

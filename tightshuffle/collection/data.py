@@ -215,7 +215,11 @@ class Data:
                 raise ValueError("then: release and deletion must be those of the first collection")
 
     def _parse_randomizers(self) -> dict[str, Randomizer | None]:
-        """The randomizer of each group. ValueError for k and eps0 that it does not take."""
+        """The randomizer of each group, by the group's name.
+
+        None stands for reports that are the values themselves: k-RR with eps0 = inf. ValueError if k or eps0
+        is missing, infinite where it cannot be, or given although the randomizer's file determines it.
+        """
         if self._randomizer_key == "file":
             for group in self.groups:
                 if self.k is not None or group.eps0 is not None:
@@ -244,7 +248,7 @@ class Data:
 
     @property
     def _randomizer_key(self) -> str:
-        """The randomizer's name without its parameter."""
+        """What precedes the colon in the randomizer's name, such as "file" of "file:NAME"."""
         return self.randomizer.partition(":")[0]
 
     @property

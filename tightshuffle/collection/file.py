@@ -169,18 +169,20 @@ def _parse_flag(name: str, text: Any) -> bool:
 
 
 def _parse_text(name: str, text: Any) -> str:
+    """A text or number of the file as text. ValueError, which calls it ``name``, for anything else."""
     if isinstance(text, bool) or not isinstance(text, str | int | float):
         raise ValueError(f"{name} must be a text; got {reprlib.repr(text)}")
     return str(text)
 
 
 def _parse_number(name: str, text: Any, whole: bool) -> Any:
+    """The number that ``text`` says, an int if it is to be ``whole``. ValueError, which calls it ``name``."""
     kind = "a whole number" if whole else "a number"
     try:
-        digits = _parse_text(name, text).lower()
-        number = math.inf if digits in _INFINITIES else float(digits.replace("_", ""))
+        word = _parse_text(name, text).lower()
+        number = math.inf if word in _INFINITIES else float(word.replace("_", ""))
         if math.isnan(number) or (whole and not number.is_integer()):
-            raise ValueError
+            raise ValueError  # with the text below, as for a word that is no number
     except (ValueError, OverflowError):
         raise ValueError(f"{name} must be {kind}; got {reprlib.repr(text)}") from None
     return int(number) if whole else number

@@ -23,14 +23,17 @@ from tightshuffle.randomizers.unary import UnaryEncoding
 
 _LN10 = math.log(10)
 _SHARE = 3.0  # -log10 of the part of delta that is given to rounds with too few bits: eps is 0.01 % larger
-_FIRST = -9.0  # log10 of that probability to begin with
-_STEPS = 10  # per factor of ten of its logarithm: bounds for one probability serve many eps
-_RAREST = 1e-100  # probability of taking part: delta stays a float
+_FIRST = -9.0  # log10 of the probability of too few bits to begin with
+_STEPS = 10  # probabilities per factor of ten of their log: bounds for one of them serve many eps
+_RAREST = 1e-100  # the least probability of taking part that is computed with: delta stays a float
 _Odds = tuple[float, float]  # log odds that a bit is 1, for users who hold the value and who do not
 
 
 class _Stage(NamedTuple):
-    """Some rounds of one collection, with the target user's group, and `_covers`."""
+    """Rounds that share one collection: ``data``, the target user's ``group`` and the number of ``rounds``.
+
+    ``covers`` says for each kind of bit how many bits of this kind hide the target user's (`_covers`).
+    """
 
     data: Data
     group: Group
@@ -58,7 +61,11 @@ class SummedRounds:
         self._known: dict[float, list[Rounds]] = {}
 
     def log10_delta(self, eps: Floats) -> Floats:
-        """log10 of the bound at ``eps`` >= 0, any shape; -inf where delta is 0."""
+        """log10 of the bound at ``eps`` >= 0, any shape, which the result has; -inf where delta is 0.
+
+        Too few bits hide the target user with a probability that is added to the bound. Which probability is
+        best depends on the bound, so it is lowered until it is small beside it.
+        """
         points = eps.ravel()
         result = np.full(points.shape, np.inf)
         log10_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST)
@@ -67,19 +74,20 @@ class SummedRounds:
             for probability in np.unique(log10_rare[waiting]).tolist():
                 chosen = np.flatnonzero(waiting & (log10_rare == probability))
                 bounds = [pair.log10_delta(points[chosen]) for pair in self._bounds_but_for(probability)]
-                logs = np.max(bounds, axis=0)
-                is_positive = logs > -np.inf
-                total = np.logaddexp(logs * _LN10, probability * _LN10) / _LN10
-                result[chosen] = np.minimum(result[chosen], np.where(is_positive, total, logs))
+                log10_bounds = np.max(bounds, axis=0)
+                is_positive = log10_bounds > -np.inf
+                total = np.logaddexp(log10_bounds * _LN10, probability * _LN10) / _LN10
+                total = np.where(is_positive, total, log10_bounds)
+                result[chosen] = np.minimum(result[chosen], total)
 
                 # The event is to be rare beside the bound.
-                too_often = is_positive & (logs - _SHARE < probability)
+                too_often = is_positive & (log10_bounds - _SHARE < probability)
                 waiting[chosen] = too_often
-                log10_rare[chosen[too_often]] = _round_down_to_grid(logs[too_often] - _SHARE)
+                log10_rare[chosen[too_often]] = _round_down_to_grid(log10_bounds[too_often] - _SHARE)
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
     def epsilon(self, log10_delta: float) -> float:
-        """The smallest eps with this delta, rounded up; math.inf where none is known."""
+        """The smallest eps with delta 10^``log10_delta``, rounded up; math.inf where none is known."""
         log10_rare, log10_rest = -math.inf, log10_delta
         if not self._is_fixed:
             log10_rare = log10_delta - _SHARE
@@ -88,7 +96,11 @@ class SummedRounds:
         return math.inf if math.isnan(eps) else eps
 
     def _bounds_but_for(self, log10_rare: float) -> list[Rounds]:
-        """Bounds, the largest of which holds but for an event of this probability, independent of values."""
+        """Bounds on delta of all rounds, the largest of which holds but for an event of some probability.
+
+        The event, that too few bits hide the target user in some round, does not depend on any value.
+        ``log10_rare`` is log10 of its probability.
+        """
         if log10_rare in self._known:
             return self._known[log10_rare]
 
@@ -110,14 +122,18 @@ class SummedRounds:
 
 
 def _curves_of_least_variance(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
-    """The curves of bits of that kind of which enough hide the target user's, but for this probability."""
+    """The curves of `sums.curves` for one round, if the bits that hide the target user's are of one kind.
+
+    It is the kind whose bits have the largest variance in sum. There are so many of them as are exceeded or
+    reached but for a probability with the natural log ``ln_rare``.
+    """
     numbers = {odds: cover.least(ln_rare) for odds, cover in stage.covers.items()}
     odds = max(numbers, key=lambda kind: numbers[kind] * _least_variance(kind))
     return sums.curves(_unary(stage.data, stage.group), numbers[odds], odds)
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a lower bound on delta of one round, ``eps`` (e,): of one count, in some datasets.
+    """log10 of a lower bound on delta of one round at ``eps`` (e,): of one count, in some datasets; (e,).
 
     Whoever sees only this count sees a bit of a user who may not take part, which is 1 less often.
     """
@@ -136,6 +152,7 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
         (Bit.of(-if_not, -if_held), flipped_bits),
     ):
         for index in np.flatnonzero(eps < target_bit.largest).tolist():
+            # 1e-9: more than what rounded odds lose.
             ln_delta = ln_delta_of_datasets(float(eps[index]), target_bit, hiding_bits) - 1e-9
             result[index] = max(result[index], ln_delta / _LN10)
     return np.minimum(result, 0.0)
@@ -156,10 +173,12 @@ def _covers(data: Data, group: Group) -> dict[_Odds, Cover]:
 
 
 def _share(odds: _Odds, kind: _Odds) -> float:
-    """The probability with which a bit of these log odds is a bit of that kind, whatever the user holds.
+    """The largest probability with which a bit of log odds ``odds`` can count as one of the ``kind``.
 
-    It is below 1 if zeros or ones are rarer than they are in any bit of the kind.
+    Otherwise the bit, which may then depend on the value more, is revealed. The result is below 1 if zeros or
+    ones are rarer than in a bit of the kind.
     """
+    # Zeros are rarest for holders of the value, and ones for all others.
     zeros = (1 + math.exp(kind[0])) / (1 + math.exp(odds[0]))
     ones = (1 + math.exp(-kind[1])) / (1 + math.exp(-odds[1]))
     share = min(zeros, ones)
@@ -167,12 +186,15 @@ def _share(odds: _Odds, kind: _Odds) -> float:
 
 
 def _least_variance(odds: _Odds) -> float:
-    """The least variance of a bit."""
+    """The smaller variance of a bit with these log odds, that of who holds the value or of who does not."""
     return min(math.exp(-abs(logit)) / (1 + math.exp(-abs(logit))) ** 2 for logit in odds)
 
 
 def _curve_of_participation(pairs: Sequence[Rounds], probability: float) -> Curve:
-    """The bound of one round in which the target user takes part with this probability."""
+    """The bound of one round in which the target user takes part with this probability.
+
+    ``pairs`` are bounds for a user who does take part; the largest of them holds.
+    """
     log10_probability = math.log10(max(probability, _RAREST))
 
     def log10_delta(eps: Floats) -> Floats:
@@ -193,5 +215,5 @@ def _odds_of_product(factor: float, odds: float) -> float:
 
 
 def _round_down_to_grid(log10: Floats) -> Floats:
-    """A number below each, by at most a quarter of it, on a grid."""
+    """For each of the logarithms ``log10`` < 0 the next smaller one on a grid, by at most a quarter of it."""
     return -(10 ** ((np.floor(np.log10(-log10) * _STEPS) + 1) / _STEPS))

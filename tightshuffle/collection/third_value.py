@@ -18,121 +18,196 @@ docs/theory.md, "Collections", has this dataset beside the upper bound.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.collection.cover import Cover, few, ln_delta, log_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 from tightshuffle.side import Side
 
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
-_SETTLED = 1e-4  # of delta, relative: what a greater depth could still gain
-_SLACK = 1e-6  # of r, relative: what its computation may lose
-_LEAST_LOG = -650.0  # of a probability that counts: far smaller ones are too small for a float
-_TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])  # -log t that Chernoff's bound tries
+_SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not worth its time
+_SLACK = 1e-6  # of r_l, relative: far more than its computation, to 1e-9, loses
+_LEAST_LOG = -650.0  # ln of the least probability that counts: far smaller ones are too small for a float
+_TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])  # -ln t of Chernoff's bound, in 1 / sqrt(mean)
+
+
+class _Points(NamedTuple):
+    """What the inequality needs at each point; every array has the points as its first axis.
+
+    ``lower_gains`` and ``upper_gains`` (points, 3) are the values of G', rounded down and up, and ``masses``
+    (points, 3) their probabilities. ``growth`` (points,) is q (e^eps - 1). ``ulps`` (points, 1) are the units
+    in the last place by which gains may be wrong.
+    """
+
+    lower_gains: Floats
+    upper_gains: Floats
+    masses: Floats
+    growth: Floats
+    ulps: Floats
+
+    def choose(self, rows: Booleans | Integers) -> "_Points":
+        """These points alone."""
+        return _Points._make(array[rows] for array in self)
 
 
 def ln_delta_of_third_value(
     eps: Floats, gains: Floats, q: float, k: int, cover: Cover, *, ulps: npt.ArrayLike, width: float = 1e-4
 ) -> Floats:
-    """Natural log of a lower bound on delta of this dataset, -inf where none is above 0; (points,).
+    """Natural log of a lower bound on delta where all others hold x2; (points,), -inf where none is above 0.
 
-    ``gains`` (points, 3) are (R_x0 - e^eps R_x1) / u at x0, x1 and another value, u uniform on all k >= 3
-    values. ``q`` is the probability that the target user reports one given other value, ``cover`` that of J',
-    and ``ulps`` the units in the last place by which gains may be wrong, which broadcasts against them.
+    For every l >= 1, with the slope c = r_l (the module's docstring has r_m, J' and G'),
+
+        delta >= first term - second term,
+        first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
+        second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
+
+    A smaller l makes both terms smaller, so some l are tried, and the largest difference is returned. If J'
+    is small, each m has its own r_m instead, and there is no second term.
+
+    Parameters
+    ----------
+    eps : array, shape (points,)
+        At least 0.
+    gains : array, shape (points, 3)
+        (R_x0 - e^eps R_x1) / u at x0, at x1 and at another value, for u uniform on all k values.
+    q : float
+        The probability that the target user reports one given other value.
+    k : int
+        The number of values, at least 3.
+    cover : Cover
+        The law of J', the number of other reports that are not x2.
+    ulps : float or array
+        The units in the last place by which ``gains`` may be wrong, which broadcasts against them.
+    width : float
+        About the relative error of the result.
     """
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
+    # G' is relative to u on the k - 1 values that are left, which is k / (k - 1) times as large.
     # Subtracting a slope cancels digits, so gains are rounded before it.
-    smaller, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
-    larger, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
+    lower_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
+    upper_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
     growth = q * np.expm1(eps)
     cover = cover.rounded(Side.UPPER)
     if few(cover):
-        return _ln_term_by_term(smaller, masses, growth, cover, width)
+        return _ln_term_by_term(lower_gains, masses, growth, cover, width)
 
+    # The m whose terms are largest, about: 1 + J' under the tilt of the gains.
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
-    likeliest = tilted_copies(smaller - growth[:, None], masses, n, shares)
-    ulps = np.broadcast_to(ulps, (eps.size, 1))
+    likeliest_m = tilted_copies(lower_gains - growth[:, None], masses, n, shares)
+    points = _Points(lower_gains, upper_gains, masses, growth, np.broadcast_to(ulps, (eps.size, 1)))
     best = np.full(eps.shape, -np.inf)
-    first_terms = np.full(eps.shape, np.inf)
+    ln_first_terms = np.full(eps.shape, np.inf)
     for depth in _DEPTHS:
-        # A smaller l has a larger slope, so the first term falls: skip what cannot exceed the best so far.
-        rows = np.flatnonzero(best < first_terms - _SETTLED)
-        least = np.maximum(np.floor(likeliest - depth * np.sqrt(likeliest)), 1)[rows]
-        with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
-            slope = growth[rows] * _ratio(cover, least) * (1 + _SLACK)
-        slope = np.where(growth[rows] == 0, 0.0, slope)
-        usable = np.isfinite(slope)
-        rows, least, slope = rows[usable], least[usable], slope[usable, None]
-
-        with_slope = outwards(larger[rows] - slope, masses[rows], Side.UPPER, ulps[rows])
-        ln_fewer = _ln_fewer(*with_slope, cover, least)
-        second_terms = np.log(np.maximum(growth[rows], 1e-300)) + ln_fewer
-        promising = second_terms < first_terms[rows]
-        rows, second_terms, slope = rows[promising], second_terms[promising], slope[promising]
-
-        with_slope = outwards(smaller[rows] - slope, masses[rows], Side.LOWER, ulps[rows])
-        first_terms[rows] = ln_delta(*with_slope, cover, side=Side.LOWER, width=width)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            ln_quotient = np.minimum(second_terms - first_terms[rows], 0.0)
-            ln_differences = first_terms[rows] + np.log1p(-np.exp(ln_quotient))
+        # The first term falls with l, and the bound is below it: skip what cannot exceed the best so far.
+        rows = np.flatnonzero(best < ln_first_terms - _SETTLED)
+        least_m = np.maximum(np.floor(likeliest_m - depth * np.sqrt(likeliest_m)), 1)[rows]
+        ln_first_terms[rows], ln_differences = _ln_first_terms_and_differences(
+            points.choose(rows), cover, least_m, ln_first_terms[rows], width
+        )
         best[rows] = np.fmax(best[rows], ln_differences)
     return best
 
 
+def _ln_first_terms_and_differences(
+    points: _Points, cover: Cover, least_m: Floats, ln_larger_terms: Floats, width: float
+) -> tuple[Floats, Floats]:
+    """Natural logs of the first term and of first - second term for l = ``least_m``; both (points,).
+
+    ``ln_larger_terms`` (points,) are natural logs of the first terms of a larger l, or inf. Where they show
+    that the difference is not above 0, they are returned with the difference -inf.
+    """
+    ln_first_terms = ln_larger_terms.copy()
+    ln_differences = np.full(least_m.shape, -np.inf)
+    with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
+        slope = points.growth * _probability_ratio(cover, least_m) * (1 + _SLACK)
+    slope = np.where(points.growth == 0, 0.0, slope)
+    rows = np.flatnonzero(np.isfinite(slope))
+
+    usable = points.choose(rows)
+    shifted_gains = usable.upper_gains - slope[rows, None]
+    distribution = outwards(shifted_gains, usable.masses, Side.UPPER, usable.ulps)
+    ln_fewer = _ln_probability_of_fewer(*distribution, cover, least_m[rows])
+    ln_second_terms = np.log(np.maximum(usable.growth, 1e-300)) + ln_fewer  # no log of 0 at eps = 0
+    is_promising = ln_second_terms < ln_larger_terms[rows]
+    rows, ln_second_terms = rows[is_promising], ln_second_terms[is_promising]
+
+    promising = points.choose(rows)
+    shifted_gains = promising.lower_gains - slope[rows, None]
+    distribution = outwards(shifted_gains, promising.masses, Side.LOWER, promising.ulps)
+    ln_first_terms[rows] = ln_delta(*distribution, cover, side=Side.LOWER, width=width)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ln_quotient = np.minimum(ln_second_terms - ln_first_terms[rows], 0.0)
+        ln_differences[rows] = ln_first_terms[rows] + np.log1p(-np.exp(ln_quotient))
+    return ln_first_terms, ln_differences
+
+
 def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float) -> Floats:
-    """The bound as a sum over m; ``growth`` (points,) is q (e^eps - 1)."""
-    logs = log_probabilities(cover)
-    m = np.arange(1, len(logs))
+    """Natural log of delta as a sum over m, each with its own slope r_m, rounded down; (points,).
+
+    ``gains`` and ``masses`` (points, 3) are the values of G', rounded down, and their probabilities.
+    ``growth`` (points,) is q (e^eps - 1), ``cover`` the law of J', and ``width`` about the relative error.
+    """
+    ln_of_numbers = log_probabilities(cover)  # of J' = 0, 1, ...
+    m = np.arange(1, len(ln_of_numbers))
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(np.isneginf(logs[1:]), 0.0, np.exp(logs[1:] - logs[:-1]))
-    slopes = growth[:, None] * ratio * (1 + 1e-10)
+        ratio = np.exp(ln_of_numbers[1:] - ln_of_numbers[:-1])
+        ratio = np.where(np.isneginf(ln_of_numbers[1:]), 0.0, ratio)
+    slopes = growth[:, None] * ratio * (1 + 1e-10)  # probabilities are exact to about 1e-12
 
+    # Rows are points and m: (points, m, 3).
     masses = np.broadcast_to(masses[:, None], (*slopes.shape, 3))
-    rows, shares = outwards(gains[:, None] - slopes[..., None], masses, Side.LOWER, 64.0)
-    factors = np.where(logs[:-1] < _LEAST_LOG, -np.inf, logs[:-1] - np.log(m) - 1e-10)
-    low, _ = log_positive_part(rows, shares, m, width=width, log_factors=factors)
-    return np.asarray(special.logsumexp(low + factors, axis=1))
+    shifted_gains = gains[:, None] - slopes[..., None]
+    distribution = outwards(shifted_gains, masses, Side.LOWER, 64.0)
+    ln_factors = ln_of_numbers[:-1] - np.log(m) - 1e-10
+    ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
+    ln_lower, _ = log_positive_part(*distribution, m, width=width, log_factors=ln_factors)
+    return np.asarray(special.logsumexp(ln_lower + ln_factors, axis=1))
 
 
-def _ratio(cover: Cover, m: Floats) -> Floats:
+def _probability_ratio(cover: Cover, m: Floats) -> Floats:
     """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,).
 
-    inf where the tilted J' varies by less than 1: P(J' = m - 1) would be lost in rounding.
+    ``cover`` is the law of J', and ``m`` (points,) are whole numbers, at least 1. The result is inf where the
+    tilted J' has a standard deviation below 1: P(J' = m - 1) would be lost in rounding.
     """
-    return np.array([_ratio_at(cover, number) for number in m.tolist()], dtype=float)
+    return np.array([_probability_ratio_at(cover, number) for number in m.tolist()], dtype=float)
 
 
-def _ratio_at(cover: Cover, m: float) -> float:
-    t = _tilt(cover, m)
+def _probability_ratio_at(cover: Cover, m: float) -> float:
+    """`_probability_ratio` for one m."""
+    t = _tilt_to_mean(cover, m)
     shares, means = cover.tilted_shares(t), cover.tilted_means(t)
     deviation = math.sqrt(float(means @ (1 - shares)))
     if deviation < 1:
         return math.inf
 
-    # 2 half + 1 nodes are one period: exact but for probabilities 24 standard deviations away.
+    # The angles u of 2 half + 1 nodes are one period of the characteristic function. The sum over all of them
+    # is exact but for probabilities 24 standard deviations away; 9 / deviation from 0 it is negligible.
     half = 3 * math.ceil(4 * deviation + 60)
     step = 2 * math.pi / (2 * half + 1)
     last = min(half, math.ceil(9 / deviation / step))
     u = step * np.arange(-last, last + 1)
     turn = np.expm1(1j * u)[:, None]
-    of_parts = np.where(cover.is_poisson, means * turn, cover.n * np.log1p(shares * turn))
-    ln_transform = of_parts.sum(axis=1)
+    ln_of_parts = np.where(cover.is_poisson, means * turn, cover.n * np.log1p(shares * turn))
+    ln_transform = ln_of_parts.sum(axis=1)
 
-    likely = float(np.exp(ln_transform - 1j * u * m).sum().real)
-    one_fewer = float(np.exp(ln_transform - 1j * u * (m - 1)).sum().real)
-    if likely > 0 and one_fewer > 0:
-        return likely / one_fewer / t
+    # Both tilted probabilities in the same units. The tilt has made the ratio t times as large.
+    mass_at_m = float(np.exp(ln_transform - 1j * u * m).sum().real)
+    mass_below_m = float(np.exp(ln_transform - 1j * u * (m - 1)).sum().real)
+    if mass_at_m > 0 and mass_below_m > 0:
+        return mass_at_m / mass_below_m / t
     return math.inf
 
 
-def _tilt(cover: Cover, mean: float) -> float:
-    """t at which the tilted mean of J' is ``mean``."""
-    low, high = -700.0, 700.0
-    for _ in range(80):
+def _tilt_to_mean(cover: Cover, mean: float) -> float:
+    """The t > 0 for which J' has this ``mean`` if P(J' = j) is made t^j times as large, by bisection."""
+    low, high = -700.0, 700.0  # ln t: e^700 is a float
+    for _ in range(80):  # halvings, to the last digits of ln t
         middle = (low + high) / 2
         if cover.tilted_means(math.exp(middle)).sum() < mean:
             low = middle
@@ -141,32 +216,41 @@ def _tilt(cover: Cover, mean: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def _ln_fewer(values: Floats, probabilities: Floats, cover: Cover, least: Floats) -> Floats:
-    """Natural log of Chernoff's bound on P(J' < least, G_1 + ... + G_J' > 0), rounded up; (points,)."""
-    points = zip(values, probabilities, least.tolist(), strict=True)
-    return np.array([_ln_fewer_at(g, p, cover, end) for g, p, end in points], dtype=float)
+def _ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover, least_m: Floats) -> Floats:
+    """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0), rounded up; (points,).
+
+    ``values`` and ``probabilities`` (points, classes) are the distribution of G, here G' less the slope;
+    ``cover`` is the law of J', and ``least_m`` (points,) has l.
+    """
+    rows = zip(values, probabilities, least_m.tolist(), strict=True)
+    return np.array([_ln_probability_of_fewer_at(g, p, cover, least) for g, p, least in rows], dtype=float)
 
 
-def _ln_fewer_at(g: Floats, p: Floats, cover: Cover, least: float) -> float:
+def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:
+    """`_ln_probability_of_fewer` at one point, for G with the values ``g`` and probabilities ``p``.
+
+    For x >= 0 and theta >= 0 it is at most x (l - 1) + ln E[(e^-x E[e^(theta G)])^J']: try a grid of both.
+    """
     if not np.any(g > 0):
         return -math.inf
-    x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]  # -log t
-    theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])
+    x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]
+    theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])  # e^690 is a float
     exponents = theta[:, None] * g
     growth = np.expm1(exponents)
-    # Of E[t e^(theta G)] over 1, (x, thetas); and the terms whose rounding counts.
+    # e^-x E[e^(theta G)] - 1, of shape (x, theta), and the sizes of its terms, which rounding moves.
     excess = np.expm1(-x) + np.exp(-x) * (growth @ p)
-    terms = (np.abs(growth) + (1 + growth) * np.abs(exponents)) @ p - np.expm1(-x)
+    sizes = (np.abs(growth) + (1 + growth) * np.abs(exponents)) @ p - np.expm1(-x)
 
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        logs = x * (least - 1)
-        rounding = x * least + 1
+        ln_bounds = x * (least_m - 1)
+        rounding = x * least_m + 1
         for n, share in zip(cover.n.tolist(), cover.shares.tolist(), strict=True):
             if share == 0:
-                ln_of_part, terms_of_part = n * excess, n * terms
+                ln_of_part, size_of_part = n * excess, n * sizes
             else:
                 ln_of_part = n * np.log1p(share * excess)
-                terms_of_part = n * (share * terms / (1 + share * excess))
-            logs = logs + ln_of_part
-            rounding = rounding + np.abs(ln_of_part) + terms_of_part
-        return min(0.0, float(np.nanmin(logs + 32 * 2.0**-52 * rounding)))
+                size_of_part = n * (share * sizes / (1 + share * excess))
+            ln_bounds = ln_bounds + ln_of_part
+            rounding = rounding + np.abs(ln_of_part) + size_of_part
+        # 32 units in the last place of every term are more than a few operations lose.
+        return min(0.0, float(np.nanmin(ln_bounds + 32 * 2.0**-52 * rounding)))

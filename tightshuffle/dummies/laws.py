@@ -110,10 +110,11 @@ def binomial(devices: int, probability: float) -> Law:
 
 
 def cut_power(mean: float, power: float, deviation: float) -> Law:
-    """P(z) in proportion to exp(-|z - mean|^power / s) on 0, 1, ..., 2 mean, a whole number.
+    """P(z) in proportion to exp(-|z - mean|^power / s), s = power * deviation^power, for z = 0, ..., 2 mean.
 
-    With s = power * deviation^power, ``deviation`` is that of the discrete Gaussian for the power 2, and
-    1 / -ln(ratio) for the power 1, the geometric law. Only the shuffler can add such a number.
+    2 ``mean`` has to be a whole number. For the ``power`` 2 the law is a discrete Gaussian with this
+    ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 / deviation). Devices cannot add
+    such a number together, so only the shuffler can.
     """
     check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
     checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)
@@ -121,10 +122,12 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     limits = f"finite and >= {_LEAST_DEVIATION:g}"
     check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf)
 
+    # -ln P(z), but for a constant, and its steps from each z to the next; P is 0 beside the range.
     distances = np.abs(np.arange(largest + 1) - largest / 2)
     exponents = (distances / deviation) ** power / power
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
-    return Law(f"power:{mean!r}:{power!r}:{deviation!r}", 0, _ln_normalised(-exponents), steps)
+    name = f"power:{mean!r}:{power!r}:{deviation!r}"
+    return Law(name, first=0, log_mass=_ln_normalised(-exponents), steps=steps)
 
 
 def geometric(mean: float, ratio: float) -> Law:

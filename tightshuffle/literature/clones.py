@@ -41,11 +41,12 @@ from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
 from tightshuffle.side import Side
 
-_WIDTH = 1e-6  # relative, of the computed bracket
+_WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its upper end
 _ULP = 2.0**-52
-_MOST_NUMBERS = 1500  # of messages in one sum
+_MOST_NUMBERS = 1500  # numbers m of messages in one sum: for more, `log_positive_part` is faster
 _LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
-_FEW, _MANY = 60.0, 19.0  # -log of the probability of the first numbers that are left out, about
+# -ln of the probability of the first numbers m that are left out, about: S_m / m is larger for few messages.
+_FEW, _MANY = 60.0, 19.0
 _SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
 _ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
 
@@ -68,9 +69,13 @@ def stronger_clones(points: Points) -> Floats:
 
 
 def _log10_of_clones(points: Points, ln_probability: Floats) -> Floats:
-    """The bound where each other user hides a clone of the target user with this probability."""
+    """log10 of the bound where each other user hides a clone of the target user with some probability c.
+
+    ``ln_probability`` (points,) is the natural log of c. The result is (points,).
+    """
     eps, eps0 = points.eps, points.eps0
     gap = np.maximum(eps0 - eps, 0.0)
+    # G is "unit" times e^eps0 - e^eps or 1 - e^(eps + eps0), with unit = 2 / (c (e^eps0 + 1)).
     ln_unit = np.log(2) - ln_probability + scipy.special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(ln_unit + eps0) * -np.expm1(-gap)
@@ -85,26 +90,28 @@ def log10_delta_of_two_messages(
     """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
 
     G is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. The ``exponent``, >= 0, says how far
-    rounding may have moved them. All arguments have the shape of the result. Nothing is checked.
+    rounding may have moved them: an exponent behind them, such as eps + eps0. All arguments have the
+    shape of the result. Nothing is checked.
     """
     ulps = 16 + 4 * exponent
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
-    logs = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
+    ln_sums = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
-    unsettled = ~np.isfinite(logs)
+    unsettled = ~np.isfinite(ln_sums)
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]
         distribution = outwards(values, probabilities, Side.UPPER, ulps[unsettled][:, None])
-        _, logs[unsettled] = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
-    return np.minimum((logs - np.log(n)) / np.log(10), 0.0)[()]
+        _, ln_sums[unsettled] = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
+    return np.minimum((ln_sums - np.log(n)) / np.log(10), 0.0)[()]
 
 
 def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
-    ``ulps`` are the units in the last place by which gain, loss and probability may be wrong. S_m, t
-    and c are those of the module's docstring.
+    ``n`` is the number of messages, each with the ``gain`` or the ``loss`` < 0 with ``probability`` each.
+    ``ulps`` are the units in the last place by which these three may be wrong. S_m, m, t and c are those of
+    the module's docstring: t of m messages have to bring a gain for a positive sum.
     """
     c = 2 * probability
     first = max(1, math.floor(n * c - math.sqrt(2 * _FEW * n * c)))
@@ -117,8 +124,9 @@ def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: flo
     larger_gain = gain * (1 + ulps * _ULP)
     smaller_loss = -loss / (1 + ulps * _ULP)
     t = np.floor(m * (smaller_loss / (larger_gain + smaller_loss))) + 1
-    one_fewer, at_least = _tail(m - 1, np.stack([t - 1, t]))
-    gained, lost = larger_gain * one_fewer, smaller_loss * at_least
+    tail_from_t_minus_1, tail_from_t = _tail(m - 1, np.stack([t - 1, t]))
+    gained = larger_gain * tail_from_t_minus_1
+    lost = smaller_loss * tail_from_t
     sums = np.maximum(m / 2 * (gained - lost), 0.0)
     errors = m / 2 * _ERROR * (gained + lost)
 
@@ -127,8 +135,8 @@ def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: flo
     error = float((probabilities * errors).sum())
 
     # What is left out on both sides, from the ratio of neighbours of m P(m).
-    more = (n - last) * c / (last * (1 - c))
-    fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)
+    more = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
+    fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
     if more >= 1 or fewer >= 1:
         return math.inf
     error += probabilities[-1] * (sums[-1] + errors[-1]) * more / (1 - more)

@@ -38,7 +38,8 @@ _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below t
 _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
 _DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
 _FAINT = -300.0  # logit below which two of the users do not report x0 together
-_NARROWEST = 1e-150  # a standard deviation to divide by
+_NARROWEST = 1e-150  # the least standard deviation, as it is divided by
+# 25 digits, more than a float has: for logarithms of decimals, which are slow.
 _LOGARITHMS = decimal.Context(25, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 
 
@@ -114,9 +115,10 @@ def ceiling(
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
-    """ln of delta at one point with ``m`` other users at x0.
+    """Natural log of delta at one point with ``m`` other users at x0; -inf where delta is 0.
 
-    ``power`` of J in the loss: 1 exact, 2 published; ``sign``: 1 forward, -1 reverse.
+    ``n`` users in all, ``k`` values and ``eps0`` are those of k-RR. The loss has this ``power`` of J: 1 is
+    exact, 2 is as published. ``sign`` is 1 for P against Q, forward, and -1 for the reverse.
     """
     if eps >= eps0:
         return -np.inf
@@ -136,13 +138,13 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     theta = sign * max(0.0, sign * (log_odds - logit_q))
     tilted_p, tilted_q = logit_p + theta, logit_q + theta
 
-    # P - e^eps Q of S = X + J, under the tilt.
+    # P - e^eps Q of S = X + J, under the tilt, in units of e^lift.
     first_x, x_masses = _binomial_window(int(m), tilted_p)
     moments = _moments(edge, non_holders, tilted_q, eps0, power)
     surplus, is_direct = _convolve(x_masses, sign * moments.excess)
     s = first_x + moments.first + np.arange(surplus.size)
 
-    # The tail of S where the loss exceeds eps.
+    # The tail of S where the loss exceeds eps: the order of growing loss is that of s, or its reverse.
     mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
     deviation = np.sqrt(_variance(m, tilted_p) + _variance(non_holders, tilted_q))
     distance = sign * (s - mean) / max(deviation, _NARROWEST)
@@ -166,7 +168,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
 
 
 class _Moments(NamedTuple):
-    """Arrays over j = first, first + 1, ...: the probabilities of J times factors and times e^-lift."""
+    """Arrays over j = ``first``, first + 1, ...: the probabilities of J times factors and times e^-lift."""
 
     first: int
     excess: Floats  # times (J / trials)^power - threshold
@@ -176,8 +178,11 @@ class _Moments(NamedTuple):
 
 
 def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) -> _Moments:
-    """The moments of J ~ Bin(trials, expit(logit)), for the loss with this ``power`` of J."""
-    log_ratio = edge.log_low - eps0
+    """The moments of J ~ Bin(trials, expit(logit)), for the loss with this ``power`` of J.
+
+    ``edge`` is where the loss exceeds eps, and ``trials`` is N.
+    """
+    log_ratio = edge.log_low - eps0  # of kappa_2 to e^eps0
     if logit < _FAINT:
         return _faint_moments(edge, trials, logit, log_ratio, power)
 
@@ -195,7 +200,11 @@ def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) 
 
 
 def _faint_moments(edge: "_Edge", trials: int, logit: float, log_ratio: float, power: int) -> _Moments:
-    """`_moments` where J is 0 or 1, and what belongs to either may be too small for a float."""
+    """`_moments` where J is 0 or 1, and what belongs to either may be too small for a float.
+
+    ``log_ratio`` is the natural log of kappa_2 / e^eps0. All is in units of e^lift, the larger one of the
+    probability of a trial and the threshold.
+    """
     lift = max(logit, edge.log_threshold)
     probability_of_1 = trials * math.exp(logit - lift)
     excess_of_0 = -math.exp(edge.log_threshold - lift)
@@ -213,7 +222,7 @@ def _faint_moments(edge: "_Edge", trials: int, logit: float, log_ratio: float, p
 
 
 class _Edge(NamedTuple):
-    """Where in (0, 1) the conditional moment of J / N makes the loss exceed eps."""
+    """Where in (0, 1) the conditional moment of J / N makes the loss exceed eps; logarithms are natural."""
 
     span: float  # (e^eps0 - kappa_2) / e^eps0
     threshold: float  # of the moment
@@ -228,7 +237,8 @@ class _Edge(NamedTuple):
 def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge | None:
     """The edge for N = ``trials``; None where no outcome has so large a loss.
 
-    In decimals with twice the digits that can cancel, and logarithms: e^-eps0 may be too small for a float.
+    ``sign`` is 1 for the loss of P against Q, and -1 for the reverse, whose edge is at e^-eps. It is computed
+    in decimals with twice the digits that can cancel, and logarithms: e^-eps0 may be too small for a float.
     """
     sizes = -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)
     digits = 50 + 2 * math.ceil(max(0.0, *sizes)) + len(str(k)) + len(str(trials))
@@ -257,12 +267,16 @@ def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge 
 
 
 def _logit_lie(k: int, eps0: float) -> float:
-    """The logit of q, the probability that k-RR reports one given other value."""
+    """log(q / (1 - q)) of q, the probability that k-RR reports one given other value."""
     return -(eps0 + np.log1p((k - 2) * np.exp(-eps0)))
 
 
 def _second_moment_log_odds(edge: _Edge, trials: int) -> float:
-    """The logit of the a at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold."""
+    """The logit of the a at which J ~ Bin(trials, a) has E[J^2] / trials^2 = threshold of the ``edge``.
+
+    a and 1 - a solve quadratic equations, here without cancellation: a is threshold times ``share``, and
+    1 - a is gap times ``miss``.
+    """
     curve = 1 - 1 / trials
     share = 2 / (1 / trials + math.sqrt(1 / trials**2 + 4 * curve * edge.threshold))
     miss = 2 / (1 + curve + math.sqrt((1 + curve) ** 2 - 4 * curve * edge.gap))
@@ -270,10 +284,11 @@ def _second_moment_log_odds(edge: _Edge, trials: int) -> float:
 
 
 def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
-    """``surplus`` where the loss exceeds eps, else 0; both arrays ordered by growing loss.
+    """``surplus`` where the loss exceeds eps, else 0; all arrays (outcomes,) are ordered by growing loss.
 
-    The loss crosses eps once. An FFT leaves noise of either sign far from the centre: search and tail end at
-    the ``trusted`` number of standard deviations.
+    ``surplus`` is P - e^eps Q of each outcome, and ``distance`` its distance from the mean in standard
+    deviations. The loss crosses eps once. An FFT leaves noise of either sign far from the centre: search and
+    tail end at the ``trusted`` number of standard deviations.
     """
     tail = np.where(distance <= trusted, np.maximum(surplus, 0), 0)
     # Strictly: far beyond the crossing the surplus may underflow to 0.
@@ -284,6 +299,7 @@ def _tail(surplus: Floats, distance: Floats, trusted: float) -> Floats:
 
 
 def _variance(trials: int, logit: float) -> float:
+    """The variance of Bin(trials, expit(logit))."""
     return trials * scipy.special.expit(logit) * scipy.special.expit(-logit)
 
 
@@ -299,7 +315,7 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
     mode = min(max(int(mean), first), last)
     up = np.arange(mode + 1, last + 1)
     down = np.arange(mode, first, -1)
-    odds = np.exp(np.clip(logit, -700, 700))
+    odds = np.exp(np.clip(logit, -700, 700))  # e^700 is a float
 
     upwards = np.cumprod((trials - up + 1) / up * odds)
     downwards = np.cumprod(down / (trials - down + 1) / odds)
@@ -317,21 +333,26 @@ def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
 
 
 def _relative_entropy(logit: float, theta: float) -> float:
-    """KL divergence of Bernoulli(expit(logit)) tilted by theta from itself, accurate for small theta."""
-    base = scipy.special.expit(logit)
-    if abs(theta) > 0.1:
-        tilted_logit = logit + theta
-        ln_ratio = scipy.special.log_expit(tilted_logit) - scipy.special.log_expit(logit)
-        ln_ratio_of_0 = scipy.special.log_expit(-tilted_logit) - scipy.special.log_expit(-logit)
-        tilted, tilted_of_0 = scipy.special.expit(tilted_logit), scipy.special.expit(-tilted_logit)
-        return tilted * ln_ratio + tilted_of_0 * ln_ratio_of_0
+    """KL(Bernoulli(b) || Bernoulli(a)) of a = expit(logit), b = expit(logit + theta), also for small theta.
 
+    A tilt by theta makes 1 e^theta times as likely, and so adds theta to the logit.
+    """
+    base = scipy.special.expit(logit)
+    if abs(theta) > 0.1:  # else the two terms cancel
+        tilted_logit = logit + theta
+        ln_ratio_of_1 = scipy.special.log_expit(tilted_logit) - scipy.special.log_expit(logit)
+        ln_ratio_of_0 = scipy.special.log_expit(-tilted_logit) - scipy.special.log_expit(-logit)
+        tilted_mass_of_1 = scipy.special.expit(tilted_logit)
+        tilted_mass_of_0 = scipy.special.expit(-tilted_logit)
+        return tilted_mass_of_1 * ln_ratio_of_1 + tilted_mass_of_0 * ln_ratio_of_0
+
+    # With h(x) = (1 + x) log(1 + x) - x it is a h(b / a - 1) + (1 - a) h((1 - b) / (1 - a) - 1).
     shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
     return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
 
 
 def _entropy_term(x: float) -> float:
-    """(1 + x) log(1 + x) - x."""
+    """(1 + x) log(1 + x) - x, by its power series for small x."""
     if abs(x) > 0.1:
         return (1 + x) * np.log1p(x) - x
     i = np.arange(2, 20)

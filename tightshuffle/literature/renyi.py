@@ -15,10 +15,10 @@ from tightshuffle.points import Points
 
 _LN10 = np.log(10)
 # The search for the best order; any order gives a valid delta.
-_GROWTH = 1.15  # of the grid
-_FARTHER = 12  # how far beyond the best one so far it goes on
-_ALL_ORDERS = 12  # whole orders that are all tried
-_LARGEST_ORDER = 2**18
+_GROWTH = 1.15  # from one order of the grid to the next
+_FARTHER = 12  # times the best order so far: until there the grid goes on, as a second valley may follow
+_ALL_ORDERS = 12  # whole orders between the bounds of the bisection that are then all tried
+_LARGEST_ORDER = 2**18  # of the grid: the time of a moment grows with its order
 
 
 def check_order(order: npt.ArrayLike) -> Floats:
@@ -40,7 +40,7 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
     for index in np.ndindex(rdp.shape):
         lam, users, budget = (array[index].item() for array in points)
         whole = int(np.floor(lam))
-        a = whole + 1 - lam  # of eq. (7), which is 1 for a whole lambda
+        a = whole + 1 - lam  # weight of the whole order below, in eq. (7): 1 for a whole lambda
         rdp[index] = a * _ln_moment(whole, users, budget) / (lam - 1)
         if a < 1:
             rdp[index] += (1 - a) * _ln_moment(whole + 1, users, budget) / (lam - 1)
@@ -78,7 +78,7 @@ def girgis(points: Points) -> Floats:
 
 
 class _Moments(dict[int, float]):
-    """whole lambda -> (lambda - 1) eps(lambda), computed on demand."""
+    """(lambda - 1) eps(lambda) of Theorem 3.1 by whole lambda, for one n and eps0; computed on demand."""
 
     def __init__(self, n: int, eps0: float) -> None:
         self.n = n
@@ -90,10 +90,11 @@ class _Moments(dict[int, float]):
 
 
 def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
-    """Natural log of the smallest delta over the real orders.
+    """Natural log of the smallest delta of ``rounds`` rounds at ``eps`` over the real orders lambda > 1.
 
-    delta may have several valleys. A grid finds the deepest, then every whole order there is tried. Between
-    whole orders, by eq. (7), the best real order solves slope + log(1 - 1 / lambda) = 0.
+    ``moments`` are those of one round. delta may have several valleys. A grid finds the deepest, then every
+    whole order there is tried. Between whole orders, by eq. (7), ln delta is ``slope`` times lambda and the
+    conversion of Lemma 2.1, and the best real order solves slope + log(1 - 1 / lambda) = 0.
     """
 
     def ln_delta(lam: int) -> float:
@@ -128,22 +129,26 @@ def _ln_conversion(lam: Any) -> Any:
 
 
 def _ln_moment(lam: int, n: int, eps0: float) -> float:
-    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda. It is 0 for lambda = 1."""
+    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda ``lam`` >= 1. It is 0 for lambda = 1.
+
+    This is ln of 1 plus the theorem's terms: the second, those from the third on, and the last one.
+    """
     if lam == 1:
         return 0.0
     ln_n_bar = np.log((n - 1) * np.exp(-eps0) // 2 + 1)
-    second = _ln_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - ln_n_bar
-    last = eps0 * lam - (n - 1) * np.exp(-eps0) / 8
+    ln_second = _ln_choose(lam, 2) + 2 * np.log(-np.expm1(-eps0)) + eps0 - ln_n_bar
+    ln_last = eps0 * lam - (n - 1) * np.exp(-eps0) / 8
 
     # The terms from the third on, with powers of (e^(2 eps0) - 1)^2 / (2 e^(2 eps0) n bar).
     i = np.arange(3.0, lam + 1)
     ln_ratio = 2 * eps0 + 2 * np.log(-np.expm1(-2 * eps0)) - np.log(2) - ln_n_bar
-    terms = _ln_choose(lam, i) + np.log(i) + scipy.special.gammaln(i / 2) + i / 2 * ln_ratio
-    ln_sum = scipy.special.logsumexp(np.concatenate([[second, last], terms]))
+    ln_terms = _ln_choose(lam, i) + np.log(i) + scipy.special.gammaln(i / 2) + i / 2 * ln_ratio
+    ln_sum = scipy.special.logsumexp(np.concatenate([[ln_second, ln_last], ln_terms]))
     return float(np.logaddexp(0, ln_sum))
 
 
 def _ln_choose(n: int, i: npt.ArrayLike) -> Floats:
+    """Natural log of the binomial coefficient n over i."""
     return (
         scipy.special.gammaln(n + 1)
         - scipy.special.gammaln(np.add(i, 1))

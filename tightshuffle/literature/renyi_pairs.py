@@ -25,15 +25,15 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 
 Weights = Callable[..., tuple[Floats, Floats]]  # T, n, eps0, ... -> ln w_T, 1 - tau_T
 
-_DEPTH = 75.0  # terms below e^-75 of the largest are left out
-_FEW = 300  # inner sums that are all done
-_SMALL_TOTAL = 64  # T up to which they are done among many, too
-_TWO_PEAKS = 0.01  # distance of the stationary points from which on the spline is not exact
-_ITERATIONS = 80
-_LARGE = 40  # exponent of g's power from which on the rest is a small part of it
-_REACH = 14.0  # standard deviations of the window of an inner sum, and further counts
-_MARGIN = 40
-_CHUNK = 200_000  # summands at a time
+_DEPTH = 75.0  # terms below e^-75 of the largest are left out: together they are below every float's digits
+_FEW = 300  # T up to which every inner sum is done, without a spline
+_SMALL_TOTAL = 64  # T up to which the inner sums are done among many T, too
+_TWO_PEAKS = 0.01  # distance of the stationary points, in z, from which on the spline is not exact
+_ITERATIONS = 80  # at most, of the search for stationary points
+_LARGE = 40  # exponent of g's power from which on the rest is a small part of it: e^-40 is below rounding
+_REACH = 14.0  # standard deviations of the window of an inner sum: beyond, about e^-98 is left
+_MARGIN = 40  # further counts of the window, where the standard deviation is small
+_CHUNK = 200_000  # summands at a time, which bounds the memory
 _STEPS_PER_SPREAD = 6  # a smooth peak is summed at that many points per standard deviation
 
 
@@ -62,33 +62,41 @@ def rdp_two_counts(
 
 
 def _weights_of_clones(t: Floats, n: int, eps0: float) -> tuple[Floats, Floats]:
-    """ln w_T and 1 - tau_T: T - 1 of the other users are clones."""
+    """ln w_T and 1 - tau_T (module's docstring) for each T = ``t``: T - 1 other users are clones."""
     ln_weight = log_binomial_pmf(t - 1, n - 1, np.exp(-eps0))
     return ln_weight, np.full(t.shape, 2 * special.expit(-eps0))
 
 
 def _weights_of_two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floats, Floats]:
-    """ln w_T and 1 - tau_T.
+    """ln w_T and 1 - tau_T for each T = ``t``, the number of reports x0 or x1; both of the shape of ``t``.
 
-    T - 1 other users report x0 or x1, and so does the user (inside), or T others do and the user does not
-    (outside).
+    The module's docstring has both; w_T is the probability of T. The target user's report is one of the T
+    reports ("inside": k-RR reports x0 or x1 with probability p + q), or not ("outside"). Each of the other
+    n - 1 users, who hold a third value, reports x0 or x1 with probability 2 q. Only a report inside depends
+    on the target user's value: given T, tau_T is the probability of inside times (p - q) / (p + q).
     """
     total = 1 + (k - 1) * np.exp(-eps0)
     p_plus_q = (1 + np.exp(-eps0)) / total
     q = np.exp(-eps0) / total
     with np.errstate(divide="ignore"):
-        ln_inside = np.log(p_plus_q) + log_binomial_pmf(t - 1, n - 1, 2 * q)
-        ln_outside = np.log((k - 2) * q) + log_binomial_pmf(t, n - 1, 2 * q)
-    ln_weight = np.logaddexp(ln_inside, ln_outside)
+        ln_t_and_inside = np.log(p_plus_q) + log_binomial_pmf(t - 1, n - 1, 2 * q)
+        ln_t_and_outside = np.log((k - 2) * q) + log_binomial_pmf(t, n - 1, 2 * q)
+    ln_weight = np.logaddexp(ln_t_and_inside, ln_t_and_outside)
 
+    # Probabilities given T; 1 - (p - q) / (p + q) = 2 q / (p + q) = 2 expit(-eps0), without cancellation.
     with np.errstate(invalid="ignore"):
-        inside, outside = np.exp(ln_inside - ln_weight), np.exp(ln_outside - ln_weight)
+        inside = np.exp(ln_t_and_inside - ln_weight)
+        outside = np.exp(ln_t_and_outside - ln_weight)
     gap = outside + inside * 2 * special.expit(-eps0)
-    return ln_weight, np.where(np.isneginf(ln_weight), 1.0, gap)
+    return ln_weight, np.where(np.isneginf(ln_weight), 1.0, gap)  # any number where T never occurs
 
 
 def _divergences(weights: Weights, order: Floats, *setting: npt.NDArray[Any]) -> Floats:
-    """The divergence at every point. ``setting`` has the arguments of ``weights`` after T."""
+    """The Renyi divergence at every point, in the shape of ``order``.
+
+    ``weights`` is `_weights_of_clones` or `_weights_of_two_counts`, and ``setting`` has its arguments after T
+    (n, eps0, ...), each an array of that shape.
+    """
     divergences = np.empty(order.shape)
     for index in np.ndindex(divergences.shape):
         lam = order[index].item()
@@ -99,14 +107,18 @@ def _divergences(weights: Weights, order: Floats, *setting: npt.NDArray[Any]) ->
 
 
 def _ln_sum(lam: float, setting: list[Any], weights: Weights) -> float:
-    """ln of sum_T w_T E[g(tau_T z)], T = 1..n. ``setting`` is n, eps0, ..."""
+    """ln of sum_T w_T E[g(tau_T z)], T = 1..n, for the order ``lam``.
+
+    ``setting`` has the arguments of ``weights`` after T: n, eps0, ...
+    """
     grid = _coarse_grid(setting[0])
     t = _relevant_totals(lam, grid, *weights(grid, *setting))
     ln_weight, gap = weights(t, *setting)
     if t.size <= _FEW:
         return special.logsumexp(ln_weight + _ln_means(lam, t, gap))
 
-    # Inner sums on the grid, where there are two peaks, which is not smooth enough, and at the ends of gaps.
+    # A spline of ln E[g] in sqrt(T) goes through nodes, whose inner sums are done: T of the grid, T with two
+    # peaks, where ln E[g] is not smooth enough, small T, and the T beside gaps between the relevant ones.
     low, high = _stationary_points(lam, t, gap)
     is_node = np.isin(t, grid) | (high - low > _TWO_PEAKS) | (t <= _SMALL_TOTAL)
     breaks = np.flatnonzero(np.diff(t) > 1)
@@ -128,13 +140,16 @@ def _coarse_grid(n: int) -> Floats:
 
 
 def _relevant_totals(lam: float, grid: Floats, ln_weight: Floats, gap: Floats) -> Floats:
-    """All T near those of the grid whose share of the sum is not negligible, ascending."""
+    """All whole T near those of the ``grid`` whose share of the sum is not negligible, ascending; (T,).
+
+    ``ln_weight`` and ``gap`` are ln w_T and 1 - tau_T at the points T of the grid.
+    """
     low, high = _stationary_points(lam, grid, gap)
     exponents = np.maximum(_exponent(lam, grid, gap, low), _exponent(lam, grid, gap, high))
     ln_size = ln_weight + exponents
     relevant = np.flatnonzero(ln_size >= ln_size.max() - _DEPTH)
 
-    # From the point before each to the point after it.
+    # All T from the point before each of them to the point after it: a count of the intervals that cover T.
     firsts = grid[np.maximum(relevant - 1, 0)]
     lasts = grid[np.minimum(relevant + 1, grid.size - 1)]
     edges = np.zeros(int(grid[-1]) + 2, dtype=np.int32)
@@ -144,15 +159,19 @@ def _relevant_totals(lam: float, grid: Floats, ln_weight: Floats, gap: Floats) -
 
 
 def _exponent(lam: float, t: Floats, gap: Floats, z: Floats) -> Floats:
-    """ln of the summand at z without its powers of T: -T KL((1 + z) / 2 || 1/2) + ln (g + ...)."""
+    """ln of about the summand of E[g(tau z)] at z, for T = ``t`` and ``gap`` = 1 - tau.
+
+    -T KL((1 + z) / 2 || 1/2) + ln((1 + tau z)^lambda (1 - tau z)^(1 - lambda)): powers of T are left out.
+    """
     entropy = (special.xlog1py(1 + z, z) + special.xlog1py(1 - z, -z)) / 2
     return -t * entropy + lam * np.log1p((1 - gap) * z) - (lam - 1) * np.log(1 - z + gap * z)
 
 
 def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floats]:
-    """The smallest and the largest z in [0, 1] where the exponent is stationary: T atanh z = slope(z).
+    """The smallest and the largest z in [0, 1] where `_exponent` is stationary; both (T,).
 
-    The iterations come from outside. If they end early, the window between them is only too large.
+    There T atanh z = slope(z), the derivative of its part with lambda. ``gap`` is 1 - tau. The iterations
+    start at 0 and 1 and come closer. If they end early, the window between them is only too large.
     """
     tau = 1 - gap
 
@@ -172,14 +191,18 @@ def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floa
 
 
 def _ln_means(lam: float, t: Floats, gap: Floats) -> Floats:
-    """ln E[g(tau z)] for each T."""
+    """ln E[g(tau z)] for each T = ``t``; ``gap`` is 1 - tau; all (T,).
+
+    The sum goes over the values a of the first count, z = 2 a / T - 1, from the window around the lowest peak
+    to that around the highest one. A single broad peak is summed at every few a only, its stride.
+    """
     low, high = _stationary_points(lam, t, gap)
     first = _window_end(t, low, -1)
     last = _window_end(t, high, 1)
     spread = np.sqrt(t * (1 - high * high)) / 2
     one_peak = high - low < 1e-9
     stride = np.where(one_peak, np.maximum(1, np.floor(spread / _STEPS_PER_SPREAD)), 1)
-    points = np.floor((last - first) / stride) + 1
+    points = np.floor((last - first) / stride) + 1  # how many a each T has
 
     ln_means = np.empty(t.size)
     order = np.argsort(points)  # rows of similar length together
@@ -194,13 +217,17 @@ def _ln_means(lam: float, t: Floats, gap: Floats) -> Floats:
 
 
 def _window_end(t: Floats, z: Floats, side: int) -> Floats:
-    """Where the window around the peak at z ends, within 0..T."""
+    """The count a at which the window around the peak at z ends, within 0..T; ``side``: 1 above, -1 below."""
     reach = np.ceil(_REACH * np.sqrt(t * (1 - z * z)) / 2 + _MARGIN)
     return np.clip(np.rint(t * (1 + z) / 2) + side * reach, 0, t)
 
 
 def _ln_g(lam: float, gap: Floats, above: Floats, below: Floats) -> Floats:
-    """ln g(tau z) from ``above`` = 1 + z and ``below`` = 1 - z, exact where they are small."""
+    """ln g(tau z) from ``above`` = 1 + z and ``below`` = 1 - z, exact where they are small.
+
+    ``gap`` is 1 - tau. g is the power e^exponent less 1 and less the linear part; for a large exponent its
+    log is the exponent plus a small correction.
+    """
     z = (above - below) / 2
     x = (1 - gap) * z  # tau z
     ln_1_plus_x = np.where(above < 0.5, np.log(above - gap * z), np.log1p(np.maximum(x, -0.9)))
@@ -208,6 +235,7 @@ def _ln_g(lam: float, gap: Floats, above: Floats, below: Floats) -> Floats:
     exponent = lam * ln_1_plus_x - (lam - 1) * ln_1_minus_x
     linear = (2 * lam - 1) * x
 
+    # Either formula gets only arguments that it can stand, as both are computed everywhere.
     with np.errstate(divide="ignore"):
         small = np.log(np.maximum(np.expm1(np.minimum(exponent, _LARGE)) - linear, 0))
         subtracted = 1 + np.minimum(linear, np.exp(_LARGE))

@@ -204,16 +204,20 @@ def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design
     law = poisson(mean * task.n / honest)
     parameters = f"mean {plain(mean / honest, 4, side=Side.UPPER)} per device and value"
     trust = "shuffler: with all values, to mix; devices: to add dummies"
-    return _dummies_alone(task, "Poisson dummies, from devices", law, parameters, trust)
+    return _values_with_dummies(task, "Poisson dummies, from devices", law, parameters, trust)
 
 
 def _dummies_of_the_shuffler(task: _Task, law: Law) -> Design:
     trust = "shuffler: with all values, to mix, and to keep its dummies secret"
-    return _dummies_alone(task, "dummies of the best law", law, law.name, trust)
+    return _values_with_dummies(task, "dummies of the best law", law, law.name, trust)
 
 
-def _dummies_alone(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
-    """Values sent as they are, with a number of dummies of this ``law`` for each value."""
+def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
+    """The design in which users send their values as they are, and dummies hide them.
+
+    ``law`` is that of the number of dummies per value. ``name``, ``parameters`` and ``trust`` (whom one has
+    to trust, and with what) are texts for the user. If the trusted party shows all, no finite eps is left.
+    """
     return task.design(
         name,
         expected_tv(law, n=task.n, k=task.k),

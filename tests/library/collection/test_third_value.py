@@ -20,7 +20,7 @@ def test_ratios_of_binomial_probabilities(n, share):
     deviations = np.array([-8, -5, -3, -2, -1, -0.5, 0, 1, 3])
     m = np.clip(np.floor(n * share + deviations * math.sqrt(n * share)), 1, n)
     exact = (n - m + 1) / m * share / (1 - share)
-    found = third_value._ratio(Cover.from_numbers([(n, share)]), m)
+    found = third_value._probability_ratio(Cover.from_numbers([(n, share)]), m)
     some = np.isfinite(found)
     np.testing.assert_allclose(found[some], exact[some], rtol=1e-8)
     assert some.sum() >= 3
@@ -44,9 +44,9 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
 
     assert not third_value.few(Cover.from_numbers([(n - 1, (k - 1) * bounds._lie(collection, group))]))
     one_slope = ln_delta()
-    fewer = third_value._ln_fewer
+    fewer = third_value._ln_probability_of_fewer
     with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
-        patch.setattr(third_value, "_ln_fewer", lambda *given: fewer(*given) + 1)
+        patch.setattr(third_value, "_ln_probability_of_fewer", lambda *given: fewer(*given) + 1)
         assert np.any(ln_delta() < one_slope - 1e-9)
     monkeypatch.setattr(third_value, "few", lambda cover: True)
     each = ln_delta()
@@ -92,7 +92,7 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
         one = add(one, masses)
     least = np.array([2.0, 6.0, 12.0])
     rows = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))
-    found = third_value._ln_fewer(*rows, Cover.from_numbers([(n, share)]), least)
+    found = third_value._ln_probability_of_fewer(*rows, Cover.from_numbers([(n, share)]), least)
     truth = np.log(np.array(exact)[least.astype(int) - 1])
     assert np.all(truth <= found)
     assert np.all(found < truth + 3)
