@@ -2,8 +2,6 @@
 
 import marimo
 
-from tightshuffle.side import Side
-
 __generated_with = "0.25.2"
 app = marimo.App(width="medium", app_title="How private is the shuffle model?")
 
@@ -21,10 +19,12 @@ def _():
     from tightshuffle.cli.layout import what_is_left
     from tightshuffle.number_text import plain
     from tightshuffle.randomizers import BY_KEY
+    from tightshuffle.side import Side
 
     return (
         BY_KEY,
         LEGEND,
+        Side,
         answers,
         argparse,
         mo,
@@ -137,6 +137,7 @@ def _(argparse, fields, mo, values):
 
 @app.cell
 def _(
+    Side,
     answers,
     attempt,
     fields,

@@ -181,7 +181,7 @@ def test_connected_points_are_met():
     with mp.workdps(30):
         logs = np.array([float(mp.log(of_pair(PAIRS[0], i * 0.05))) for i in range(19)])
     own = connected(index, 0.05, logs.copy())
-    np.testing.assert_allclose(ln_delta(0.05 * index[1:], [(own, 1)], True), logs[1:], atol=1e-6)
+    np.testing.assert_allclose(ln_delta(0.05 * index[1:], [(own, 1)], Side.UPPER), logs[1:], atol=1e-6)
     # Its own mirror image: a loss is e^loss times as likely as the opposite one.
     held = np.isfinite(own.log_mass) & np.isfinite(own.log_mass[::-1])
     assert held.sum() == 3
@@ -212,14 +212,14 @@ def test_the_delta_at_zero_is_no_more_than_the_other_points_allow():
     """(eps, delta) bounds the total variation distance by (e^eps - 1 + 2 delta) / (e^eps + 1)."""
     own = connected(np.array([0, 10, 20]), 0.1, np.log([0.9, 1e-9, 1e-12]))
     allowed = (math.e - 1 + 2e-9) / (math.e + 1)
-    assert ln_delta(0.0, [(own, 1)], True) == pytest.approx(math.log(allowed), abs=1e-6)
+    assert ln_delta(0.0, [(own, 1)], Side.UPPER) == pytest.approx(math.log(allowed), abs=1e-6)
 
 
 def test_deltas_far_below_the_smallest_float():
     """Slopes are logarithms: a curve from e^-10 to e^-5000 keeps its shape."""
     index = np.arange(101)
     logs = -10 - 0.499 * index**2.0
-    back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], True)
+    back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], Side.UPPER)
     assert np.all(back >= logs[1:100])
     np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)  # deeper, one tilt serves less well
 
@@ -227,7 +227,7 @@ def test_deltas_far_below_the_smallest_float():
 def test_a_jump_to_zero():
     """A last point with delta 0 leaves no infinite loss."""
     own = connected(np.arange(3), 0.5, np.array([math.log(0.3), math.log(0.1), -INF]))
-    assert ln_delta(1.0, [(own, 1)], True) == own.log_infinite == -INF
+    assert ln_delta(1.0, [(own, 1)], Side.UPPER) == own.log_infinite == -INF
 
 
 def test_a_curve_that_rises_by_rounding_is_lowered():
