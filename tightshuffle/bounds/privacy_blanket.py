@@ -84,7 +84,13 @@ def _log10_of_count(points: Points, side: Side, width: float) -> Floats:
 
 
 def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
-    """The largest bound over all pairs of values and all references, at every point."""
+    """log10 of a bound on delta of one round, the largest over all pairs of values and references; (points,).
+
+    Each pair and reference gives one distribution of gains G, and the bound E[(G_1 + ... + G_n)_+] / n on
+    delta. Row i of a batch belongs to the point ``owners[i]``. ``ulps``: units in the last place by which the
+    gains may be wrong; they grow with eps, eps0 and the number of classes, and for a matrix also by the
+    rounding to `BITS` bits. ``width``: relative, of the computed bracket; ``mixtures``: of `log10_lower`.
+    """
     result = np.full(points.eps.size, -np.inf)
     has_matrix = any(isinstance(randomizer, Finite) for randomizer in points.randomizers)
     for owners, values, probabilities in _batches(_distributions(points, side, mixtures)):
@@ -102,7 +108,7 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
 
 
 def _distributions(points: Points, side: Side, mixtures: bool) -> Iterator[tuple[int, Floats, Floats]]:
-    """The number of a point, and the gains of some of its pairs and references with their probabilities."""
+    """Number of a point, and gains and probabilities (m, classes) of some of its pairs and references."""
     for number, (eps, randomizer) in enumerate(zip(points.eps.tolist(), points.randomizers, strict=True)):
         references = ["blanket"] if side is Side.UPPER else _references(randomizer, mixtures)
         for values, probabilities in randomizer.distributions(eps, references):

@@ -182,6 +182,7 @@ class Rounds(Composition):
         return self.epsilon_of(log10_delta * _LN10)
 
     def _build(self, depth: float) -> Depth:
+        """The composition of one dominating pair for each round, on one grid of losses that all share."""
         ends = [curve.end(-depth) for curve, _ in self._curves]
         steps = [curve.step(end.eps) for (curve, _), end in zip(self._curves, ends, strict=True)]
         spacing = self._spacing(ends, steps)
@@ -234,6 +235,12 @@ class LowerRounds(Composition):
         return max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
+        """The composition of one pair for each round, whose delta is nowhere above that of the dataset.
+
+        ``depth``: the points of a round reach to the eps where delta is e^-depth. All rounds share one grid
+        of losses, with one ``spacing``. delta is the same in both directions, so the arguments of both are
+        the same, too.
+        """
         ends = [low.end(-depth).eps for low, _, _ in self._curves]
         steps = [low.step(end) for (low, _, _), end in zip(self._curves, ends, strict=True)]
         spacing = max(min(steps), max(ends) / _WIDEST) * (1 + 2.0**-50)

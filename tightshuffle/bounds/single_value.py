@@ -248,10 +248,12 @@ def _merge_equal_values(g: Floats, p: Floats) -> tuple[Floats, Floats]:
 
 
 def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
-    """Natural log of a bound E[D(n - 1 - g)] for one pair in little time: D is Chernoff's bound at one theta.
+    """Natural log of an upper bound on delta for one pair of values, in little time.
 
-    ``g`` and ``p`` (references, classes) are the gains and their probabilities, and ``gamma`` is the mass of
-    the blanket. theta is searched on grids around that of a normal sum.
+    It is the mean of Chernoff's bound over the random number m of users who are left (`_ln_mean`): with the
+    moment generating function M of one gain, D(m) <= M(theta)^m / (e theta m) for every theta > 0. One theta
+    serves all m; it is searched on grids around that of a normal sum. ``g`` and ``p`` (references, classes):
+    the gains and their probabilities; ``gamma``: the mass of the blanket.
     """
     largest_variance = float((p * g**2).sum(axis=1).max())
     best_ln_theta, reach = -0.5 * math.log(n * largest_variance), 6.0
@@ -289,13 +291,24 @@ def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Fl
 
 
 class _Sums:
-    """D(m) for the ``gains`` of one eps and pair: theta, tau and the nodes are those for ``n`` users.
+    """Upper bounds on D(m) = E[(G_1 + ... + G_m)_+] / m for one eps and one pair of values, at any m.
 
-    ``gains`` are values and probabilities for each reference, and ``ulps`` the units in the last place by
-    which they may be wrong, but for what adding them up may lose.
+    With the moment generating function M of one gain G, m D(m) is at most the trapezoid sum over the nodes
+    u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), times h / pi, but for what
+    the smoothing by tau and the last node leave out.
+
+    Parameters: ``gains``, for each reference the values of G and their probabilities; ``ulps``, the units in
+    the last place by which they may be wrong, but for what adding them up may lose; ``n``, the number of
+    users for whom theta, tau and the nodes are chosen.
+
+    Attributes: ``g`` and ``p`` (references, classes), the gains and their probabilities, rounded up;
+    ``theta``, ``tau``, ``h`` and ``u`` (nodes,) as above; ``log_mgf`` (references,), ln M(theta);
+    ``weights`` (references, classes), the probabilities tilted by e^(theta G); ``deviations`` (references,),
+    the standard deviations of a tilted gain, rounded up.
     """
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
+        """Choose theta where Chernoff's bound is least, and nodes that reach 8 deviations of the bell."""
         values, probabilities = _pad(gains)
         self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
 

@@ -112,8 +112,8 @@ def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats
     backward[0] = forward[0]
     log_infinite = float(forward[-1])
 
-    # Losses of Q against P are those of P against Q with the other sign. What Q is to the one, P is to the
-    # other.
+    # A loss of P against Q is a loss of Q against P with the other sign. So the delta of the one direction
+    # gives the masses of the positive losses, and that of the other direction those of the negative ones.
     numbers, jumps = _ln_jumps(index, eps, forward)
     backward_numbers, backward_jumps = _ln_jumps(index, eps, backward)
     logs = np.concatenate([backward_jumps[::-1], [-np.inf], jumps + numbers * spacing])

@@ -38,9 +38,11 @@ class Randomizer(ABC):
         """The blanket's mass."""
 
     def shares_blanket(self, other: "Randomizer") -> float:
-        """A probability that a report of this randomizer comes from the normalised blanket of ``other``.
+        """With which probability a report of this randomizer can be drawn from the blanket of ``other``.
 
-        0 is always one.
+        The blanket of a randomizer is the part of its reports that does not depend on the value; normalised,
+        it is a distribution. The number w is such that this randomizer's distribution of reports is, for
+        every value, w times that distribution plus another one. Any smaller number is right, too, so 0 is.
         """
         return self.gamma if self is other else 0.0
 
@@ -203,7 +205,12 @@ class SupportRandomizer(Randomizer):
         return self._base + (self._raised - self._base) * self.everywhere
 
     def shares_blanket(self, other: Randomizer) -> float:
-        """See `Randomizer.shares_blanket`."""
+        """See `Randomizer.shares_blanket`: the least ratio of this density to the density of the blanket.
+
+        With respect to u, a report's density is ``_raised`` if it supports the user's value, else ``_base``.
+        ``everywhere`` is the probability under u that a report supports every value: there even the blanket
+        has the density ``_raised``. Randomizers with another u share nothing.
+        """
         if self == other:
             return self.gamma
         if not self.fixed_background or not isinstance(other, type(self)):
