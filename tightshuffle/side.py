@@ -8,3 +8,6 @@ class Side(Enum):
 
     UPPER = "upper"
     LOWER = "lower"
+
+    def __repr__(self) -> str:
+        return str(self)
