@@ -294,8 +294,8 @@ class _Sums:
     """Upper bounds on D(m) = E[(G_1 + ... + G_m)_+] / m for one eps and one pair of values, at any m.
 
     With the moment generating function M of one gain G, m D(m) is at most the trapezoid sum over the nodes
-    u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), times h / pi, but for what
-    the smoothing by tau and the last node leave out.
+    u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), times h / pi, where u = 0
+    counts half; and but for what the smoothing by tau and the nodes that are left out may add (`ln_delta`).
 
     Parameters: ``gains``, for each reference the values of G and their probabilities; ``ulps``, the units in
     the last place by which they may be wrong, but for what adding them up may lose; ``n``, the number of
@@ -308,7 +308,7 @@ class _Sums:
     """
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
-        """Choose theta where Chernoff's bound is least, and nodes that reach 8 deviations of the bell."""
+        """Choose theta where Chernoff's bound is least, and nodes that reach to tau u = 8."""
         values, probabilities = _pad(gains)
         self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
 

@@ -23,7 +23,7 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
 from tightshuffle.side import Side
 
-_FEW = 192  # numbers of reports up to which a sum over all of them is faster than the quadrature
+_FEW = 192  # numbers of reports up to which all of them are summed, without the quadrature
 _RARE = 1e-9  # probability of numbers of reports that count as one: a larger number hides the user better
 _UNLIKELY = 45.0  # J x where the quadrature ends: beyond, about e^-45 of the integral is left
 _NODES = 24  # of the quadrature

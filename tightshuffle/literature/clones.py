@@ -43,7 +43,7 @@ from tightshuffle.side import Side
 
 _WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its upper end
 _ULP = 2.0**-52
-_MOST_NUMBERS = 1500  # numbers m of messages in one sum: for more, `log_positive_part` is faster
+_MOST_NUMBERS = 1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
 _LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
 # -ln of the probability of the first numbers m that are left out, about: S_m / m is larger for few messages.
 _FEW, _MANY = 60.0, 19.0
