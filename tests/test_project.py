@@ -56,10 +56,13 @@ def test_every_extra_is_tested():
     assert extras <= locked(LOCKS["pipeline"]).keys() | locked(LOCKS["test"]).keys()
 
 
-def test_the_citation_and_the_changelog_have_the_version():
+def test_the_citation_and_the_changelog_have_the_version_and_its_date():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    newest = re.search(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1]
-    assert {citation["version"], newest} == {tightshuffle.__version__}
+    headings = re.findall(r"^## \[(\d.*?)\] - (.+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    newest_version, newest_date = headings[0]
+    date_in_citation = str(citation.get("date-released", "Unreleased"))
+    assert citation["version"] == newest_version == tightshuffle.__version__
+    assert date_in_citation == newest_date
 
 
 def test_nothing_large_and_no_checkin_rows():
