@@ -113,6 +113,7 @@ _DUMMIES_EXAMPLES = """\
 examples:
   tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6
   tightshuffle dummies --n 100000 --k 256 --delta 1e-6 --law geometric:27:0.608 --rounds 4
+  tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6 --parties 2 --honest 1
 """
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
@@ -229,6 +230,19 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "default": 1,
         "help": "how many different values a user reports per round, at most (default 1)",
     },
+    "--parties": {
+        "metavar": "P",
+        "type": values.whole,
+        "default": 1,
+        "help": "how many parties add numbers of the same law",
+    },
+    "--honest": {
+        "metavar": "H",
+        "type": values.whole,
+        "default": 1,
+        "help": "how many of them, at least, tell nobody their numbers (default 1): theirs alone guarantee"
+        " (eps, delta)",
+    },
     "--release": {
         "choices": RELEASES,
         "default": "reports",
@@ -295,7 +309,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     dummies = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
     _add(dummies, "--n", "--k", required=True)
-    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user")
+    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user", "--parties", "--honest")
     eps_or_law = dummies.add_mutually_exclusive_group(required=True)
     eps_or_law.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
     eps_or_law.add_argument("--law", metavar="LAW", help=LAWS)
