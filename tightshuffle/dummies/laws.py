@@ -65,14 +65,14 @@ class Law:
     @property
     def deviation(self) -> float:
         """The standard deviation."""
-        return math.sqrt(float(np.exp(self.log_mass) @ self._distances() ** 2))
+        return math.sqrt(float(np.exp(self.log_mass) @ self.distances() ** 2))
 
     @property
     def absolute_error(self) -> float:
         """The mean absolute error of a value's count, from which the mean number of dummies is subtracted."""
-        return float(np.exp(self.log_mass) @ np.abs(self._distances()))
+        return float(np.exp(self.log_mass) @ np.abs(self.distances()))
 
-    def _distances(self) -> Floats:
+    def distances(self) -> Floats:
         """By how much each listed number is larger than the mean, (m,)."""
         return self.first - self.mean + np.arange(self.log_mass.size)
 
