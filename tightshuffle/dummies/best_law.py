@@ -31,6 +31,7 @@ from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
 from tightshuffle.dummies.laws import (
     LARGEST_MEAN,
     MOST_NUMBERS,
+    MOST_NUMBERS_OF_SUM,
     MOST_PARTIES,
     Law,
     cut_power,
@@ -317,7 +318,8 @@ class _Guarantee:
         integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
         exponent = math.log(self.counts / integral) - ln_probability
         reach: float = deviation * (power * max(exponent, 0.0)) ** (1 / power)
-        if 2 * reach > MOST_NUMBERS:
+        most = MOST_NUMBERS if self.honest == 1 else MOST_NUMBERS_OF_SUM / self.honest
+        if 2 * reach > most:
             raise _too_many(self.eps)
         return max(1, math.ceil(reach))
 

@@ -20,7 +20,7 @@ LAWS += "power:MEAN:POWER:DEVIATION, noise:POWER:DEVIATION, fixed:NUMBER, file:P
 MOST_PARTIES = 100
 _DEEP = 700.0  # e^-700 is about the smallest float
 _DEEP_OF_SUM = 650.0  # rarer sums lack the numbers that are too rare for the law of one party
-_MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
+MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
@@ -109,8 +109,8 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law
     size = parties * (law.log_mass.size - 1) + 1
-    if size > _MOST_NUMBERS_OF_SUM:
-        limit = f"at most {_MOST_NUMBERS_OF_SUM} numbers"
+    if size > MOST_NUMBERS_OF_SUM:
+        limit = f"at most {MOST_NUMBERS_OF_SUM} numbers"
         raise ValueError(f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}")
 
     of_one = np.exp(law.log_mass)
