@@ -148,8 +148,8 @@ def _find_laws(
 ) -> tuple[float, list[tuple[str, Law, int]]]:
     """The mean of a device's Poisson law, and every law to show, with who adds it and how many parties do.
 
-    A cut law with fewer dummies than the best one, whose error is near the Gaussian's, is shown, too. There
-    is none if the dishonest parties' dummies alone make the error larger.
+    A cut law with fewer dummies than the best one, whose error is near the larger one of the Gaussian's and
+    the best law's, is shown, too.
     """
     guarantee = {
         "log10_delta": arguments.delta,

@@ -113,16 +113,18 @@ def sum_of_parties(law: Law, parties: int) -> Law:
         limit = f"at most {MOST_NUMBERS_OF_SUM} numbers"
         raise ValueError(f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}")
 
-    of_one = np.exp(law.log_mass)
+    # In the middle of a float's range, as numbers near its lower end are slow.
+    middle = _DEEP / 2
+    of_one = np.exp(law.log_mass + middle)
     masses = of_one
     for _ in range(parties - 1):
-        masses = np.convolve(masses, of_one)
+        masses = np.convolve(masses, of_one) * math.exp(-middle)
     if law.symmetric:
         masses = (masses + masses[::-1]) / 2
 
     # Steps to numbers that are too rare to be listed are those of the whole array.
     with np.errstate(divide="ignore"):
-        log_mass = np.log(masses)
+        log_mass = np.log(masses) - middle
     steps = _steps(log_mass)
     listed = np.flatnonzero(log_mass >= -_DEEP_OF_SUM)
     first, last = int(listed[0]), int(listed[-1])

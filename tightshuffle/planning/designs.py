@@ -249,7 +249,7 @@ class _Task:
 
         A user's L values change L pairs of independent counts, as L rounds of one value do.
         """
-        found = plan(
+        best_plan = plan(
             n=self.n,
             k=self.k,
             eps=self.eps,
@@ -259,7 +259,7 @@ class _Task:
             rounds=self.changed_values,
             **arguments,
         )
-        return found.eps0
+        return best_plan.eps0
 
 
 def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
