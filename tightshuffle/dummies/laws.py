@@ -201,7 +201,8 @@ def noise(power: float, deviation: float, reach: int | None = None) -> Law:
     steps = np.diff(exponents)
     log_mass = _ln_normalised(-exponents[1:-1])
     # Beyond the reach, each step is at least as large as the first: two geometric series.
-    log_outside = math.log(2) + float(log_mass[-1] - np.log(np.expm1(steps[-1])))
+    step = float(steps[-1])
+    log_outside = math.log(2) + float(log_mass[-1]) - step - math.log(-math.expm1(-step))
     return Law(f"noise:{power!r}:{deviation!r}", -reach, log_mass, steps, log_outside)
 
 

@@ -241,6 +241,19 @@ def test_the_error_of_parties_is_that_of_the_convolution(text, parties, law_file
     assert expected_tv(law, n=1000, k=20, parties=parties) == pytest.approx(20 * expected / 2000, rel=1e-9)
 
 
+@pytest.mark.parametrize(("power", "deviation"), [(1.0, 3.0), (1.5, 40.0), (2.0, 7.0), (10.0, 0.001)])
+def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
+    """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation."""
+    short = noise(power, deviation, math.ceil(2 * deviation))
+    exponents = [(mpmath.mpf(z) / deviation) ** power / power for z in range(1 - short.first, 3000)]
+    masses = [mpmath.exp(-exponent) for exponent in exponents]
+    middle = mpmath.exp(-((mpmath.mpf(-short.first) / deviation) ** power) / power)
+    exact = 2 * sum(masses) / middle * math.exp(short.log_mass[-1])
+    assert exact <= math.exp(short.log_outside) * (1 + 1e-9)
+    assert exact >= 0.3 * math.exp(short.log_outside)
+    assert np.exp(short.log_mass).sum() == pytest.approx(1, rel=1e-12)
+
+
 # By a program of its own, which rounds losses up to a grid of 0.0001: the power, the deviation, the errors.
 NOISE = [
     ((1, 1e-6, 1), (1.0, 2.0, 1.919, 2.936)),
