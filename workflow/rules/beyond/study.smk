@@ -2,7 +2,7 @@
 from scripts.beyond.study.looks import LABELS
 
 STUDY_FIGURES = {
-    "designs": ("parity", "Which design: error over messages"),
+    "designs": ("parity", "Which design: errors of popular and rare values"),
 }
 
 
@@ -53,7 +53,7 @@ rule write_designs:
 
 
 rule compute_designs:
-    "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
+    "Every design at its best parameters for a few guarantees: errors, bits, who is trusted."
     output:
         shown("<results>/study/designs.csv", "designs", "which design to run", "designs"),
     log:
