@@ -103,9 +103,7 @@ def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
         ("Büro-1_x.y", "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12"),
     ],
 )
-def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installation(
-    tmp_path, name, told
-):
+def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installation(tmp_path, name, told):
     folder = tmp_path / name
     folder.mkdir()
     for file in ("Makefile", "requirements.lock", "pyproject.toml"):

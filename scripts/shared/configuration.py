@@ -57,10 +57,12 @@ def check_files(config: Mapping[str, Any]) -> None:
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The datasets by the numbers of their figures, then by name; an overlay may change the order."""
 
-    def place(item: tuple[str, Mapping[str, Any]]) -> tuple[str, str]:
-        return item[1].get("figures", {}).get("tv") or "~", item[0]
+    def place(name: str) -> tuple[str, str]:
+        figure = datasets[name].get("figures", {}).get("tv")
+        return figure or "none", name  # "none" is behind "fig7"
 
-    return dict(sorted(config["datasets"].items(), key=place))
+    datasets = config["datasets"]
+    return {name: datasets[name] for name in sorted(datasets, key=place)}
 
 
 def of_kind(datasets: Datasets, kind: str) -> list[str]:
@@ -147,8 +149,10 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
     """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
     merged = dict(config)
     for key, value in overlay.items():
-        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
-        merged[key] = merge(config[key], value) if nested else value
+        if isinstance(value, dict) and isinstance(config.get(key), dict):
+            merged[key] = merge(config[key], value)
+        else:
+            merged[key] = value
     return merged
 
 
@@ -231,12 +235,14 @@ def _plain(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
-def results_folder(over: Iterable[str | os.PathLike[str]]) -> str:
-    """``results``; with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
-    name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in over)
+def results_folder(files: Iterable[str | os.PathLike[str]]) -> str:
+    """``results``, or with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
+    name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in files)
+    if not name:
+        return "results"
     if name in TAKEN:
         raise ValueError(f"results/{name} is in use: give the file {name}.yaml another name")
-    return f"results/{name}" if name else "results"
+    return f"results/{name}"
 
 
 if __name__ == "__main__":
