@@ -269,12 +269,6 @@ class Parity(Section):
     confidence: Confidence
 
 
-class Which(Section):
-    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
-    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
-    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
-
-
 class DesignSetting(Section):
     n: Annotated[int, Field(ge=10, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2, le=100_000)]
@@ -283,10 +277,12 @@ class DesignSetting(Section):
     rounds: Annotated[int, Field(ge=1, le=1000)]
 
 
-class Study(Which):
+class Study(Section):
+    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
+    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
+    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
     delta: Several[Delta]
     delta_exponents: Exponents
-    which: Which
     designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3), AfterValidator(_different)]
 
 

@@ -246,8 +246,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
 
 STUDY = """
 study:
-  {{n: [{0}], k: [{1}], eps: [1], delta: [1.0e-6], delta_exponents: [{2}],
-    which: {{n: [{0}], k: [{1}], eps: [1]}}}}
+  {{n: [{0}], k: [{1}], eps: [1], delta: [1.0e-6], delta_exponents: [{2}]}}
 """
 
 

@@ -4,7 +4,6 @@ from scripts.beyond.study.looks import LABELS
 
 localrules:
     gather_study,
-    write_designs,
     draw_designs,
 
 
@@ -47,23 +46,6 @@ rule gather_study:
         "../../../scripts/beyond/study/gather_study.py"
 
 
-rule write_designs:
-    "Which randomizer to use: the study in sentences and a table."
-    input:
-        "<results>/study/study.csv",
-    output:
-        "<results>/study/designs.md",
-    log:
-        "<results>/logs/write_designs.log",
-    conda:
-        "../../envs/rules.yml"
-    params:
-        *code_of("scripts/beyond/study/write_designs.py"),
-        **named(which=config["study"]["which"]),
-    script:
-        "../../../scripts/beyond/study/write_designs.py"
-
-
 rule compute_designs:
     "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
     output:
@@ -95,10 +77,9 @@ rule draw_designs:
 
 
 rule study:
-    "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
+    "Which randomizer to use: all of them at equal privacy; and which design, in a figure."
     input:
         rules.gather_study.input,
         rules.gather_study.output,
-        rules.write_designs.output,
         rules.compute_designs.output,
         figures_of_stage("study"),
