@@ -141,11 +141,9 @@ def _refuse_edited(params: Any) -> None:
 def _in_words(error: Exception) -> str:
     """The error as one line; for a disk error, also what to do."""
     text = " ".join(str(error).split())
-    advice = ADVICE.get(getattr(error, "errno", None) or 0)
-    if advice is None:
+    if not isinstance(error, OSError) or error.errno not in ADVICE:
         return text
-    file = getattr(error, "filename", None)
-    return f"{file or text}: {advice}"
+    return f"{error.filename or text}: {ADVICE[error.errno]}"
 
 
 def _fail(message: str) -> None:

@@ -59,6 +59,16 @@ def test_documents_state_what_comes_out(full):
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
 
 
+def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_before_it():
+    """Else Snakemake takes the target for a second file of settings."""
+    commands = re.findall(r"snakemake [^`\n#]*--configfile [^`\n#]*", "\n".join(TEXTS.values()))
+    assert len(commands) >= 4
+    for command in commands:
+        words = command.split()
+        behind = words[words.index("--configfile") + 2 :]
+        assert behind == [] or behind[0].startswith("--"), command
+
+
 @pytest.mark.slow
 def test_python_of_the_documents():
     """Every block runs, and its last line gives the number that stands behind it, if one does."""

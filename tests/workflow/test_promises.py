@@ -278,3 +278,30 @@ def test_elsewhere_and_as_a_module(tmp_path):
         assert done.returncode == 0, done.stdout
         assert "Nothing to be done" in Project(folder, copied=True).snakemake(*arguments).stdout
     assert (there / target).read_bytes() == (module / target).read_bytes()
+
+
+def git(folder, *words):
+    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout
+
+
+def test_from_a_git_host(tmp_path):
+    """As Snakemake's catalog loads workflows. Its cache has the repository, so no network is asked."""
+    project = Project(tmp_path / "project").folder
+    git(project, "init", "--quiet")
+    git(project, "add", "--all")
+    git(project, "-c", "user.name=me", "-c", "user.email=me@here", "commit", "--quiet", "--message", "all")
+    cache = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache"
+    git(tmp_path, "clone", "--quiet", "--bare", project, cache / "github.com/me/tight-shuffle")
+
+    target, mine = "results/delta/delta_surface.csv", tmp_path / "mine"
+    mine.mkdir()
+    commit = git(project, "rev-parse", "HEAD").strip()
+    (mine / "Snakefile").write_text(
+        "module tightshuffle:\n"
+        f'    snakefile: github("me/tight-shuffle", path="workflow/Snakefile", commit="{commit}")\n\n'
+        "use rule * from tightshuffle\n"
+    )
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = Project(mine, copied=True).snakemake("--cores", "1", "--", target, environment=environment)
+    assert done.returncode == 0, done.stdout
+    assert (mine / target).stat().st_size > 1000
