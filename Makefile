@@ -27,7 +27,9 @@ TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures table
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
-SNAKEMAKE := snakemake --quiet rules reason host $(if $(PROFILE),--workflow-profile "$(PROFILE)") $(if $(CONFIG),--configfile "$(CONFIG)")
+# Here a line per finished job; on a cluster also each job's files and log.
+HOW := $(if $(PROFILE),--workflow-profile "$(PROFILE)",--quiet rules reason host)
+SNAKEMAKE := snakemake $(HOW) $(if $(CONFIG),--configfile "$(CONFIG)")
 INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
 
 all: $(INSTALLED)
