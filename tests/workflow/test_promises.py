@@ -140,7 +140,7 @@ def test_a_read_only_folder(small):
         done = small.snakemake("--dry-run", *COMMAND)
     assert done.returncode != 0
     last = done.stdout.rstrip().splitlines()[-1]
-    assert last == f"OSError: [Errno 30] Read-only file system: '{small.folder}/.snakemake/log'"
+    assert last.startswith(f"OSError: [Errno 30] Read-only file system: '{small.folder}/.snakemake")
 
 
 def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
