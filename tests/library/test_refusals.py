@@ -124,7 +124,7 @@ REFUSED = [
     ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
     ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
     ("best law", {"eps": 1e12}, r"^eps must be at least 1e-100 and below 20; got 1e\+12"),
-    ("best law", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    ("best law", {"eps": 1e-7}, "^eps must be larger: too many dummies per value are needed; got 1e-07"),
     ("best law", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
     (
         "best law",
