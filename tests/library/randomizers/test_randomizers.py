@@ -127,8 +127,12 @@ def test_no_cancellation(eps0, part, k):
                 (e0 - e, c * alpha),
                 (e0 * (1 - e), c * (beta - everywhere)),
             ]
-            oracle = {"p_star": c * e0 * p1, "q_star": c * (alpha + e0 * beta)}
-            oracle |= {"_difference": c * (e0 - 1) * alpha, "gamma": c * (1 + (e0 - 1) * everywhere)}
+            oracle = {
+                "p_star": c * e0 * p1,
+                "q_star": c * (alpha + e0 * beta),
+                "support_difference": c * (e0 - 1) * alpha,
+                "gamma": c * (1 + (e0 - 1) * everywhere),
+            }
         wanted = [[float(value), float(chance)] for value, chance in wanted if chance > 1e-50]
         found = np.transpose(randomizer.gains(eps))
         np.testing.assert_allclose(found, wanted, rtol=2e-14, atol=0, err_msg=name)
