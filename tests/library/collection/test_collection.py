@@ -117,8 +117,8 @@ def test_no_dataset_is_outside_the_bounds(seed, number, k, ratio):
 
 
 @pytest.mark.slow
-def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
-    check_enumerated(2, 2000)
+def test_no_dataset_of_a_thousand_settings_is_outside_the_bounds():
+    check_enumerated(2, 1000)
 
 
 @pytest.mark.parametrize(
