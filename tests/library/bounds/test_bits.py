@@ -6,6 +6,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from tests.library.printed import add_user, convolved_distributions, hockey_stick
 from tightshuffle.bounds.bit_counts import Bit, BitCounts
@@ -54,6 +55,24 @@ def test_every_pair_of_bits(p, q):
         assert below <= mp.log(truth) + 1e-15
         assert above >= mp.log(truth) - 1e-15
         assert above - below < 2e-9
+
+
+@pytest.mark.parametrize("users", [3, 60, 300, 340, 1300, 1330, 10**5])
+def test_counts_of_every_size_have_the_delta_of_their_distribution(users):
+    """All users hold the value. Some sizes are next to where counts get another line of integration."""
+    eps0 = 1.0
+    truth, lie = special.expit([eps0, -eps0])
+    eps = np.array([0.0, 0.5, 2.0, 5.0]) * min((truth - lie) / math.sqrt(users * truth * lie), 0.19)
+    total = np.arange(users + 2)
+    others, one_more = stats.binom.pmf(total, users, truth), stats.binom.pmf(total - 1, users, truth)
+    p, q = lie * others + truth * one_more, truth * others + lie * one_more
+    exact = np.log(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
+
+    counts = BitCounts(eps, Bit.flipped(eps0), [eps0, -eps0])
+    numbers = np.stack([np.full(eps.size, users), np.zeros(eps.size, int)])
+    value, error = counts.ln_delta(numbers, np.arange(eps.size))
+    assert np.all(np.abs(value - exact) <= error + 1e-10)
+    assert np.all(error < 1e-8)
 
 
 def random_blocks(seed, number, users_in, other_in, gap_in, most, least):
@@ -163,3 +182,11 @@ def test_a_billion_users_and_eps_from_eps0_on():
     assert np.all((low <= high) & (high - low <= math.log10(1.011)))
     some = count.delta(0.1 * 12.0, n=n, k=2, eps0=12.0, count=[0, n // 2, n - 1], direction="both")
     assert some.max() <= high[0, 2] + 1e-6
+
+
+def test_more_than_a_thousand_eps_have_the_bounds_of_each_alone():
+    eps = np.linspace(0, 0.99, 1101)
+    low, high = binary(eps, n=30, eps0=1.0)
+    for number in (0, 500, 1023, 1024, 1100):
+        alone = binary(eps[number], n=30, eps0=1.0)
+        np.testing.assert_allclose([low[number], high[number]], alone, rtol=1e-12)
