@@ -92,9 +92,9 @@ def deltas(design, setting, options):
     if "dummies" in design.name:
         numbers = (design.dummies, design.dummies - 1)
         return [with_dummies(n, k, design.eps0, each, colluding, rounds).delta(eps) for each in numbers]
-    sums = "sums" in design.name
-    given = {"randomizer": design.name.split(",")[0].lower(), "release": "sums"} if sums else {}
-    given |= {"n": n, "k": k, "rounds": rounds * values, "colluding": colluding}
+    given = {"n": n, "k": k, "rounds": rounds * values, "colluding": colluding}
+    if "sums" in design.name:
+        given.update(randomizer=design.name.split(",")[0].lower(), release="sums")
     return [tightshuffle.delta(eps, eps0=each * design.eps0, **given) for each in (1, 1.001)]
 
 
