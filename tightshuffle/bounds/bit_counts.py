@@ -223,9 +223,8 @@ class _Line:
         """ln of the modulus, and the angle, of the characteristic function of each kind of bit.
 
         Bits are centred and tilted. Both results are (kinds, e, angles), and ``odds`` are (kinds, 1, 1). Over
-        u the modulus has the shape of a bell.
-        For a bit that is 1 with probability p, and 0 with q, the function is (1 + p (e^iu - 1)) e^(-iup),
-        whose squared modulus is 1 - 2 p q (1 - cos u).
+        u the modulus has the shape of a bell. For a bit that is 1 with probability p, and 0 with q, the
+        function is (1 + p (e^iu - 1)) e^(-iup), whose squared modulus is 1 - 2 p q (1 - cos u).
         """
         tilted_odds = self._theta[:, None] + odds
         p, q = _chance(tilted_odds), _chance(-tilted_odds)
@@ -297,7 +296,10 @@ def _chance(odds: Floats) -> Floats:
 
 
 def _cosine_and_sine(angles: Floats) -> tuple[Floats, Floats]:
-    """cos and sin of the ``angles``, by the tangent of their halves: numpy's takes a fifth of the time."""
+    """cos and sin of the ``angles``, by the tangent of their halves.
+
+    Where numpy has vector instructions for the tangent, this takes a fifth of the time.
+    """
     tangent = np.tan(angles / 2)
     one_and_cosine = 2 / (1 + tangent**2)
     return one_and_cosine - 1, tangent * one_and_cosine
