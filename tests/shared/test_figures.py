@@ -43,6 +43,7 @@ from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
 from scripts.shared.wording import typeset
 from tests import ROOT
@@ -283,7 +284,7 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     errors = table.groupby(["eps0", "mechanism", "n"])["value"]
     low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
     figure = draw_tv.draw(table, "Paris")
-    style.encoded(figure, "png")  # which lays it out
+    encoded(figure, "png")  # which lays it out
     everything, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
 
     papers = figure.axes[:2]
@@ -314,7 +315,7 @@ def test_boxes_of_one_repetition_or_without_any_error():
     once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting)
     for table in (once, once.assign(value=0.0)):
         figure = draw_tv.draw(table, "Mine")
-        assert style.encoded(figure, "png")
+        assert encoded(figure, "png")
         assert len(figure.axes[0].patches) == 3
     assert "1 repetition per box" in draw_tv.caption(once, "Mine", CONFIG["protocol"])
 
@@ -440,7 +441,7 @@ def texts(figure):
 
 
 def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
-    png = style.encoded(drawn.figure, "png")
+    png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
     assert all((side == 1).all() for side in (image[0], image[-1], image[:, 0], image[:, -1]))
     seen, page = texts(drawn.figure), drawn.figure.bbox

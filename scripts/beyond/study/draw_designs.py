@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -97,4 +98,4 @@ def _ticks(low: float, high: float) -> list[float]:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -13,6 +13,7 @@ from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats
@@ -133,4 +134,4 @@ def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -14,7 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from scripts.paper.trials.calibration_text import calibration_text
 from scripts.paper.trials.metrics import total_variation
-from scripts.shared import style, wording
+from scripts.shared import maps, style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
@@ -77,25 +78,25 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     """A row per run: the original and each estimate; the colour scale below."""
     x, y = edges = grid_edges(histogram)
     box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None
-    high = MAP * (style.proportion(box) if box else len(y) / len(x))  # inches
+    high = MAP * (maps.proportion(box) if box else len(y) / len(x))  # inches
     figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
     panels = figure.subplots(len(runs), len(COLUMNS) - 1, squeeze=False)
     values = pd.concat([run.table[COLUMNS[1:]] for run in runs])
-    norm = style.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
+    norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
     for row, (run, line) in enumerate(zip(runs, panels, strict=True)):
         for axes, name in zip(line, COLUMNS[1:], strict=True):
-            drawn = style.heatmap(axes, edges, on_grid(histogram, run.table[name]), norm)
+            drawn = maps.heatmap(axes, edges, on_grid(histogram, run.table[name]), norm)
             axes.set_title("original" if name == "original" else run.title(name))
             outer = (row == len(runs) - 1, name == "original")
-            style.map_axes(axes, box, names=outer, numbers=outer, bins=3 if box else 4)
+            maps.map_axes(axes, box, names=outer, numbers=outer, bins=3 if box else 4)
         line[0].set_ylabel(f"{wording.row_label(run.budget(), high + 0.1)}\n{line[0].get_ylabel()}")
     negative = bool((values < 0).to_numpy().any())
     look: Any = {"shrink": 0.6, "aspect": 40, "pad": 0.02, "extend": "min" if negative else "neither"}
     bar = figure.colorbar(drawn, ax=panels, location="bottom", label="fraction of users per cell", **look)
     bar.minorticks_off()
-    handles: list[Artist] = [style.empty()]
+    handles: list[Artist] = [maps.empty()]
     colour = style.COLOURS["gaussian"]
-    if negative and style.signs_fit(on_grid(histogram, histogram["count"]).shape):
+    if negative and maps.signs_fit(on_grid(histogram, histogram["count"]).shape):
         minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
         handles.append(style.line("negative", linestyle="", **minus))
     elif negative:
@@ -151,4 +152,4 @@ if __name__ == "__main__":
         params = snakemake.params
         runs = read(snakemake.input.histogram, snakemake.input.estimates)
         text = caption(runs, params.title, params.protocol)
-        style.write_figure(draw(runs, params.title), text, snakemake.output)
+        write_figure(draw(runs, params.title), text, snakemake.output)
