@@ -205,10 +205,15 @@ def every_design(_):
     table = designs(CONFIG["study"]["designs"])
     used = table[~table["reference"]]
     error = used.set_index("name")["users_per_value"]
-    shows = [*lines(used, "messages_per_user", "users_per_value")]
-    shows.append((None, table.loc[table["reference"], "users_per_value"]))
+    rows = {name: place for place, name in enumerate(draw_designs.COLOURS)}
+    shows = [(used["users_per_value"], used["name"].map(rows))]
+    shows.append((table.loc[table["reference"], "users_per_value"], None))
     says = [f"without dummies is {error['k-RR'] / error.min():.2g} times"]
-    return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
+    figure = draw_designs.draw(table)
+    seen = [text.get_text() for text in figure.findobj(Text)]
+    assert set(draw_designs.COLOURS) == set(used["name"]) <= set(seen)
+    assert {f"{messages:.3g}" for messages in used["messages_per_user"]} <= set(seen)
+    return Drawn(figure, draw_designs.caption(table), shows, says)
 
 
 def maps(values):
@@ -229,7 +234,9 @@ def estimates(folder, histogram=None, title="Paris"):
         error = (first[name] - first["original"]).abs().sum() / 2
         assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in seen)
     assert any("δ = 10⁻³⁰ (our choice)" in text for text in seen)
-    values = [run.table[name] for run in runs.runs for name in draw_estimates.COLUMNS[1:]]
+    values = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
+    values.append(first["original"])
+    assert seen.count("original") == 1  # all runs have it
     below = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
     says = [title, f"{below} of the Gaussian's 30 shares are negative"]
     shows = maps(values) if "row" in histogram else []
