@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from scripts.report.sections import SECTIONS, in_page_order, targets_of_figures
+from scripts.report.sections import SECTIONS, TABLE, Shown, figures_of, targets_of_figures
 from scripts.report.write_report import _about, like
 from tests.report import world
 from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, page_of, row
@@ -254,8 +254,8 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    names = ["fig1_a", "fig3_b", "fig4_c", "fig5_d", "fig6_e", "fig7_f", "audit"]
-    figures = in_page_order({name: ("figures", name) for name in names})
+    names = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7, "audit": 0}
+    figures = [Shown(name, "stage", "figures", name, number) for name, number in names.items()]
     assert targets_of_figures(figures) == {
         "fig1": ["fig1_a"],
         "fig3": ["fig3_b"],
@@ -267,3 +267,20 @@ def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps
         "fps2": ["fig4_c", "fig5_d"],
         "fps3": ["fig6_e", "fig7_f"],
     }
+
+
+def test_the_figures_are_those_that_the_datasets_need():
+    """A dataset of your own has no number of the paper, and makes no figure about the paper's constants."""
+    mine = {"title": "Mine", "tv": {"n": [1]}}
+    paris = {"title": "Paris", "tv": {"n": [1]}, "estimates": {"n": 1}, "box": {"south": 1}}
+    paris["figures"] = {"tv": "fig7"}
+    always = [row.name for row in TABLE if not row.needs]
+
+    made = {figure.name: figure for figure in figures_of({"mine": mine, "paris": paris}, ["paris"])}
+    of_datasets = {"tv_mine", "fig7_tv_paris", "estimates_paris"}
+    assert made.keys() == {*always, *of_datasets, "fig3_checkins", "parity_ratio", "constants"}
+    assert made["fig7_tv_paris"][1:] == ("trials", "figures", "Total variation error: Paris", 7)
+    assert made["tv_mine"][1:] == ("trials", "own-figures", "Total variation error: Mine", 0)
+
+    alone = {figure.name for figure in figures_of({"mine": mine}, [])}
+    assert alone == {*always, "tv_mine", "parity_ratio"}

@@ -1,12 +1,7 @@
 # The numbers that texts state, the paper's tables, the page and the article.
-from scripts.report.sections import in_page_order, targets_of_figures
-
-PAPER_FIGURES = DATA_FIGURES | DELTA_FIGURES | TRIALS_FIGURES
-BEYOND_FIGURES = BOUNDS_FIGURES | COMPANION_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES
-FIGURES = in_page_order(PAPER_FIGURES | BEYOND_FIGURES)
-PAGE = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("scripts/report/page/*.*"))
+PAGE = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*"))
 ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
-ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (HERE / ARTICLE[0]).read_text("utf-8")]
+ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")]
 OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 DELTA_HATS_OF_THE_PAPERS = {
     name: expand(output, dataset=OF_DELTA_HAT)
@@ -17,6 +12,12 @@ DELTA_HATS_OF_THE_PAPERS = {
     if OF_DELTA_HAT
 }
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
+
+
+localrules:
+    state_findings,
+    write_report,
+    write_article,
 
 
 rule state_findings:
@@ -35,10 +36,14 @@ rule state_findings:
         "<results>/findings.json",
     log:
         "<results>/logs/state_findings.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        titles={name: dataset["title"] for name, dataset in PAPERS.items()},
-        papers=configuration.papers_eps0(config),
+        *code_of("scripts/report/state_findings.py"),
+        **named(
+            titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+            papers=configuration.papers_eps0(config),
+        ),
     script:
         "../../scripts/report/state_findings.py"
 
@@ -61,14 +66,18 @@ rule write_report:
         "<results>/report/statements.html",
     log:
         "<results>/logs/write_report.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        contents=digests(map(source, PAGE)),
-        configfiles=OVERLAYS,
-        protocol=config["protocol"],
-        titles={name: dataset["title"] for name, dataset in DATASETS.items()},
-        changed=CHANGED,
-        figures=[figure._asdict() for figure in FIGURES.values()],
+        *code_of("scripts/report/write_report.py"),
+        **named(
+            contents=digests(map(source, PAGE)),
+            configfiles=OVERLAYS,
+            protocol=config["protocol"],
+            titles={name: dataset["title"] for name, dataset in DATASETS.items()},
+            changed=CHANGED,
+            figures=[figure._asdict() for figure in FIGURES.values()],
+        ),
     script:
         "../../scripts/report/write_report.py"
 
@@ -85,10 +94,14 @@ rule write_article:
         "<results>/report/article.pdf",
     log:
         "<results>/logs/write_article.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        contents=digests(map(source, ARTICLE)),
-        changed=CHANGED,
+        *code_of("scripts/report/write_article.py"),
+        **named(
+            contents=digests(map(source, ARTICLE)),
+            changed=CHANGED,
+        ),
     script:
         "../../scripts/report/write_article.py"
 
@@ -100,4 +113,3 @@ rule report:
         rules.write_article.output,
         rules.write_tables.output,
         rules.state_findings.output,
-    localrule: True
