@@ -1,4 +1,4 @@
-"""The report: its page and the page of statements, and the words, numbers and tables that they show.
+"""The report: its pages, and the words, numbers and tables that they show.
 
 Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
 """
@@ -21,6 +21,7 @@ from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.paper.values.judgement import to_text
 from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
+from scripts.report.markdown_page import render_markdown
 from scripts.report.sections import FPS, SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import DELTA_KEY
@@ -40,6 +41,20 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table V": ["mechanism", "n"],
     "Table VI": ["dataset", "mechanism"],
 }
+PAGES = {  # file -> its name in the navigation
+    "index.html": "Report",
+    "statements.html": "Statements",
+    "companions.html": "Companion papers",
+    "errata.html": "Errata",
+}
+HEADLINES = {  # number of the paper's figure -> the statement that stands beside it
+    1: "figure-1-caption",
+    2: "figure-2-slightly",
+    4: "figures-4-5-comparable",
+    5: "figures-4-5-comparable",
+    6: "figure-6-corner-close",
+    7: "figure-7-indistinguishable",
+}
 AGAIN = Markup(' <span class="again">again: <code>{}</code></span>')
 
 
@@ -48,11 +63,13 @@ def page_values(
     found: Mapping[str, Any],
     figures: Sequence[dict[str, Any]],
     settings: Mapping[str, Any],
+    errata: str,
 ) -> dict[str, Any]:
     """What the templates read of the results.
 
     ``tables``: those of `TABLES`, every column text; ``found``: the findings, of which the page leaves out
-    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule.
+    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule;
+    ``errata``: docs/errata.md.
     """
     results, own = settings["results"], settings["configfiles"]
     command = shlex.join(["snakemake", *(["--configfile", *own, "--"] if own else [])])
@@ -63,19 +80,25 @@ def page_values(
     def address(path: str) -> str:
         return posixpath.relpath(placed(path), f"{results}/report")
 
+    text, sections = render_markdown(errata, lambda link: address(posixpath.normpath(f"docs/{link}")))
     claims = tables["claim_verdicts"]
     counted = counted_claims(claims).index if len(claims) else claims.index
     statements = claims.assign(counts=claims.index.isin(counted)).to_dict("records")
     counting = [row for row in statements if row["counts"]]
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
+    notes = [note for note in values["note"].unique() if note]
     return {
+        "pages": PAGES,
         "sections": SECTIONS,
         "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
-        "items": [_item(str(name), rows) for name, rows in values.groupby("item", sort=False)],
+        "items": [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)],
+        "notes": notes,
+        "errata": {"text": text, "sections": sections},
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
+        "by_verdict": _by_verdict(statements),
         "good": GOOD,
-        "figures": [figure | _about(figure, counting) for figure in figures],
+        "figures": [figure | statements_about(figure, counting) for figure in figures],
         "settings": settings,
         "again": lambda target: AGAIN.format(f"{command} {placed(target)}"),
         "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
@@ -114,10 +137,11 @@ def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, An
     }
 
 
-def _about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     """The paper's statements about a figure of it, of those that count, and how many have each verdict.
 
-    Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS.
+    Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS. ``headline`` is
+    the one that stands beside the figure, or None.
     """
     found = []
     for row in statements if figure["section"] == "figures" else ():
@@ -126,15 +150,29 @@ def _about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -
         if named and str(number) in re.findall(r"\d+", named[1]):
             found.append(row)
     counts = Counter(row["verdict"] for row in found)
+    headlines = [row for row in found if row["id"] == HEADLINES.get(figure["number"])]
     return {
         "statements": found,
+        "headline": headlines[0] if headlines else None,
         "verdicts": {verdict: counts[verdict] for verdict in CLAIM_VERDICTS if counts[verdict]},
     }
 
 
-def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    """One item of the verdicts (a printed table, the text, the data): its small tables and its notes."""
-    notes = [note for note in rows["note"].unique() if note]
+def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
+    """Verdict -> its statements, in the order of `CLAIM_VERDICTS`, without verdicts that none has."""
+    by_verdict = {}
+    for verdict in CLAIM_VERDICTS:
+        rows = [row for row in statements if row["verdict"] == verdict]
+        if rows:
+            by_verdict[verdict] = rows
+    return by_verdict
+
+
+def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]:
+    """One item of the verdicts (a printed table, the text, the data): its small tables, marked with notes.
+
+    ``notes``: those of all items, whose numbers are the marks.
+    """
     rows = rows.assign(
         mark=[notes.index(note) + 1 if note else "" for note in rows["note"]],
         orders=[_signed(orders(*pair)) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
@@ -147,7 +185,7 @@ def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
         "target": f"results/{table}",
         "shared": shared,
-        "notes": notes,
+        "rows": rows.to_dict("records"),
         "random": "random" in set(rows["kind"]),
         "sources": list(dict.fromkeys(re.sub(r" *\(varying [^()]*\)", "", text) for text in rows["source"])),
         "tables": [
@@ -182,7 +220,8 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
     )  # fmt: skip
     environment.filters.update(like=like, symbols=symbols, brief=brief, typeset=with_powers)
     style = "".join(text for part, text in parts.items() if part.endswith(".css"))
-    return environment.get_template(name).render(style=Markup(style), **values)
+    here = name.removesuffix(".j2")
+    return environment.get_template(name).render(style=Markup(style), here=here, **values)
 
 
 def symbols(text: object) -> Markup:
@@ -228,6 +267,7 @@ if __name__ == "__main__":
         tables = {name: read_verdicts(files[name]) for name in TABLES}
         found = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
-        values = page_values(tables, found, figures, settings)
+        errata = Path(files.errata).read_text("utf-8")
+        values = page_values(tables, found, figures, settings, errata)
         for path in snakemake.output:
             write_bytes(render(f"{Path(path).name}.j2", parts, values).encode(), path)

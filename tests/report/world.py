@@ -181,4 +181,5 @@ def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", 
     given = {name: as_text(found) for name, found in given.items()}
     given["cited_bounds"] = pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str)
     parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
-    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings))
+    errata = (ROOT / "docs/errata.md").read_text("utf-8")
+    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings, errata))
