@@ -8,10 +8,10 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import pandas as pd
@@ -58,6 +58,32 @@ HEADLINES = {  # number of the paper's figure -> the statement that stands besid
 AGAIN = Markup(' <span class="again">again: <code>{}</code></span>')
 
 
+class Links(NamedTuple):
+    """How the pages name files and commands of this run."""
+
+    results: str  # the folder of results
+    configfiles: Sequence[str]  # of settings of your own
+
+    def placed(self, path: str) -> str:
+        """A path from the project's folder, where "results/" stands for the folder of this run."""
+        return re.sub("^results/", f"{self.results}/", path)
+
+    def address(self, path: str) -> str:
+        """The link from a page to a file."""
+        return posixpath.relpath(self.placed(path), f"{self.results}/report")
+
+    def file(self, path: str) -> Markup:
+        """A file's name that leads to it."""
+        return Markup('<a href="{}"><code>{}</code></a>').format(self.address(path), self.placed(path))
+
+    def again(self, target: str) -> Markup:
+        """The command that makes a target or a file again."""
+        command = ["snakemake"]
+        if self.configfiles:
+            command += ["--configfile", *self.configfiles, "--"]
+        return AGAIN.format(f"{shlex.join(command)} {self.placed(target)}")
+
+
 def page_values(
     tables: Mapping[str, pd.DataFrame],
     found: Mapping[str, Any],
@@ -71,40 +97,46 @@ def page_values(
     what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule;
     ``errata``: docs/errata.md.
     """
-    results, own = settings["results"], settings["configfiles"]
-    command = shlex.join(["snakemake", *(["--configfile", *own, "--"] if own else [])])
-
-    def placed(path: str) -> str:
-        return re.sub("^results/", f"{results}/", path)
-
-    def address(path: str) -> str:
-        return posixpath.relpath(placed(path), f"{results}/report")
-
-    text, sections = render_markdown(errata, lambda link: address(posixpath.normpath(f"docs/{link}")))
-    claims = tables["claim_verdicts"]
-    counted = counted_claims(claims).index if len(claims) else claims.index
-    statements = claims.assign(counts=claims.index.isin(counted)).to_dict("records")
+    links = Links(settings["results"], settings["configfiles"])
+    statements = _statements(tables["claim_verdicts"])
     counting = [row for row in statements if row["counts"]]
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     notes = [note for note in values["note"].unique() if note]
+    text, sections = render_markdown(errata, lambda link: links.address(posixpath.normpath(f"docs/{link}")))
     return {
         "pages": PAGES,
         "sections": SECTIONS,
-        "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
+        "settings": settings,
+        "found": _computed(found),
         "items": [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)],
         "notes": notes,
-        "errata": {"text": text, "sections": sections},
+        "good": GOOD,
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
         "by_verdict": _by_verdict(statements),
-        "good": GOOD,
         "figures": [figure | statements_about(figure, counting) for figure in figures],
-        "settings": settings,
-        "again": lambda target: AGAIN.format(f"{command} {placed(target)}"),
-        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
-        "address": address,
-        "percent": lambda shares: " or ".join(f"{share:g} %" for share in shares),
+        "errata": {"text": text, "sections": sections},
+        "address": links.address,
+        "file": links.file,
+        "again": links.again,
+        "percent": percent,
     }
+
+
+def _computed(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The findings, and None for a topic that was not computed."""
+    return {topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()}
+
+
+def _statements(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """The rows of the claims' verdicts, and whether each ``counts``."""
+    counted = claims.index if claims.empty else counted_claims(claims).index
+    return claims.assign(counts=claims.index.isin(counted)).to_dict("records")
+
+
+def percent(shares: Iterable[float]) -> str:
+    """5 %, or 5 % or 10 %."""
+    return " or ".join(f"{share:g} %" for share in shares)
 
 
 def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.DataFrame:
@@ -124,17 +156,28 @@ def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, An
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
     if not any(paragraphs):
         raise ValueError(f"{name}.txt: the caption is empty; draw the figure again")
-    number = row["number"]
+    number, section = row["number"], row["section"]
+    first_sentence = re.split(r"(?<=[.]) ", paragraphs[0])[0]
+    of_the_paper = number and section == "figures"
     return {
         "name": name,
-        "section": row["section"],
+        "section": section,
         "number": number,
-        "label": f"Figure {number}" + (f" / {FPS[number]}" if number in FPS else "") if number else "",
+        "label": _label(number),
         "title": row["title"],
-        "alt": f"{row['title']}. {re.split(r'(?<=[.]) ', paragraphs[0])[0]}",
+        "alt": f"{row['title']}. {first_sentence}",
         "caption": paragraphs,
-        "target": f"fig{number}" if number and row["section"] == "figures" else f"results/figures/{name}.png",
+        "target": f"fig{number}" if of_the_paper else f"results/figures/{name}.png",
     }
+
+
+def _label(number: int) -> str:
+    """A figure's number on arXiv, and at FPS where it has another one; '' where the paper has none."""
+    if not number:
+        return ""
+    if number in FPS:
+        return f"Figure {number} / {FPS[number]}"
+    return f"Figure {number}"
 
 
 def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:

@@ -435,10 +435,11 @@ def texts(figure):
     shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     for axes in figure.axes:  # tick labels outside of an axis' limits are not drawn
         for axis in (axes.xaxis, axes.yaxis):
-            inside = {tick.label1 for tick in axis._update_ticks()}
-            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-            hidden = {label for tick in ticks for label in (tick.label1, tick.label2)} - inside
-            shown = [text for text in shown if text not in hidden]
+            low, high = sorted(axis.get_view_interval())
+            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+                inside = low <= tick.get_loc() <= high
+                hidden = (tick.label2,) if inside else (tick.label1, tick.label2)
+                shown = [text for text in shown if text not in hidden]
     return [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
 
 
