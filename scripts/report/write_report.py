@@ -8,7 +8,7 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -144,7 +144,7 @@ def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.
     log10 = cited_bounds.set_index(DELTA_KEY)["cited"]
     exact = {key: to_text(from_log10(float(text))) for key, text in log10.items() if text}
     keys = zip(*(verdicts[name] for name in DELTA_KEY), strict=True)
-    filled = [exact.get(key, own) for key, own in zip(keys, verdicts["exact"], strict=True)]
+    filled = [exact.get(key, value) for key, value in zip(keys, verdicts["exact"], strict=True)]
     return verdicts.assign(exact=filled)
 
 
@@ -183,22 +183,29 @@ def _label(number: int) -> str:
 def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     """The paper's statements about a figure of it, of those that count, and how many have each verdict.
 
-    Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS. ``headline`` is
-    the one that stands beside the figure, or None.
+    ``headline`` is the one that stands beside the figure, or None.
     """
-    found = []
-    for row in statements if figure["section"] == "figures" else ():
-        named = re.search(r"Figures? ([\d, ]+)(\(short\))?", row["about"])
-        number = FPS.get(figure["number"]) if named and named[2] else figure["number"]
-        if named and str(number) in re.findall(r"\d+", named[1]):
-            found.append(row)
-    counts = Counter(row["verdict"] for row in found)
-    headlines = [row for row in found if row["id"] == HEADLINES.get(figure["number"])]
+    about = []
+    if figure["section"] == "figures":
+        about = [row for row in statements if _is_about(row["about"], figure["number"])]
+    counts = Counter(row["verdict"] for row in about)
+    headlines = [row for row in about if row["id"] == HEADLINES.get(figure["number"])]
     return {
-        "statements": found,
+        "statements": about,
         "headline": headlines[0] if headlines else None,
         "verdicts": {verdict: counts[verdict] for verdict in CLAIM_VERDICTS if counts[verdict]},
     }
+
+
+def _is_about(about: str, number: int) -> bool:
+    """Whether ``about`` of a statement names the figure, by its arXiv number; before "(short)" by that of FPS."""
+    figures = re.search(r"Figures? ([\d, ]+)(\(short\))?", about)
+    if figures is None:
+        return False
+    named = re.findall(r"\d+", figures[1])
+    if figures[2]:
+        return str(FPS.get(number)) in named
+    return str(number) in named
 
 
 def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
@@ -216,30 +223,36 @@ def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]
 
     ``notes``: those of all items, whose numbers are the marks.
     """
-    rows = rows.assign(
-        mark=[notes.index(note) + 1 if note else "" for note in rows["note"]],
-        orders=[_signed(orders(*pair)) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
-    )
-    apart = APART.get(name, ["item"])
-    table = f"tables/{name.replace('Table ', 'table_')}.csv" if name in APART else "values/verdicts.csv"
+    gaps = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
+    numbers = {"": ""} | {note: str(number) for number, note in enumerate(notes, start=1)}
+    rows = rows.assign(orders=[_signed(gap) for gap in gaps], mark=rows["note"].map(numbers))
     shared = _shared(rows)
+
+    file = "values/verdicts.csv"
+    if name in APART:
+        file = f"tables/{name.replace('Table ', 'table_')}.csv"
+    sources = [re.sub(r" *\(varying [^()]*\)", "", source) for source in rows["source"].unique()]
+    tables = rows.groupby(APART.get(name, ["item"]), sort=False)
     return {
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
-        "target": f"results/{table}",
+        "target": f"results/{file}",
         "shared": shared,
         "rows": rows.to_dict("records"),
         "random": "random" in set(rows["kind"]),
-        "sources": list(dict.fromkeys(re.sub(r" *\(varying [^()]*\)", "", text) for text in rows["source"])),
-        "tables": [
-            {
-                "heading": {name: value for name, value in _shared(part).items() if name not in shared},
-                "columns": [name for name in PARAMETERS if part[name].nunique() > 1],
-                "rows": part.to_dict("records"),
-            }
-            for _, part in rows.groupby(apart, sort=False)
-        ],
+        "sources": list(dict.fromkeys(sources)),
+        "tables": [_small_table(table, shared) for _, table in tables],
     }
+
+
+def _small_table(rows: pd.DataFrame, shared: Collection[str]) -> dict[str, Any]:
+    """A small table: its heading, the parameters that differ between its rows, and the rows.
+
+    ``shared``: the parameters with one value in the whole item, which are no part of the heading.
+    """
+    heading = {name: value for name, value in _shared(rows).items() if name not in shared}
+    columns = [name for name in PARAMETERS if rows[name].nunique() > 1]
+    return {"heading": heading, "columns": columns, "rows": rows.to_dict("records")}
 
 
 def _signed(gap: float | None) -> str:
@@ -249,7 +262,12 @@ def _signed(gap: float | None) -> str:
 
 def _shared(rows: pd.DataFrame) -> dict[str, str]:
     """The parameters with the same value in all ``rows``, but for blank ones."""
-    return {name: rows[name].iloc[0] for name in PARAMETERS if len({*rows[name]}) == 1 and rows[name].iloc[0]}
+    shared = {}
+    for name in PARAMETERS:
+        first, *others = rows[name].unique()
+        if first and not others:
+            shared[name] = first
+    return shared
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
@@ -308,9 +326,9 @@ if __name__ == "__main__":
             for row, caption in zip(settings["figures"], files.captions, strict=True)
         ]
         tables = {name: read_verdicts(files[name]) for name in TABLES}
-        found = json.loads(Path(files.findings).read_text("utf-8"))
+        findings = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
         errata = Path(files.errata).read_text("utf-8")
-        values = page_values(tables, found, figures, settings, errata)
+        values = page_values(tables, findings, figures, settings, errata)
         for path in snakemake.output:
             write_bytes(render(f"{Path(path).name}.j2", parts, values).encode(), path)
