@@ -198,7 +198,7 @@ def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any
 
 
 def _is_about(about: str, number: int) -> bool:
-    """Whether ``about`` of a statement names the figure, by its arXiv number; before "(short)" by that of FPS."""
+    """Whether ``about`` names the figure, by its number on arXiv, or before "(short)" by that at FPS."""
     figures = re.search(r"Figures? ([\d, ]+)(\(short\))?", about)
     if figures is None:
         return False
