@@ -60,7 +60,7 @@ TABLE = (
     Row("koskela_fig1a", "companions", "companion", "Koskela et al., Figure 1a: strong and weak adversary"),
     Row("koskela_fig1b", "companions", "companion", "Koskela et al., Figure 1b: clones"),
     Row("parity_ratio", "parity", "parity", "shuffle+INV relative to the Gaussian", needs="tv"),
-    Row("designs", "study", "parity", "Which design: error over messages"),
+    Row("designs", "study", "parity", "Which design: errors of popular and rare values"),
     Row("audit", "attack", "attack", "Audit: measured lower bounds on δ"),
 )
 

@@ -203,11 +203,17 @@ def first_picture(_):
 
 def every_design(_):
     table = designs(CONFIG["study"]["designs"])
-    used = table[~table["reference"]]
-    error = used.set_index("name")["users_per_value"]
-    shows = [*lines(used, "messages_per_user", "users_per_value")]
-    shows.append((None, table.loc[table["reference"], "users_per_value"]))
-    says = [f"without dummies is {error['k-RR'] / error.min():.2g} times"]
+    shows = []
+    for error in ("rare_error", "popular_error"):
+        for value, name in zip(table[error], table["name"], strict=True):
+            shows.append(([value], [draw_designs.DESIGNS.index(name)]))
+    used = table[~table["reference"]].set_index("name")
+    says = ["a value that 10% of the users hold"]
+    for error in ("rare_error", "popular_error"):
+        ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
+        says.append(
+            f"{ratios.min():.2g}" if len(ratios) == 1 else f"{ratios.min():.2g} to {ratios.max():.2g}"
+        )
     return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
 
 

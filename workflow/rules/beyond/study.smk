@@ -47,7 +47,7 @@ rule gather_study:
 
 
 rule compute_designs:
-    "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
+    "Every design at its best parameters for a few guarantees: errors, bits, who is trusted."
     output:
         shown("<results>/study/designs.csv", "designs", "which design to run", "designs"),
     log:
