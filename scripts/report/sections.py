@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong to any of them
     "figures": "The paper's figures",
-    "delta-hat": "Delta-hat, and our two constants",
     "overview": "What we found",
     "values": "Printed values",
+    "delta-hat": "Delta-hat, and our two constants",
     "parity": "At equal privacy",
     "statements": "Statements",
     "own-figures": "Your datasets",

@@ -1,4 +1,5 @@
 # The numbers that texts state, the paper's tables, the page and the article.
+ERRATA = "docs/errata.md"
 PAGE = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*"))
 ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
 ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")]
@@ -49,7 +50,7 @@ rule state_findings:
 
 
 rule write_report:
-    "The page: every printed value with ours, and every figure; and the page of the paper's statements."
+    "The report's pages: every printed value with ours and every figure, statements, companion papers, errata."
     input:
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
@@ -58,12 +59,15 @@ rule write_report:
         findings="<results>/findings.json",
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],
+        errata=source(ERRATA),
         shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]),
         tables=rules.write_tables.output,
         linked=["<results>/attack/audit.csv", "<results>/statements/grids.csv"],
     output:
         "<results>/report/index.html",
         "<results>/report/statements.html",
+        "<results>/report/companions.html",
+        "<results>/report/errata.html",
     log:
         "<results>/logs/write_report.log",
     conda:
@@ -71,7 +75,7 @@ rule write_report:
     params:
         *code_of("scripts/report/write_report.py"),
         **named(
-            contents=digests(map(source, PAGE)),
+            contents=digests(map(source, [*PAGE, ERRATA])),
             configfiles=OVERLAYS,
             protocol=config["protocol"],
             titles={name: dataset["title"] for name, dataset in DATASETS.items()},

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.shared.axes import Axis
+from scripts.beyond.companions.axes import Axis
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers
 from tightshuffle.guarantee import lower, upper

@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -81,18 +82,24 @@ def caption(table: pd.DataFrame) -> str:
         krr = used.loc["k-RR"]
         popular.append(krr["popular_error"] / used["popular_error"].min())
         rare.append(krr["rare_error"] / used["rare_error"].min())
-    return (
-        "The error of k-RR without dummies is"
-        f" {wording.two_digits(popular)} times that of the best design for a value that"
-        f" {table['share'].iloc[0]:.0%} of the users hold, and {wording.two_digits(rare)} times for a value"
-        " that nobody holds: mean error of how many users hold it, every design at its best parameters for"
-        " the same (ε, δ) of all rounds together; no projection. Where only one mark is seen, both errors"
-        " are equal. Bits are per user and round, dummies included. Nothing is left without local noise"
-        " (dummies alone, noise of aggregators) if the trusted party fails."
+
+    ratios = (
+        f"The error of k-RR without dummies is {wording.two_digits(popular)} times that of the best design"
+        f" for a value that {table['share'].iloc[0]:.0%} of the users hold, and"
+        f" {wording.two_digits(rare)} times for a value that nobody holds: mean error of how many users hold"
+        " it, every design at its best parameters for the same (ε, δ) of all rounds together; no projection."
     )
+    marks = (
+        "Where only one mark is seen, both errors are equal. Bits are per user and round, dummies included."
+    )
+    trust = (
+        "Nothing is left without local noise (dummies alone, noise of aggregators) if the trusted party"
+        " fails."
+    )
+    return f"{ratios} {marks} {trust}"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

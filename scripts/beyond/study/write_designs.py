@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.labels import LABELS
 
 TITLE = "Which randomizer, if whole reports are shuffled?"
 HEADER = [

@@ -1,5 +1,5 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
-from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.labels import LABELS
 
 
 localrules:
