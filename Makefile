@@ -19,19 +19,18 @@
 # Not sh: make 3.81 on macOS starts a plain command without a shell, and then with the old PATH.
 SHELL := /bin/bash
 PYTHON ?= python3
-VENV := .venv
-BIN := $(VENV)/bin
-export PATH := $(CURDIR)/$(BIN):$(PATH)
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PYTHONPATH :=
 TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables article data delta trials values bounds companions parity study attack statements report
 
 .PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
-.DEFAULT_GOAL := all
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
-SNAKEMAKE := snakemake $(if $(PROFILE),--workflow-profile "$(PROFILE)") $(if $(CONFIG),--configfile "$(CONFIG)")
-INSTALLED := $(VENV)/installed $(if $(PROFILE),$(VENV)/cluster)
+# Here a line per finished job; on a cluster also each job's files and log.
+HOW := $(if $(PROFILE),--workflow-profile "$(PROFILE)",--quiet rules reason host)
+SNAKEMAKE := snakemake $(HOW) $(if $(CONFIG),--configfile "$(CONFIG)")
+INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
 
 all: $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
@@ -43,39 +42,26 @@ $(TARGETS): $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \
 	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
 
-install: $(VENV)/installed
+verify: .venv/installed
+	@results=$$($(FOLDER)) && python -m scripts.shared.verify $$results
+
+unlock: .venv/installed
+	@$(SNAKEMAKE) --unlock
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
-.DEFAULT:
-	@echo "error: there is no make $@, but these:" >&2
-	@$(MAKE) --no-print-directory help >&2
-	@exit 1
-
-calculator: $(VENV)/test
+calculator: .venv/test
 	@tightshuffle calculator
 
-verify: $(VENV)/installed
-	@results=$$($(FOLDER)) && sums=$$results/SHA256SUMS && test -f $$sums || \
-	  { echo "error: no $$sums: run make first" >&2; exit 1; }; \
-	  if sha256sum --check --quiet $$sums; then echo "Verified: no result has changed since the run."; \
-	  elif test -n "$$(find $$results/logs -name '*.log' ! -path '*check_cluster*' -newer $$sums -print -quit)"; then \
-	    echo "error: jobs have run since the last full run, which wrote the sums: run make, which renews them" >&2; \
-	    exit 1; \
-	  else echo "error: remove what FAILED and run make again" >&2; exit 1; fi
-
-unlock: $(VENV)/installed
-	@$(SNAKEMAKE) --unlock
-
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
-test: $(VENV)/test
+test: .venv/test
 	@$(PYTEST) logical -m "not slow"
 
-check: $(VENV)/test $(VENV)/dev
+check: .venv/test .venv/dev
 	@$(MAKE) --no-print-directory --jobs 2 lint slow docs
 
-lint: $(VENV)/dev
+lint: .venv/dev
 	@ruff check .
 	@ruff format --check .
 	@snakefmt --check Snakefile workflow
@@ -84,76 +70,25 @@ lint: $(VENV)/dev
 	@lint-imports
 
 # One process more than there are cores, because one mostly waits for a cluster.
-slow: $(VENV)/test $(VENV)/dev
+slow: .venv/test .venv/dev
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
 
-cluster: $(VENV)/cluster
+cluster: .venv/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"
 
 cluster-check: PROFILE ?= profiles/slurm
-cluster-check: $(VENV)/cluster
-	@test -d $(PROFILE) || { echo "error: there is no folder $(PROFILE)" >&2; exit 1; }
+cluster-check: .venv/cluster
 	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun check_cluster -- check_cluster && \
 	  echo "The cluster has run a job with $(PROFILE)."
 
 # `-W`: a broken link or an invalid docstring is an error.
-docs: $(VENV)/test $(VENV)/dev
+docs: .venv/test .venv/dev
 	@sphinx-build -M html . results/site -c docs -W --keep-going -q
 	@echo "The documentation: $(CURDIR)/results/site/html/index.html"
 
-# Optional parts. The plugins for clusters make every start of Snakemake a second longer, so they are a part of their own.
-PLUGINS := /^snakemake-executor-plugin/,/[^\\]$$/
-ADD := $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
-$(VENV)/test: requirements-test.lock $(VENV)/installed
-	@$(ADD) $< && touch $@
-$(VENV)/dev: requirements-dev.lock $(VENV)/installed
-	@sed '$(PLUGINS)d' $< | $(ADD) /dev/stdin && touch $@
-$(VENV)/cluster: requirements-dev.lock $(VENV)/installed
-	@sed -n '$(PLUGINS)p' $< | $(ADD) /dev/stdin && touch $@
-
 # One thread: this compares work, not how it is spread over cores.
-bench: $(VENV)/test
+bench: .venv/test
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.bench
-
-# An environment contains its folder's path: after a move or a copy it would run the other folder's code.
-ifneq ("$(shell cat $(VENV)/installed 2>/dev/null)","$(CURDIR)")
-.PHONY: $(VENV)/installed
-endif
-
-$(VENV)/installed: requirements.lock pyproject.toml
-	@case "$$PWD" in *[[:space:]\'\"\$$\`\\\(\)\<\>\&\;\|*?{}[]*) \
-	  echo "error: $$PWD: Snakemake does not quote this path: take a folder without spaces, quotes, brackets and \$$" >&2; \
-	  exit 1;; esac
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "tight-shuffle needs Python >= 3.11; $(PYTHON) is $$($(PYTHON) --version 2>&1). Name another: make PYTHON=python3.12" >&2; exit 1; }
-	@test ! -e $(VENV)/installed || test "$$(cat $(VENV)/installed)" = "$(CURDIR)" || \
-	  case "$$(cd $(VENV) && pwd -P)" in "$$(pwd -P)"/*) ;; *) \
-	  echo "error: VENV=$(VENV) belongs to $$(cat $(VENV)/installed), and would be emptied: name a new folder" >&2; \
-	  exit 1;; esac
-	@test ! -e $(VENV) || test -f $(VENV)/pyvenv.cfg || \
-	  { echo "error: VENV=$(VENV) is no environment, and would be emptied: name a new folder" >&2; exit 1; }
-	@echo "Installing the locked versions into $(VENV) (about a minute, 800 MB) ..."
-	@$(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
-	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib  # pip would compile on one core, and tests too
-	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
-	@echo "$(CURDIR)" > $@
-
-# requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
-# The other locks have what the dependency group of that name needs in addition; but requirements-test.lock is complete:
-# the library's tests need no other lock. environment.yml and workflow/envs/rules.yml repeat the pipeline's versions for
-# conda.
-COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-  --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
-lock: $(VENV)/installed
-	@$(BIN)/pip install --quiet --disable-pip-version-check uv
-	@$(COMPILE) --group pipeline -o requirements.lock
-	@for group in test dev; do $(COMPILE) --group $$group --constraint requirements.lock \
-	  -o requirements-$$group.lock $$([ $$group = test ] || sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) \
-	  || exit; done
-	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
-	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
-	@echo "Renewed the locks and conda's environments; run make to install them."
 
 pictures: all
 	@python docs/pictures.py
@@ -161,3 +96,47 @@ pictures: all
 clean:
 	rm -rf .snakemake
 	! test -d results || find results/ -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +
+
+install: .venv/installed
+
+# An environment contains its folder's path: after a move or a copy it would run the other folder's code.
+ifneq ("$(shell cat .venv/installed 2>/dev/null)","$(CURDIR)")
+.PHONY: .venv/installed
+endif
+
+.venv/installed: requirements.lock pyproject.toml
+	@case "$$PWD" in *[[:space:]]*) echo "error: Snakemake does not work in a folder with a space: $$PWD" >&2; exit 1;; esac
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Installing the locked versions into .venv (about a minute, 800 MB) ..."
+	@$(PYTHON) -m venv --clear .venv
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
+	@.venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib  # pip would compile on one core, and tests too
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@echo "$(CURDIR)" > $@
+
+# Optional parts. The plugins for clusters make every start of Snakemake a second longer, so they are a part of their own.
+PLUGINS := /^snakemake-executor-plugin/,/[^\\]$$/
+ADD := .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
+.venv/test: requirements-test.lock .venv/installed
+	@$(ADD) $< && touch $@
+.venv/dev: requirements-dev.lock .venv/installed
+	@sed '$(PLUGINS)d' $< | $(ADD) /dev/stdin && touch $@
+.venv/cluster: requirements-dev.lock .venv/installed
+	@sed -n '$(PLUGINS)p' $< | $(ADD) /dev/stdin && touch $@
+
+# requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
+# The other locks have what the dependency group of that name needs in addition; but requirements-test.lock is complete:
+# the library's tests need no other lock. environment.yml and workflow/envs/rules.yml repeat the pipeline's versions for
+# conda.
+COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
+lock: .venv/installed
+	@.venv/bin/pip install --quiet --disable-pip-version-check uv
+	@$(COMPILE) --group pipeline -o requirements.lock
+	@$(COMPILE) --group test --constraint requirements.lock -o requirements-test.lock
+	@$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock \
+	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
+	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
+	@echo "Renewed the locks and conda's environments; run make to install them."

@@ -5,15 +5,18 @@ repository. Pages load nothing from the net: formulas are MathML, and the search
 """
 
 import re
-import unicodedata
+import sys
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 
 import tightshuffle
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of `scripts`
+
+from scripts.report.formulas import mathml
 
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
@@ -45,29 +48,6 @@ html_copy_source = False
 html_show_sphinx = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-
-
-def mathml(latex: str, display: str = "inline") -> str:
-    """A LaTeX formula as a MathML element for HTML; ``display``: inline or block.
-
-    Letters of another alphabet become Unicode's: browsers do not know MathML's attribute for them.
-    """
-    formula = convert(latex, display=display).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1)
-    formula = re.sub(r"<(\w+)([^<>]*?) ?/>", r"<\1\2></\1>", formula)
-    return re.sub(
-        '<mi mathvariant="(double-struck|script)">([A-Z])</mi>',
-        lambda found: f"<mi>{_letter(found[1].upper(), found[2])}</mi>",
-        formula,
-    )
-
-
-def _letter(style: str, letter: str) -> str:
-    for block in ("MATHEMATICAL ", ""):  # some were in Unicode before the block of mathematical alphabets
-        try:
-            return unicodedata.lookup(f"{block}{style} CAPITAL {letter}")
-        except KeyError:
-            continue
-    return letter
 
 
 def _inline(translator: Any, node: nodes.Element) -> None:

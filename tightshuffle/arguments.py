@@ -141,6 +141,12 @@ def check_number(name: str, value: object, wanted: str, valid: Callable[[float],
     return float(value)
 
 
+def check_participation(participation: object, where: str = "") -> float:
+    """``participation`` as a float. ValueError, which starts with ``where``, unless it is in (0, 1]."""
+    name = f"{where}participation"
+    return check_number(name, participation, "a probability above 0", lambda x: 0 < x <= 1)
+
+
 def check_flag(name: str, value: object) -> bool:
     """``value`` as a bool. ValueError unless it is one, of Python or numpy.
 

@@ -97,6 +97,6 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
             return super()._maybe_compose(event, count, do_compose)
         if do_compose:
             arguments: dict[str, Any] = attr.asdict(event)
-            one = to_pld(**arguments, spacing=self._value_discretization_interval)
-            self._pld = self._pld.compose(one.self_compose(count))
+            loss_distribution = to_pld(**arguments, spacing=self._value_discretization_interval)
+            self._pld = self._pld.compose(loss_distribution.self_compose(count))
         return None

@@ -253,7 +253,7 @@ def make_points(
     if isinstance(randomizer, str):
         given_k, given_eps0 = check_given(randomizer, k, eps0)
     else:
-        given_k, given_eps0 = randomizer.own(k, eps0)
+        given_k, given_eps0 = randomizer.reconcile(k, eps0)
 
     all_users = check_n(n)
     honest_users = all_users - check_colluding(colluding, all_users)
@@ -340,8 +340,8 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
         before = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
         first = [parameter for parameter in before if parameter.kind is not parameter.KEYWORD_ONLY]
         last = [parameter for parameter in before if parameter.kind is parameter.KEYWORD_ONLY]
-        shown = [parameter.replace(annotation=parameter.empty) for parameter in [*first, *taken, *last]]
-        signature = signature.replace(parameters=shown, return_annotation=signature.empty)
+        parameters = [parameter.replace(annotation=parameter.empty) for parameter in [*first, *taken, *last]]
+        signature = signature.replace(parameters=parameters, return_annotation=signature.empty)
 
         @functools.wraps(function)
         def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:

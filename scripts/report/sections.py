@@ -1,14 +1,16 @@
-"""The sections of the page and the order of its figures. The rules import this, so it imports no library."""
+"""The figures in one table: which stage draws each, where the page shows it, its title and its number.
 
-from collections.abc import Mapping
+Rules, page and article read the table. The rules import this, so it imports no library.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-Texts = tuple[str, str]  # section of the page, title
 SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong to any of them
     "figures": "The paper's figures",
-    "delta-hat": "Delta-hat, and our two constants",
     "overview": "What we found",
     "values": "Printed values",
+    "delta-hat": "Delta-hat, and our two constants",
     "parity": "At equal privacy",
     "statements": "Statements",
     "own-figures": "Your datasets",
@@ -20,51 +22,104 @@ SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong 
 }
 
 FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure of the paper on arXiv: its number at FPS 2023
+Datasets = Mapping[str, Mapping[str, Any]]  # by name, as the configuration has them
+
+
+class Row(NamedTuple):
+    """A row of the table: a figure, or with ``{dataset}`` in its name one for each dataset that it needs."""
+
+    name: str  # of its files, without their ending
+    stage: str
+    section: str
+    title: str
+    number: int = 0  # of the paper's figure on arXiv; 0 where the paper has none
+    needs: str = ""  # a key that a dataset must have, or there is nothing to draw
+    only_papers: bool = False  # a dataset of your own is not enough
+
+
+TABLE = (
+    Row("fig3_checkins", "data", "figures", "Check-ins of each city", number=3, needs="box"),
+    Row("fig1_delta_surface", "delta", "figures", "δ over ε and ε₀", number=1),
+    Row("delta_hat", "delta", "delta-hat", "δ̂ where it is not 0: as printed and exact", needs="delta_hat"),
+    # The configuration has the numbers of the figures of datasets.
+    Row("estimates_{dataset}", "trials", "figures", "Estimated histograms", needs="estimates"),
+    Row("tv_{dataset}", "trials", "figures", "Total variation error", needs="tv"),
+    Row("constants", "trials", "delta-hat", "What hangs on our two constants", needs="tv", only_papers=True),
+    Row(
+        "delta_hat_trials",
+        "trials",
+        "delta-hat",
+        "The paper's protocol where it is defined",
+        needs="delta_hat",
+    ),
+    Row("gaussian_scale", "trials", "experts", "Noise of the analytic Gaussian mechanism"),
+    Row("too_small", "bounds", "overview", "δ by the paper's formula and its true value"),
+    Row("delta_bounds", "bounds", "experts", "δ over ε: published, exact and all bounds"),
+    Row("blanket", "companions", "companion", "Eq. (3) of the authors' blanket paper"),
+    Row("girgis_rdp", "companions", "companion", "Girgis et al.: Rényi differential privacy"),
+    Row("koskela_fig1a", "companions", "companion", "Koskela et al., Figure 1a: strong and weak adversary"),
+    Row("koskela_fig1b", "companions", "companion", "Koskela et al., Figure 1b: clones"),
+    Row("parity_ratio", "parity", "parity", "shuffle+INV relative to the Gaussian", needs="tv"),
+    Row("designs", "study", "parity", "Which design: errors of popular and rare values"),
+    Row("audit", "attack", "attack", "Audit: measured lower bounds on δ"),
+)
 
 
 class Shown(NamedTuple):
-    """A figure of the page."""
+    """A figure that a run makes."""
 
     name: str  # of its files, without their ending
+    stage: str
     section: str
     title: str
     number: int  # of the paper's figure on arXiv; 0 where the paper has none
 
 
-def in_page_order(figures: Mapping[str, Texts]) -> dict[str, Shown]:
+def figures_of(datasets: Datasets, papers: Iterable[str]) -> list[Shown]:
+    """All figures of these datasets, of which ``papers`` are the paper's, in the order of the table."""
+    papers = set(papers)
+    return [figure for row in TABLE for figure in _figures_of_row(row, datasets, papers)]
+
+
+def in_page_order(figures: Iterable[Shown]) -> dict[str, Shown]:
     """Name -> figure, by section, then by the number of the paper's figure, then as given."""
-    numbers = {name: int(name[3]) if name[:3] == "fig" and name[3:4].isdigit() else 0 for name in figures}
-    shown = [Shown(name, *texts, numbers[name]) for name, texts in figures.items()]
     places = list(SECTIONS)
-    shown.sort(key=lambda figure: (places.index(figure.section), figure.number))
-    return {figure.name: figure for figure in shown}
+    ordered = sorted(figures, key=lambda figure: (places.index(figure.section), figure.number))
+    return {figure.name: figure for figure in ordered}
 
 
-def targets_of_figures(figures: Mapping[str, Shown]) -> dict[str, list[str]]:
+def _figures_of_row(row: Row, datasets: Datasets, papers: set[str]) -> Iterator[Shown]:
+    """The figures of a row: none, one, or one for each dataset that has what the row needs."""
+    having = [name for name, dataset in datasets.items() if dataset.get(row.needs)]
+    if row.only_papers:
+        having = [name for name in having if name in papers]
+
+    if "{dataset}" in row.name:
+        for name in having:
+            yield _figure_of_dataset(row, name, datasets[name])
+    elif having or not row.needs:
+        yield Shown(row.name, row.stage, row.section, row.title, row.number)
+
+
+def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> Shown:
+    """A dataset's figure. The paper's number is in its name; other datasets have a section of their own."""
+    file = row.name.format(dataset=name)
+    title = f"{row.title}: {dataset['title']}"
+    paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7
+    if paper:
+        return Shown(f"{paper}_{file}", row.stage, row.section, title, int(paper.removeprefix("fig")))
+    return Shown(file, row.stage, "own-figures", title, 0)
+
+
+def targets_of_figures(figures: Iterable[Shown]) -> dict[str, list[str]]:
     """fig1 to fig7, as arXiv numbers the paper's figures, and fps1 to fps3, as FPS 2023 does: the names.
 
     A figure that these settings do not make has no target.
     """
     names: dict[str, list[str]] = {}
-    for figure in figures.values():
+    for figure in figures:
         if figure.number:
             names.setdefault(f"fig{figure.number}", []).append(figure.name)
         if figure.number in FPS:
             names.setdefault(f"fps{FPS[figure.number]}", []).append(figure.name)
     return names
-
-
-def of_datasets(
-    datasets: Mapping[str, Mapping[str, Any]], form: str, experiment: str, title: str, section: str
-) -> dict[str, Texts]:
-    """The figures, called ``form``, of every dataset whose configuration has the experiment (tv, estimates).
-
-    The paper's number of a figure is in its name. Your own datasets have none, and a section of their own.
-    """
-    figures = {}
-    for name, dataset in datasets.items():
-        if dataset.get(experiment):
-            paper = (dataset.get("figures") or {}).get(experiment)
-            file, where = (f"{paper}_{form}_{name}", section) if paper else (f"{form}_{name}", "own-figures")
-            figures[file] = (where, f"{title}: {dataset['title']}")
-    return figures

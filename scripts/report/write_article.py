@@ -13,7 +13,7 @@ import pandas as pd
 import typst
 
 import tightshuffle
-from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.labels import LABELS
 from scripts.beyond.study.write_designs import USELESS
 from scripts.shared.job import job, write_bytes
 from tightshuffle.number_text import plain, span

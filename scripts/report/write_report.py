@@ -1,4 +1,4 @@
-"""The report: its page and the page of statements, and the words, numbers and tables that they show.
+"""The report: its pages, and the words, numbers and tables that they show.
 
 Printed and computed deltas go below the smallest float (1e-308), so they stay decimal texts.
 """
@@ -8,10 +8,10 @@ import posixpath
 import re
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 import pandas as pd
@@ -21,6 +21,7 @@ from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.paper.values.judgement import to_text
 from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
+from scripts.report.markdown_page import render_markdown
 from scripts.report.sections import FPS, SECTIONS
 from scripts.shared.job import job, write_bytes
 from scripts.shared.printed import DELTA_KEY
@@ -40,7 +41,47 @@ APART = {  # the parameters that tell the small tables of an item apart; any oth
     "Table V": ["mechanism", "n"],
     "Table VI": ["dataset", "mechanism"],
 }
+PAGES = {  # file -> its name in the navigation
+    "index.html": "Report",
+    "statements.html": "Statements",
+    "companions.html": "Companion papers",
+    "errata.html": "Errata",
+}
+HEADLINES = {  # number of the paper's figure -> the statement that stands beside it
+    1: "figure-1-caption",
+    2: "figure-2-slightly",
+    4: "figures-4-5-comparable",
+    5: "figures-4-5-comparable",
+    6: "figure-6-corner-close",
+    7: "figure-7-indistinguishable",
+}
 AGAIN = Markup(' <span class="again">again: <code>{}</code></span>')
+
+
+class Links(NamedTuple):
+    """How the pages name files and commands of this run."""
+
+    results: str  # the folder of results
+    configfiles: Sequence[str]  # of settings of your own
+
+    def placed(self, path: str) -> str:
+        """A path from the project's folder, where "results/" stands for the folder of this run."""
+        return re.sub("^results/", f"{self.results}/", path)
+
+    def address(self, path: str) -> str:
+        """The link from a page to a file."""
+        return posixpath.relpath(self.placed(path), f"{self.results}/report")
+
+    def file(self, path: str) -> Markup:
+        """A file's name that leads to it."""
+        return Markup('<a href="{}"><code>{}</code></a>').format(self.address(path), self.placed(path))
+
+    def again(self, target: str) -> Markup:
+        """The command that makes a target or a file again."""
+        command = ["snakemake"]
+        if self.configfiles:
+            command += ["--configfile", *self.configfiles, "--"]
+        return AGAIN.format(f"{shlex.join(command)} {self.placed(target)}")
 
 
 def page_values(
@@ -48,40 +89,54 @@ def page_values(
     found: Mapping[str, Any],
     figures: Sequence[dict[str, Any]],
     settings: Mapping[str, Any],
+    errata: str,
 ) -> dict[str, Any]:
     """What the templates read of the results.
 
     ``tables``: those of `TABLES`, every column text; ``found``: the findings, of which the page leaves out
-    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule.
+    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule;
+    ``errata``: docs/errata.md.
     """
-    results, own = settings["results"], settings["configfiles"]
-    command = shlex.join(["snakemake", *(["--configfile", *own, "--"] if own else [])])
-
-    def placed(path: str) -> str:
-        return re.sub("^results/", f"{results}/", path)
-
-    def address(path: str) -> str:
-        return posixpath.relpath(placed(path), f"{results}/report")
-
-    claims = tables["claim_verdicts"]
-    counted = counted_claims(claims).index if len(claims) else claims.index
-    statements = claims.assign(counts=claims.index.isin(counted)).to_dict("records")
+    links = Links(settings["results"], settings["configfiles"])
+    statements = _statements(tables["claim_verdicts"])
     counting = [row for row in statements if row["counts"]]
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
+    notes = [note for note in values["note"].unique() if note]
+    text, sections = render_markdown(errata, lambda link: links.address(posixpath.normpath(f"docs/{link}")))
     return {
+        "pages": PAGES,
         "sections": SECTIONS,
-        "found": {topic: None if "not_computed" in part else part for topic, part in found.items()},
-        "items": [_item(str(name), rows) for name, rows in values.groupby("item", sort=False)],
+        "settings": settings,
+        "found": _computed(found),
+        "items": [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)],
+        "notes": notes,
+        "good": GOOD,
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
-        "good": GOOD,
-        "figures": [figure | _about(figure, counting) for figure in figures],
-        "settings": settings,
-        "again": lambda target: AGAIN.format(f"{command} {placed(target)}"),
-        "file": lambda path: Markup('<a href="{}"><code>{}</code></a>').format(address(path), placed(path)),
-        "address": address,
-        "percent": lambda shares: " or ".join(f"{share:g} %" for share in shares),
+        "by_verdict": _by_verdict(statements),
+        "figures": [figure | statements_about(figure, counting) for figure in figures],
+        "errata": {"text": text, "sections": sections},
+        "address": links.address,
+        "file": links.file,
+        "again": links.again,
+        "percent": percent,
     }
+
+
+def _computed(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The findings, and None for a topic that was not computed."""
+    return {topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()}
+
+
+def _statements(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """The rows of the claims' verdicts, and whether each ``counts``."""
+    counted = claims.index if claims.empty else counted_claims(claims).index
+    return claims.assign(counts=claims.index.isin(counted)).to_dict("records")
+
+
+def percent(shares: Iterable[float]) -> str:
+    """5 %, or 5 % or 10 %."""
+    return " or ".join(f"{share:g} %" for share in shares)
 
 
 def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +144,7 @@ def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.
     log10 = cited_bounds.set_index(DELTA_KEY)["cited"]
     exact = {key: to_text(from_log10(float(text))) for key, text in log10.items() if text}
     keys = zip(*(verdicts[name] for name in DELTA_KEY), strict=True)
-    filled = [exact.get(key, own) for key, own in zip(keys, verdicts["exact"], strict=True)]
+    filled = [exact.get(key, value) for key, value in zip(keys, verdicts["exact"], strict=True)]
     return verdicts.assign(exact=filled)
 
 
@@ -101,64 +156,103 @@ def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, An
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
     if not any(paragraphs):
         raise ValueError(f"{name}.txt: the caption is empty; draw the figure again")
-    number = row["number"]
+    number, section = row["number"], row["section"]
+    first_sentence = re.split(r"(?<=[.]) ", paragraphs[0])[0]
+    of_the_paper = number and section == "figures"
     return {
         "name": name,
-        "section": row["section"],
+        "section": section,
         "number": number,
-        "label": f"Figure {number}" + (f" / {FPS[number]}" if number in FPS else "") if number else "",
+        "label": _label(number),
         "title": row["title"],
-        "alt": f"{row['title']}. {re.split(r'(?<=[.]) ', paragraphs[0])[0]}",
+        "alt": f"{row['title']}. {first_sentence}",
         "caption": paragraphs,
-        "target": f"fig{number}" if number and row["section"] == "figures" else f"results/figures/{name}.png",
+        "target": f"fig{number}" if of_the_paper else f"results/figures/{name}.png",
     }
 
 
-def _about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+def _label(number: int) -> str:
+    """A figure's number on arXiv, and at FPS where it has another one; '' where the paper has none."""
+    if not number:
+        return ""
+    if number in FPS:
+        return f"Figure {number} / {FPS[number]}"
+    return f"Figure {number}"
+
+
+def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
     """The paper's statements about a figure of it, of those that count, and how many have each verdict.
 
-    Their ``about`` has the figure's number: the arXiv one, or before "(short)" that of FPS.
+    ``headline`` is the one that stands beside the figure, or None.
     """
-    found = []
-    for row in statements if figure["section"] == "figures" else ():
-        named = re.search(r"Figures? ([\d, ]+)(\(short\))?", row["about"])
-        number = FPS.get(figure["number"]) if named and named[2] else figure["number"]
-        if named and str(number) in re.findall(r"\d+", named[1]):
-            found.append(row)
-    counts = Counter(row["verdict"] for row in found)
+    about = []
+    if figure["section"] == "figures":
+        about = [row for row in statements if _is_about(row["about"], figure["number"])]
+    counts = Counter(row["verdict"] for row in about)
+    headlines = [row for row in about if row["id"] == HEADLINES.get(figure["number"])]
     return {
-        "statements": found,
+        "statements": about,
+        "headline": headlines[0] if headlines else None,
         "verdicts": {verdict: counts[verdict] for verdict in CLAIM_VERDICTS if counts[verdict]},
     }
 
 
-def _item(name: str, rows: pd.DataFrame) -> dict[str, Any]:
-    """One item of the verdicts (a printed table, the text, the data): its small tables and its notes."""
-    notes = [note for note in rows["note"].unique() if note]
-    rows = rows.assign(
-        mark=[notes.index(note) + 1 if note else "" for note in rows["note"]],
-        orders=[_signed(orders(*pair)) for pair in zip(rows["reproduced"], rows["exact"], strict=True)],
-    )
-    apart = APART.get(name, ["item"])
-    table = f"tables/{name.replace('Table ', 'table_')}.csv" if name in APART else "values/verdicts.csv"
+def _is_about(about: str, number: int) -> bool:
+    """Whether ``about`` names the figure, by its number on arXiv, or before "(short)" by that at FPS."""
+    figures = re.search(r"Figures? ([\d, ]+)(\(short\))?", about)
+    if figures is None:
+        return False
+    named = re.findall(r"\d+", figures[1])
+    if figures[2]:
+        return str(FPS.get(number)) in named
+    return str(number) in named
+
+
+def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
+    """Verdict -> its statements, in the order of `CLAIM_VERDICTS`, without verdicts that none has."""
+    by_verdict = {}
+    for verdict in CLAIM_VERDICTS:
+        rows = [row for row in statements if row["verdict"] == verdict]
+        if rows:
+            by_verdict[verdict] = rows
+    return by_verdict
+
+
+def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]:
+    """One item of the verdicts (a printed table, the text, the data): its small tables, marked with notes.
+
+    ``notes``: those of all items, whose numbers are the marks.
+    """
+    gaps = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
+    numbers = {"": ""} | {note: str(number) for number, note in enumerate(notes, start=1)}
+    rows = rows.assign(orders=[_signed(gap) for gap in gaps], mark=rows["note"].map(numbers))
     shared = _shared(rows)
+
+    file = "values/verdicts.csv"
+    if name in APART:
+        file = f"tables/{name.replace('Table ', 'table_')}.csv"
+    sources = [re.sub(r" *\(varying [^()]*\)", "", source) for source in rows["source"].unique()]
+    tables = rows.groupby(APART.get(name, ["item"]), sort=False)
     return {
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
-        "target": f"results/{table}",
+        "target": f"results/{file}",
         "shared": shared,
-        "notes": notes,
+        "rows": rows.to_dict("records"),
         "random": "random" in set(rows["kind"]),
-        "sources": list(dict.fromkeys(re.sub(r" *\(varying [^()]*\)", "", text) for text in rows["source"])),
-        "tables": [
-            {
-                "heading": {name: value for name, value in _shared(part).items() if name not in shared},
-                "columns": [name for name in PARAMETERS if part[name].nunique() > 1],
-                "rows": part.to_dict("records"),
-            }
-            for _, part in rows.groupby(apart, sort=False)
-        ],
+        "sources": list(dict.fromkeys(sources)),
+        "tables": [_small_table(table, shared) for _, table in tables],
     }
+
+
+def _small_table(rows: pd.DataFrame, shared: Collection[str]) -> dict[str, Any]:
+    """A small table: its heading, the parameters that differ between its rows, and the rows.
+
+    ``shared``: the parameters with one value in the whole item, which are no part of the heading.
+    """
+    heading = {name: value for name, value in _shared(rows).items() if name not in shared}
+    columns = [name for name in PARAMETERS if rows[name].nunique() > 1]
+    return {"heading": heading, "columns": columns, "rows": rows.to_dict("records")}
 
 
 def _signed(gap: float | None) -> str:
@@ -168,7 +262,12 @@ def _signed(gap: float | None) -> str:
 
 def _shared(rows: pd.DataFrame) -> dict[str, str]:
     """The parameters with the same value in all ``rows``, but for blank ones."""
-    return {name: rows[name].iloc[0] for name in PARAMETERS if len({*rows[name]}) == 1 and rows[name].iloc[0]}
+    shared = {}
+    for name in PARAMETERS:
+        first, *others = rows[name].unique()
+        if first and not others:
+            shared[name] = first
+    return shared
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
@@ -182,7 +281,8 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
     )  # fmt: skip
     environment.filters.update(like=like, symbols=symbols, brief=brief, typeset=with_powers)
     style = "".join(text for part, text in parts.items() if part.endswith(".css"))
-    return environment.get_template(name).render(style=Markup(style), **values)
+    here = name.removesuffix(".j2")
+    return environment.get_template(name).render(style=Markup(style), here=here, **values)
 
 
 def symbols(text: object) -> Markup:
@@ -226,8 +326,9 @@ if __name__ == "__main__":
             for row, caption in zip(settings["figures"], files.captions, strict=True)
         ]
         tables = {name: read_verdicts(files[name]) for name in TABLES}
-        found = json.loads(Path(files.findings).read_text("utf-8"))
+        findings = json.loads(Path(files.findings).read_text("utf-8"))
         parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
-        values = page_values(tables, found, figures, settings)
+        errata = Path(files.errata).read_text("utf-8")
+        values = page_values(tables, findings, figures, settings, errata)
         for path in snakemake.output:
             write_bytes(render(f"{Path(path).name}.j2", parts, values).encode(), path)

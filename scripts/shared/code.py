@@ -20,33 +20,38 @@ def source(path: str | os.PathLike[str]) -> str:
     return str(path if Path.cwd() == ROOT else ROOT / path)
 
 
-def code_of(script: Path) -> list[tuple[str, str]]:
-    """The code of a rule as parameters: each of its `files_of` with its `code_digest`.
+def code_of(script: str) -> list[tuple[str, str]]:
+    """The code of a rule as parameters: each of the script's `files_of` with its `code_digest`.
 
     Snakemake compares parameters by value, and its reason for a job shows those that differ. So an edit,
     whatever its date, reruns the jobs that import the edited file and names this file, and a new date alone
     reruns nothing.
     """
-    name = script.resolve().relative_to(ROOT).as_posix()
-    return [(file, code_digest(file)) for file in files_of(name)]
+    return [(file, code_digest(file)) for file in files_of(script)]
 
 
 def files_of(script: str) -> list[str]:
-    """The script and every file of this project that it imports, at any depth; sorted, relative to `ROOT`."""
+    """The script and every file of this project that it imports, at any depth.
+
+    The paths are sorted and relative to `ROOT`, as ``script`` is.
+    """
     imports = _graph()
     waiting = [script.removesuffix(".py").replace("/", ".")]
-    seen, not_followed = set(), set()
+    modules = set()
+    not_followed = set()
     while waiting:
         module = waiting.pop()
-        if module not in seen:
-            seen.add(module)
-            waiting += imports.find_modules_directly_imported_by(module)
-            around = module.rpartition(".")[0]  # Python runs the package around a module, too
-            if around == LAZY:
-                not_followed.add(around)
-            elif around:
-                waiting.append(around)
-    return sorted(map(_file_of, seen | not_followed))
+        if module in modules:
+            continue
+        modules.add(module)
+        waiting.extend(imports.find_modules_directly_imported_by(module))
+
+        package = module.rpartition(".")[0]  # Python runs the package around a module, too
+        if package == LAZY:
+            not_followed.add(package)
+        elif package:
+            waiting.append(package)
+    return sorted(_file_of(module) for module in modules | not_followed)
 
 
 def digest(path: str | os.PathLike[str]) -> str:

@@ -5,11 +5,9 @@ prints the folder of their results, or one line that names the key, what it may 
 """
 
 import csv
-import functools
 import json
 import os
 import re
-import reprlib
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,9 +24,9 @@ PAPERS = ROOT / "config/config.yaml"
 STATED = ROOT / "data/published/settings.csv"  # the paper's settings, and our choices where it is silent
 TAKEN = {  # the folders in results/
     "attack", "bench", "bounds", "companions", "data", "delta", "figures", "logs", "parity", "report", "site",
-    "statements", "study", "tables",
-    "trials", "verdicts",
+    "statements", "study", "tables", "trials", "values",
 }  # fmt: skip
+Datasets = Mapping[str, Mapping[str, Any]]  # by name
 
 
 def check(config: Mapping[str, Any]) -> None:
@@ -36,67 +34,81 @@ def check(config: Mapping[str, Any]) -> None:
     try:
         Settings.model_validate(config)
     except ValidationError as problem:
-        error = min(problem.errors(), key=lambda error: len(error["loc"]))
-        text = "config: " + _explain(error).removeprefix(": ")
-        # A user's text cannot break or forge lines.
-        raise ValueError(re.sub(r"[\x00-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)) from None
+        outermost = min(problem.errors(), key=lambda error: len(error["loc"]))
+        raise ValueError(f"config: {_explain(outermost)}") from None
     if not of_the_papers(config["datasets"]):
         raise ValueError("config: keep at least one of the paper's datasets; synthetic needs no file")
+
+
+def check_files(config: Mapping[str, Any]) -> None:
+    """A ValueError that names a data file of the configuration which is there, but is no file.
+
+    A folder has no bytes, and a pipe may have no end. Whether a file is there at all, Snakemake checks.
+    """
+    datasets = config["datasets"]
+    files = [datasets[name]["file"] for name in of_kind(datasets, "counts")]
+    if config["gowalla"]["source"] == "file":
+        files.append(config["gowalla"]["file"])
+    for file in files:
+        if Path(file).exists() and not Path(file).is_file():
+            raise ValueError(f"{file}: not a regular file")
 
 
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The datasets by the numbers of their figures, then by name; an overlay may change the order."""
 
-    def place(item: tuple[str, Mapping[str, Any]]) -> tuple[str, str]:
-        return item[1].get("figures", {}).get("tv") or "~", item[0]
+    def place(name: str) -> tuple[str, str]:
+        figure = datasets[name].get("figures", {}).get("tv")
+        return figure or "none", name  # "none" is behind "fig7"
 
-    return dict(sorted(config["datasets"].items(), key=place))
+    datasets = config["datasets"]
+    return {name: datasets[name] for name in sorted(datasets, key=place)}
 
 
-def of_kind(datasets: Mapping[str, Mapping[str, Any]], kind: str) -> list[str]:
+def of_kind(datasets: Datasets, kind: str) -> list[str]:
     """The names of the datasets of a kind (gowalla, normal, counts)."""
     return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
 
 
-def own_files(config: Mapping[str, Any]) -> list[str]:
-    """The data files that a configuration names."""
-    datasets = config["datasets"]
-    counts = [datasets[name]["file"] for name in of_kind(datasets, "counts")]
-    return counts + [config["gowalla"]["file"]] * (config["gowalla"]["source"] == "file")
-
-
-def having(section: str, datasets: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def having(section: str, datasets: Datasets) -> list[str]:
     """The names of the datasets whose configuration has a section (tv, individual, estimates, grid)."""
     return [name for name, dataset in datasets.items() if dataset.get(section)]
 
 
 def label(**numbers: float) -> str:
     """Parameters as part of a file name, for readers only: no code reads them. 4 and 4.0 are the same."""
-    return "_".join(f"{name}-{repr(float(value)).removesuffix('.0')}" for name, value in numbers.items())
-
-
-_SHORT = reprlib.Repr()  # a mistake may be megabytes long
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
-_SHORT.maxlevel = 1
+    texts = {name: repr(float(value)).removesuffix(".0") for name, value in numbers.items()}
+    return "_".join(f"{name}-{text}" for name, text in texts.items())
 
 
 def _explain(error: ErrorDetails) -> str:
+    """A mistake in words: its key, what the value may be, and the value, cut if it is long."""
     path = list(error["loc"])
     if path[:1] == ["datasets"]:
         del path[2:3]  # the dataset's kind
     key = ".".join(map(str, path))
+    value = error["input"]
+
     if error["type"] == "missing":
         return f"the key {key!r} is missing"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    message = re.sub(r"0\.0{9,}\d+", lambda found: f"{float(found[0]):g}", message)
-    if error["type"] == "value_error" and isinstance(error["input"], dict):
-        return f"{key or 'the file'} {message}" if message.startswith("has no key") else f"{key}: {message}"
+    message = re.sub(r"0\.0{9,}\d+", lambda number: f"{float(number[0]):g}", message)
+    if message.startswith("has no key"):
+        return f"{key or 'the file'} {message}"
+    if error["type"] == "value_error" and isinstance(value, dict):  # of several keys, which the message names
+        return f"{key}: {message}" if key else message
+
     hint = ""
-    if error["type"] in ("float_type", "int_type") and isinstance(error["input"], str):
+    if error["type"] in ("float_type", "int_type") and isinstance(value, str):
         hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
-    if error["loc"][-1:] == ("[key]",) and isinstance(error["input"], bool):
+    if error["loc"][-1:] == ("[key]",) and isinstance(value, bool):
         hint = " (YAML reads no, off, yes and on as false and true: write this name in quotes)"
-    return f"{key}: {message}; got {_SHORT.repr(error['input'])}{hint}"
+    return f"{key}: {message}; got {_shortened(repr(value))}{hint}"
+
+
+def _shortened(text: str) -> str:
+    """The beginning of a text, which may be megabytes long."""
+    return text if len(text) <= 100 else f"{text[:100]}..."
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
@@ -137,47 +149,56 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
     """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
     merged = dict(config)
     for key, value in overlay.items():
-        nested = isinstance(value, dict) and isinstance(config.get(key), dict)
-        merged[key] = merge(config[key], value) if nested else value
+        if isinstance(value, dict) and isinstance(config.get(key), dict):
+            merged[key] = merge(config[key], value)
+        else:
+            merged[key] = value
     return merged
 
 
 def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
     """The settings of several files, the later ones over the earlier ones; errors as `read`."""
-    config: dict[str, Any] = functools.reduce(merge, [read(path) for path in files], {})
+    config: dict[str, Any] = {}
+    for path in files:
+        config = merge(config, read(path))
     leave_out(config)
     return config
 
 
 def leave_out(config: dict[str, Any]) -> None:
     """Remove, in place, the paper's datasets that an overlay sets to null (``paris: null``)."""
-    if isinstance(datasets := config.get("datasets"), dict):
-        for name in [name for name in read(PAPERS)["datasets"] if datasets.get(name, "") is None]:
-            del datasets[name]
+    datasets = config.get("datasets")
+    if isinstance(datasets, dict):
+        for name in read(PAPERS)["datasets"]:
+            if name in datasets and datasets[name] is None:
+                del datasets[name]
 
 
 def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
-    """The files over config/config.yaml, as relative paths; not copies of it, as Snakemake's catalog adds."""
-    papers = PAPERS.read_bytes()
-    return [os.path.relpath(path) for path in files if Path(path).read_bytes() != papers]
+    """The files over this project's config/config.yaml, as relative paths."""
+    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
 
-def of_the_papers(datasets: Mapping[str, Any]) -> dict[str, Any]:
+def of_the_papers(datasets: Datasets) -> dict[str, Any]:
     """Those of ``datasets`` that config/config.yaml has, too: the paper's datasets."""
     papers = read(PAPERS)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
 
 
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The settings that are not the paper's, so that no verdict is: (key, value in settings.csv, ours)."""
+    """The settings that are not the paper's: (key, value in settings.csv, ours), in the file's order.
+
+    With any of them, no verdict is one on the paper.
+    """
     with STATED.open(encoding="utf-8", newline="") as file:
-        rows = [(row["key"], json.loads(row["value"])) for row in csv.DictReader(file)]
+        stated_values = {row["key"]: json.loads(row["value"]) for row in csv.DictReader(file)}
 
-    def value(settings: Any, name: str) -> Any:
-        return settings.get(name) if isinstance(settings, Mapping) else None
-
-    found = ((key, stated, functools.reduce(value, key.split("."), config)) for key, stated in rows)
-    return [(key, _plain(stated), _plain(ours)) for key, stated, ours in found if stated != ours]
+    differing = []
+    for key, stated in stated_values.items():
+        ours = _value_at(config, key)
+        if ours != stated:
+            differing.append((key, _plain(stated), _plain(ours)))
+    return differing
 
 
 def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
@@ -189,26 +210,39 @@ def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
     """
     changed = [key for key, _, _ in differences(config)]
     cities = of_kind(read(PAPERS)["datasets"], "gowalla")
+    eps0s = {}
+    for name, dataset in of_the_papers(config["datasets"]).items():
+        sections = [f"datasets.{name}."]
+        if name in cities:
+            sections.append("gowalla.")
+        if not any(key.startswith(tuple(sections)) for key in changed):
+            eps0s[name] = [pair["eps0"] for pair in dataset["tv"]["budgets"]]
+    return eps0s
 
-    def is_the_papers(name: str) -> bool:
-        prefixes = (f"datasets.{name}.", *(["gowalla."] if name in cities else []))
-        return not any(key.startswith(prefixes) for key in changed)
 
-    datasets = of_the_papers(config["datasets"])
-    kept = {name: dataset for name, dataset in datasets.items() if is_the_papers(name)}
-    return {name: [pair["eps0"] for pair in dataset["tv"]["budgets"]] for name, dataset in kept.items()}
+def _value_at(settings: Any, path: str) -> Any:
+    """The value at a path such as parity.eps0; None where the settings have none."""
+    for name in path.split("."):
+        if not isinstance(settings, Mapping):
+            return None
+        settings = settings.get(name)
+    return settings
 
 
 def _plain(value: Any) -> str:
-    return "left out" if value is None else json.dumps(value, ensure_ascii=False).replace('"', "")
+    if value is None:
+        return "left out"
+    return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
-def results_folder(over: Iterable[str | os.PathLike[str]]) -> str:
-    """``results``; with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
-    name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in over)
+def results_folder(files: Iterable[str | os.PathLike[str]]) -> str:
+    """``results``, or with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
+    name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in files)
+    if not name:
+        return "results"
     if name in TAKEN:
         raise ValueError(f"results/{name} is in use: give the file {name}.yaml another name")
-    return f"results/{name}" if name else "results"
+    return f"results/{name}"
 
 
 if __name__ == "__main__":

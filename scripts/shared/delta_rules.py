@@ -15,7 +15,9 @@ class DeltaRule:
     @property
     def name(self) -> str:
         """As in the results' column delta_rule: 1e-06 or n^-1.1."""
-        return f"n^-{self.exponent:g}" if self.exponent else repr(self.factor)
+        if self.exponent == 0:
+            return repr(self.factor)
+        return f"n^-{self.exponent:g}"
 
     def delta(self, n: int) -> float:
         """delta for ``n`` users."""
@@ -24,4 +26,6 @@ class DeltaRule:
 
 def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
     """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
-    return [DeltaRule(factor=float(x)) for x in fixed] + [DeltaRule(exponent=float(x)) for x in exponents]
+    rules = [DeltaRule(factor=float(delta)) for delta in fixed]
+    rules += [DeltaRule(exponent=float(exponent)) for exponent in exponents]
+    return rules

@@ -16,6 +16,7 @@ from scripts.shared.code import code_digest, digest
 
 StrPath = str | os.PathLike[str]
 MOST_ROWS = 64 * 1024**2  # of one row group of a Parquet file: pyarrow allows no more
+SUM = "sha256 %s  %s"  # in a job's log: an output's sum, and the output
 EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
 ADVICE = {
     errno.ENOSPC: "the disk is full: make room and run again",
@@ -40,10 +41,9 @@ class Described(Protocol):
 
 @contextlib.contextmanager
 def job() -> Iterator[Described]:
-    """What Snakemake tells of the job that runs; its log file gets what is logged.
+    """What Snakemake tells of the job that runs; its log file gets what is logged, and the outputs' sums.
 
-    An error gives one line, which the run repeats at its end, and exit code 1. An unexpected error leaves
-    its traceback in the log file, too.
+    An error gives one line and exit code 1. An unexpected error leaves its traceback in the log file, too.
     """
     import __main__  # Snakemake defines a name in the script that it runs
 
@@ -57,6 +57,7 @@ def job() -> Iterator[Described]:
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
         _refuse_edited(snakemake.params)
         yield snakemake
+        note_sums(snakemake.output)
     except EXPECTED as error:
         _fail(f"{snakemake.rule}: {_in_words(error)}")
     except MemoryError as error:
@@ -117,6 +118,12 @@ def write_bytes(content: bytes, path: StrPath) -> None:
         temporary.write_bytes(content)
 
 
+def note_sums(files: Iterable[str]) -> None:
+    """Log the SHA-256 sum of each file, for `verify`."""
+    for file in files:
+        logging.info(SUM, digest(file), file)
+
+
 def _refuse_edited(params: Any) -> None:
     """ValueError if the code or a file in ``contents`` is no longer what Snakemake has planned with.
 
@@ -124,8 +131,8 @@ def _refuse_edited(params: Any) -> None:
     leave a wrong result that no later run makes again.
     """
     code = [value for value in params if isinstance(value, tuple)]  # `code_of`; a setting is never a tuple
-    edited = [file for file, planned in code if code_digest(file) != planned]
     contents = params.get("contents") or {}
+    edited = [file for file, planned in code if code_digest(file) != planned]
     edited += [file for file, planned in contents.items() if digest(file) != planned]
     if edited:
         raise ValueError(f"{edited[0]} was edited while the run was on: run the same command again")
@@ -133,9 +140,10 @@ def _refuse_edited(params: Any) -> None:
 
 def _in_words(error: Exception) -> str:
     """The error as one line; for a disk error, also what to do."""
-    advice = ADVICE.get(getattr(error, "errno", None) or 0)
     text = " ".join(str(error).split())
-    return f"{getattr(error, 'filename', None) or text}: {advice}" if advice else text
+    if not isinstance(error, OSError) or error.errno not in ADVICE:
+        return text
+    return f"{error.filename or text}: {ADVICE[error.errno]}"
 
 
 def _fail(message: str) -> None:

@@ -23,29 +23,36 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, section: object) -> object:
-        unknown = sorted(set(section) - set(cls.model_fields), key=str) if isinstance(section, dict) else []
+        if not isinstance(section, dict):
+            return section
+        unknown = sorted(set(section) - set(cls.model_fields), key=str)
         if unknown:
+            message = f"has no key {unknown[0]!r}"
             near = difflib.get_close_matches(str(unknown[0]), cls.model_fields, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            keys = ", ".join(sorted(cls.model_fields))
-            raise ValueError(f"has no key {unknown[0]!r}{hint} Its keys: {keys}")
+            if near:
+                message += f"; did you mean {near[0]!r}?"
+            raise ValueError(f"{message} Its keys: {', '.join(sorted(cls.model_fields))}")
         return section
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
         for low, high in self.rising:
-            if (least := getattr(self, low)) >= (most := getattr(self, high)):
-                raise ValueError(f"{low} must be less than {high} ({most}); got {least}")
+            smaller = getattr(self, low)
+            larger = getattr(self, high)
+            if smaller >= larger:
+                raise ValueError(f"{low} must be less than {high} ({larger}); got {smaller}")
         return self
 
 
 def _users(value: object) -> object:
+    """A number of users, or all of a dataset; ValueError for anything else."""
     if value != "all" and not (type(value) is int and 1 <= value <= 10**12):
         raise ValueError("must be a whole number from 1 to 10^12, or all")
     return value
 
 
 def _different(values: list[Any]) -> list[Any]:
+    """The values; ValueError if two of them are equal."""
     if len(set(values)) < len(values):
         raise ValueError("must not name anything twice")
     return values
@@ -164,8 +171,12 @@ class Dataset(Section):
     def sizes(self) -> Iterator[int]:
         """Every n that is a number, not "all"."""
         for section in (self.tv, self.estimates, self.individual, self.delta_hat, self.grid):
-            asked = section.n if section else []
-            yield from (n for n in (asked if isinstance(asked, list) else [asked]) if n != "all")
+            if section is None:
+                continue
+            sizes = section.n if isinstance(section.n, list) else [section.n]
+            for n in sizes:
+                if n != "all":
+                    yield n
 
 
 class Normal(Dataset):
@@ -184,8 +195,9 @@ class Normal(Dataset):
     def _fits(self) -> Self:
         if self.range[0] >= self.range[1]:
             raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
-        if (most := max(self.sizes(), default=0)) > self.population:
-            raise ValueError(f"every n must be at most the population ({self.population}); got {most}")
+        largest = max(self.sizes(), default=0)
+        if largest > self.population:
+            raise ValueError(f"every n must be at most the population ({self.population}); got {largest}")
         return self
 
 
@@ -220,8 +232,9 @@ class City(Dataset):
     def _is_cut(self) -> Self:
         cells: dict[str, float] = {"uniform": self.number_of_cells()}
         if self.stepped:
-            across = (self.box.north - self.box.south) / self.stepped.latitude_step
-            cells["stepped"] = across * (self.box.east - self.box.west) / self.stepped.longitude_step
+            rows = (self.box.north - self.box.south) / self.stepped.latitude_step
+            columns = (self.box.east - self.box.west) / self.stepped.longitude_step
+            cells["stepped"] = rows * columns
         for name, number in cells.items():
             if not 2 <= number <= MOST_CELLS:
                 raise ValueError(f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}")
@@ -256,12 +269,6 @@ class Parity(Section):
     confidence: Confidence
 
 
-class Which(Section):
-    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
-    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
-    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
-
-
 class DesignSetting(Section):
     n: Annotated[int, Field(ge=10, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2, le=100_000)]
@@ -270,10 +277,12 @@ class DesignSetting(Section):
     rounds: Annotated[int, Field(ge=1, le=1000)]
 
 
-class Study(Which):
+class Study(Section):
+    n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
+    k: Several[Annotated[int, Field(ge=2, le=100_000)]]
+    eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
     delta: Several[Delta]
     delta_exponents: Exponents
-    which: Which
     designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3), AfterValidator(_different)]
 
 
@@ -323,13 +332,17 @@ class Audit(Section):
 
     @model_validator(mode="after")
     def _is_played_once(self) -> Self:
-        played = [(each.n, each.k, each.eps0, each.count) for each in self.settings]
+        played = set()
         for number, setting in enumerate(self.settings):
             if setting.k == 2 and self.remaining == "x2":
                 raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
-            if played[number] in played[:number]:
+            game = (setting.n, setting.k, setting.eps0, setting.count)
+            if game in played:
                 raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
-        if min(self.eps) >= (largest := max(setting.eps0 for setting in self.settings)):
+            played.add(game)
+
+        largest = max(setting.eps0 for setting in self.settings)
+        if min(self.eps) >= largest:
             text = f"eps must have one below the largest eps0 of the settings ({largest:g})"
             raise ValueError(f"{text}, as delta is 0 from eps0 on; got {self.eps}")
         return self
@@ -349,17 +362,24 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        for name, each in self.datasets.items():
-            if self.gowalla.grid == "stepped" and isinstance(each, City) and not each.stepped:
+        for name, dataset in self.datasets.items():
+            if self.gowalla.grid == "stepped" and isinstance(dataset, City) and not dataset.stepped:
                 raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
-            cells, repetitions = each.number_of_cells(), self.parity.repetitions
-            if cells and each.individual and (asked := max(each.individual.cells)) > cells:
-                most = f"at most the number of cells ({cells})"
-                raise ValueError(f"datasets.{name}.individual.cells must be {most}; got {asked}")
-            if each.tv and 1 in each.tv.n and self.parity.delta_exponents:
+            if dataset.tv and 1 in dataset.tv.n and self.parity.delta_exponents:
                 text = f"datasets.{name}.tv.n must be at least 2 with parity.delta_exponents"
                 raise ValueError(f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1")
-            if cells and each.tv and repetitions * cells > MOST_VALUES:
-                text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
-                raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")
+            cells = dataset.number_of_cells()
+            if cells is not None:
+                self._check_cells(name, dataset, cells)
         return self
+
+    def _check_cells(self, name: str, dataset: Dataset, cells: int) -> None:
+        """ValueError if the experiments on a dataset do not fit its number of cells."""
+        if dataset.individual and max(dataset.individual.cells) > cells:
+            largest = max(dataset.individual.cells)
+            text = f"datasets.{name}.individual.cells must be at most the number of cells ({cells})"
+            raise ValueError(f"{text}; got {largest}")
+        repetitions = self.parity.repetitions
+        if dataset.tv and repetitions * cells > MOST_VALUES:
+            text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"
+            raise ValueError(f"{text} must be at most {MOST_VALUES:,}, or memory runs out")

@@ -1,10 +1,8 @@
-"""The figures' one style, the forms that several draw, and their files: equal figures, equal bytes.
+"""The figures' one style, and the forms that several of them draw.
 
 Colours are those of Okabe and Ito, or the perceptually even viridis.
 """
 
-import io
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -16,17 +14,13 @@ from cycler import cycler
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import ListedColormap, LogNorm, to_rgb
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from scripts.shared.histograms import Edges
-from scripts.shared.job import write_bytes
 from tightshuffle.arguments import Floats
 
-Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
 # Sizes for print at 7 inches, nothing that needs a display or a date.
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -48,12 +42,21 @@ RC: dict[str, Any] = {
     ),
     "grid.color": "#d8d8d8",
     "grid.linewidth": 0.5,
-    **{f"{axis}tick.labelsize": 7 for axis in "xy"},
-    **{f"{axis}tick.major.{name}": value for axis in "xy" for name, value in (("width", 0.6), ("size", 3))},
-    **{f"{axis}tick.minor.{name}": value for axis in "xy" for name, value in (("width", 0.4), ("size", 1.5))},
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "xtick.minor.size": 1.5,
+    "ytick.minor.size": 1.5,
     "lines.linewidth": 1.0,
     "patch.linewidth": 0.6,
-    **{f"boxplot.{part}props.linewidth": 0.6 for part in ("box", "whisker", "cap")},
+    "boxplot.boxprops.linewidth": 0.6,
+    "boxplot.whiskerprops.linewidth": 0.6,
+    "boxplot.capprops.linewidth": 0.6,
     "boxplot.medianprops.linewidth": 0.9,
     "legend.fontsize": 7.5,
     "legend.frameon": False,
@@ -65,18 +68,9 @@ RC: dict[str, Any] = {
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
-# Empty cells: outside of the colour map, so that they cannot look like cells with few users.
-EMPTY = "#e4e4e4"
-# Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
-# for negative cells: no count is above the scale's upper end.
-HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
-    bad=EMPTY, over=COLOURS["gaussian"]
-)
 PUBLISHED, TRUE, ALL_COUNTS = "#D55E00", "#0072B2", "#009E73"  # delta of one count, and of all counts
 POWERS = FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1")  # of log10 delta
-SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 INK = "#222222"
-NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
 
 
 @contextmanager
@@ -91,40 +85,6 @@ def new_figure(
 ) -> Figure:
     """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
     return Figure(figsize=(width, height), layout=layout)
-
-
-def encoded(figure: Figure, kind: str) -> bytes:
-    """The figure as a png, pdf or svg file, without a date."""
-    buffer = io.BytesIO()
-    with applied():
-        _settle(figure)
-        figure.savefig(buffer, format=kind, metadata=NO_DATE[kind])
-    return buffer.getvalue()
-
-
-def write_figure(figure: Figure, caption: str, files: Any) -> None:
-    """Write a figure and its caption; ``files``: the outputs png, pdf, svg and txt of a rule."""
-    for kind in ("png", "pdf", "svg"):
-        write_bytes(encoded(figure, kind), files[kind])
-    write_bytes(f"{caption}\n".encode(), files.txt)
-
-
-def _settle(figure: Figure) -> None:
-    """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits.
-
-    The last digits of the places depend on addresses in memory, so they are cut: equal figures, equal bytes.
-    """
-    if engine := figure.get_layout_engine():
-        before: Any = np.inf
-        for _ in range(8):
-            engine.execute(figure)
-            places = np.array([axes.get_position(original=True).bounds for axes in figure.axes])
-            if np.allclose(places, before, rtol=0, atol=1e-4):
-                break
-            before = places
-        for axes, place in zip(figure.axes, places.round(9), strict=True):
-            axes.set_position(tuple(place), which="original")
-    figure.set_layout_engine(None)  # "none" would let savefig draw everything twice
 
 
 def line(label: str, **look: Any) -> Line2D:
@@ -149,19 +109,24 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 
     Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
     """
-    height = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
+    panels_above_each_other = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
-    gap = 1.25 * 7 / 72 / (0.7 * figure.get_figheight() / height)
+    height = 0.7 * figure.get_figheight() / panels_above_each_other  # inches, about
+    gap = 1.25 * 7 / 72 / height
     to_axes = axes.transScale + axes.transLimits  # an axis may point downwards
 
-    def place(end: tuple[float, str, str]) -> float:
+    def height_of(end: tuple[float, str, str]) -> float:
         return float(to_axes.transform((axes.get_xlim()[1], end[0]))[1])
 
-    ends = sorted(ends, key=place)
-    shift = gap * np.cumsum([0, *(1 + text.count("\n") for _, text, _ in ends[1:])])
-    placed = _rising(np.array([place(end) for end in ends]) - shift) + shift
-    placed -= max(0, placed[-1] - 1)
-    for y, (_, text, colour) in zip(placed, ends, strict=True):
+    rising = sorted(ends, key=height_of)
+    lines_above = [0]
+    for _, text, _ in rising[1:]:
+        lines_above.append(1 + text.count("\n"))
+    shift = gap * np.cumsum(lines_above)
+    places = _rising(np.array([height_of(end) for end in rising]) - shift) + shift
+    places -= max(0, places[-1] - 1)
+
+    for y, (_, text, colour) in zip(places, rising, strict=True):
         look: Any = {"color": tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
         axes.text(1.015, y, text, transform=axes.transAxes, **look)
 
@@ -169,9 +134,15 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
 def _rising(values: Floats) -> Floats:
     """The rising values with the least squares from ``values`` (n,): Robertson, Wright, Dykstra 1988, 1.4."""
     # scipy's isotonic regression is the same and takes a third of a second to import
-    every = range(len(values))
-    means = [[values[i : k + 1].mean() for k in every[i:]] for i in every]
-    return np.array([max(min(means[i][j - i :]) for i in every[: j + 1]) for j in every])
+    count = len(values)
+    rising = []
+    for place in range(count):
+        smallest_means = []
+        for start in range(place + 1):
+            means = [values[start : end + 1].mean() for end in range(place, count)]
+            smallest_means.append(min(means))
+        rising.append(max(smallest_means))
+    return np.array(rising)
 
 
 def tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
@@ -179,76 +150,3 @@ def tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, 
     pairs = zip(to_rgb(colour), to_rgb(to), strict=True)
     red, green, blue = (share * channel + (1 - share) * other for channel, other in pairs)
     return red, green, blue
-
-
-def count_norm(low: float, high: float) -> LogNorm:
-    """The logarithmic colour scale from ``low`` to ``high``: at least one decade, so it always exists."""
-    return LogNorm(low, max(high, 10 * low))
-
-
-def signs_fit(shape: tuple[int, ...]) -> bool:
-    """Whether the cells of a heatmap with ``shape`` (rows, columns) have room for a minus sign."""
-    return max(shape) <= SIGNS_FIT
-
-
-def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
-    """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
-
-    ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
-    Values between 0 and the norm's lower end take its lowest colour. Where cells are too small for signs,
-    negative ones take the Gaussian's colour. Returns the image, for a colour bar.
-    """
-    x, y = grid
-    axes.set_facecolor(EMPTY)
-    negative, shown = values < 0, np.ma.masked_where(~(values > 0), values)
-    fine = not signs_fit(values.shape)
-    if fine:
-        shown[negative] = 10 * norm.vmax
-    drawn = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
-    if fine:  # on an even grid a pixel takes the mean colour of its cells: none is lost
-        drawn.set(interpolation="auto", interpolation_stage="rgba", resample=True)
-    row, column = np.nonzero(negative & (not fine))
-    whole: Any = axes.figure
-    width = axes.get_position().width * whole.get_figwidth() * 72 / max(values.shape[1], 1)
-    place = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
-    axes.scatter(*place, marker="_", s=(0.5 * width) ** 2, color=COLOURS["gaussian"], linewidth=0.7)
-    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
-    return drawn
-
-
-def empty() -> Patch:
-    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
-
-
-def map_axes(
-    axes: Axes,
-    box: Box | None,
-    *,
-    names: tuple[bool, bool],
-    numbers: tuple[bool, bool] = (True, True),
-    bins: int = 4,
-) -> None:
-    """Longitude and latitude on the axes, with true aspect; rows and columns without ``box``.
-
-    ``names`` and ``numbers``: whether the (horizontal, vertical) axis is named, numbered in ``bins``.
-    """
-    if box:
-        axes.set(xlim=box[:2], ylim=box[2:])
-    axes.set_aspect(true_aspect(box) if box else "equal")
-    labels = ("longitude (°)", "latitude (°)") if box else ("column", "row")
-    axes.set(xlabel=labels[0] * names[0], ylabel=labels[1] * names[1])
-    axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], integer=not box))
-        axis.set_major_formatter("{x:.2f}" if box else "{x:.0f}")
-
-
-def proportion(box: Box) -> float:
-    """Height over width, on the ground, of a box (west, east, south, north) in degrees."""
-    west, east, south, north = box
-    return (north - south) / (east - west) * true_aspect(box)
-
-
-def true_aspect(box: Box) -> float:
-    """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
-    return 1 / math.cos(math.radians((box[2] + box[3]) / 2))

@@ -1,7 +1,7 @@
 """Tables of the results folder: read with their columns checked."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,21 +17,30 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
 
     ValueError names the file, and the first of ``columns`` that it lacks or the rows that are not there.
     """
-    parquet = str(path).endswith(".parquet")
-    present = pq.read_schema(path).names if parquet else pd.read_csv(path, nrows=0).columns
-    for column in columns:
-        if column not in present:
-            raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
-    if parquet:
+    if str(path).endswith(".parquet"):
+        _check_columns(path, pq.read_schema(path).names, columns)
         table = read_parquet(path, columns=list(columns), filters=list(filters) or None)
     else:
+        present = pd.read_csv(path, nrows=0).columns
+        _check_columns(path, present, columns)
         # What stands in label are your own words: NA is Namibia, 007 is no 7.
         empty = {column: ["", "nan"] for column in present if column != "label"}
         table = pd.read_csv(path, dtype={"label": object}, keep_default_na=False, na_values=empty)
+
     if table.empty:
-        wanted = " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters) if filters else ""
-        raise ValueError(f"{path}: no rows{wanted}; expected at least one")
+        missing = "no rows"
+        if filters:
+            missing += " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters)
+        raise ValueError(f"{path}: {missing}; expected at least one")
     return table
+
+
+def _check_columns(path: StrPath, present: Iterable[str], columns: Sequence[str]) -> None:
+    """ValueError for the first of ``columns`` that is not ``present``."""
+    present = set(present)
+    for column in columns:
+        if column not in present:
+            raise ValueError(f"{path}: no column {column!r}; expected {', '.join(columns)}")
 
 
 def read_parquet(path: StrPath, **how: Any) -> pd.DataFrame:
@@ -54,8 +63,9 @@ def read_frames(path: StrPath, columns: Sequence[str], categories: Sequence[str]
             series = {}
             for column in columns:  # one by one: texts take much memory until they are categories
                 values = file.read_row_group(group, columns=[column], use_threads=False)[column]
-                encoded = values.dictionary_encode() if column in categories else values
-                series[column] = encoded.to_pandas()
+                if column in categories:
+                    values = values.dictionary_encode()
+                series[column] = values.to_pandas()
             yield pd.DataFrame(series, copy=False)
 
 

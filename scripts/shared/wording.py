@@ -39,8 +39,11 @@ def two_digits(values: Iterable[float]) -> str:
 def setting(table: pd.DataFrame, *names: str) -> str:
     """'n = 1,000, k = 408, ε₀ = 2' from the first row of a table."""
     row = table.iloc[0]
-    texts = [f"{row[name]:g}" if name.startswith("eps") else f"{row[name]:,.0f}" for name in names]
-    return ", ".join(f"{SYMBOLS[name]} = {text}" for name, text in zip(names, texts, strict=True))
+    texts = []
+    for name in names:
+        form = "g" if name.startswith("eps") else ",.0f"
+        texts.append(f"{SYMBOLS[name]} = {row[name]:{form}}")
+    return ", ".join(texts)
 
 
 def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
@@ -48,7 +51,9 @@ def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
     texts = [value if isinstance(value, str) else f"{value:,}" for value in values]
     if len(texts) > at_most:
         return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
@@ -58,7 +63,9 @@ def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
     """
     low, high = float(np.min(deltas)), float(np.max(deltas))
     delta = f"δ = {typeset(low)}" if low == high else f"δ from {typeset(low)} to {typeset(high)}"
-    return f"{pair(eps0, eps)}, {delta}" + " (our choice)" * (eps >= eps0)
+    if eps >= eps0:
+        delta += " (our choice)"
+    return f"{pair(eps0, eps)}, {delta}"
 
 
 def pair(eps0: float, eps: float) -> str:
@@ -102,7 +109,9 @@ def typeset(value: Number, digits: int = 2, *, side: Side | None = None) -> str:
         number = rounded(float(exact), max(digits, exact.adjusted() + 1))
         return f"{number.normalize():,f}"
     mantissa, exponent = f"{exact:.{digits - 1}e}".split("e")
-    return with_powers(f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{exponent}")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return with_powers(f"{mantissa}e{exponent}")
 
 
 def with_powers(text: str) -> str:

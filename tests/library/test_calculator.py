@@ -181,10 +181,11 @@ def test_the_page_in_chromium(calculator):
 
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):
-            rows, cautions = answers.designs(100_000, 256, 1.0, -6.0, rounds, 0)
+            options = {"log10_delta": -6.0, "participation": 1, "share": 0.1}
+            rows, remarks = answers.designs(100_000, 256, 1.0, rounds, **options)
             for row in rows[:2]:
                 expect(page.get_by_role("cell", name=row["parameters"], exact=True)).to_be_visible()
-            expect(page.get_by_text(cautions[0])).to_be_visible()
+            expect(page.get_by_text(remarks[0])).to_be_visible()
             page.get_by_role("slider").locator("visible=true").press("ArrowRight")
         page.get_by_role("tab", name="Groups, participation, dummies").click()
         page.get_by_role("textbox", name="A collection").fill(GROUPS)

@@ -1,6 +1,7 @@
 """What each function refuses, in one line that names the argument, the entry or the column."""
 
 import inspect
+import math
 from functools import partial
 
 import numpy as np
@@ -14,16 +15,18 @@ from tightshuffle.bounds.bits import binary
 from tightshuffle.collection import read_collection
 from tightshuffle.counts_file import read_counts
 from tightshuffle.dp_accounting import ShuffleAccountant, ShuffledDpEvent
-from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
+from tightshuffle.dummies.best_law import best_cut_law, best_noise, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import (
     binomial,
     cut_power,
     expected_tv,
     geometric,
+    noise,
     parse_law,
     poisson,
     read_law,
+    sum_of_parties,
 )
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
@@ -50,6 +53,9 @@ GOOD = {  # arguments that are accepted, but for those that every case gives
     "points": (make_points, {"eps": 0.1, **KRR}),
     "fewest_users": (tightshuffle.fewest_users, {"eps": 0.5, "delta": 1e-6, "k": 3, "eps0": 1.0}),
     "best law": (best_cut_law, {"eps": 1.0, "delta": 1e-6}),
+    "best noise": (best_noise, {"eps": 1.0, "delta": 1e-6}),
+    "noise": (noise, {"power": 1.0, "deviation": 2.0}),
+    "sum": (sum_of_parties, {"law": poisson(5.0), "parties": 2}),
     "poisson dummies": (smallest_poisson_mean, {"eps": 1.0, "delta": 1e-6}),
     "design": (compare_designs, {"n": 1000, "k": 10, "eps": 1.0, "delta": 1e-6}),
     "hidden": (HiddenByDummies, {"law": poisson(50.0)}),
@@ -138,6 +144,33 @@ REFUSED = [
     ("design", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
     ("design", {"rounds": 10**5}, "^rounds must be at most 50000 where .* is 1; got 100000$"),
     ("design", {"rounds": 10**4, "values_per_user": 10}, "^rounds .* is 10; got 10000$"),
+    ("plan", {"participation": 0}, "^participation must be a probability above 0; got 0"),
+    ("plan", {"participation": "80%"}, "^participation must be a probability above 0; got '80%'"),
+    ("plan", {"participation": 0.5, "randomizer": "hash"}, "^participation must be 1 for 'hash' without"),
+    ("fewest_users", {"participation": 1.1}, "^participation must be a probability above 0; got 1.1"),
+    (
+        "fewest_users",
+        {"participation": 0.5, "randomizer": OWN, "k": None, "eps0": None},
+        "^randomizer must be",
+    ),
+    ("design", {"participation": math.nan}, "^participation must be a probability above 0; got nan"),
+    ("design", {"share": 1.1}, "^share must be a share of the users, from 0 to 1; got 1.1"),
+    ("design", {"share": None}, "^share must be a share of the users, from 0 to 1; got None"),
+    ("design", {"parties": 101}, "^parties must be a whole number from 1 to 100; got 101"),
+    ("design", {"honest": 3}, "^honest must be a whole number from 1 to 2; got 3"),
+    ("dummies", {"participation": 2}, "^group 'users': participation must be a probability above 0; got 2"),
+    ("best noise", {"honest": 0}, "^honest must be a whole number from 1 to 2; got 0"),
+    ("best noise", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    ("best noise", {"eps": 1e-4, "honest": 2}, "^eps must be larger: too many dummies .* got 0.0001"),
+    ("best law", {"honest": 2}, "^honest must be a whole number from 1 to 1; got 2"),
+    ("expected_tv", {"parties": 0}, "^parties must be a whole number from 1 to 100; got 0"),
+    ("noise", {"deviation": 1e5}, "^deviation must be at most 7142.86; got 100000"),
+    ("noise", {"power": 0.5}, "^power must be from 1 to 10; got 0.5"),
+    ("sum", {"parties": 1.5}, "^parties must be a whole number from 1 to 100; got 1.5"),
+    ("sum", {"law": noise(2.0, 1e4)}, "^the sum of 2 parties must take at most 100000 numbers; got "),
+    ("law", {"text": "0*poisson:3"}, r"^law '0\*poisson:3': parties must be .* got 0"),
+    ("law", {"text": "2*2*poisson:3"}, r"^law must be poisson:MEAN.* got '2\*poisson:3'"),
+    ("law", {"text": "noise:1:0"}, "^law 'noise:1:0': deviation must be finite and >= 0.001"),
     ("dummies", {"guess": "x"}, "^guess must be finite and > 0; got 'x'"),
     ("law", {"text": 5}, "^law must be poisson:MEAN.* got 5"),
     ("law", {"text": "gaussian:5:1e-300"}, "^law .* deviation must be finite and >= 0.001; got 1e-300"),

@@ -8,10 +8,15 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from scripts.report.sections import SECTIONS, in_page_order, targets_of_figures
-from scripts.report.write_report import _about, like
+from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
+from scripts.paper.values.verdict_counts import read_verdicts
+from scripts.report.sections import SECTIONS, TABLE, Shown, figures_of, targets_of_figures
+from scripts.report.write_report import HEADLINES, PAGES, like, statements_about
+from tests import ROOT
 from tests.report import world
 from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, page_of, row
+
+FIGURES_OF_INDEX = [figure for figure in FIGURES if figure["section"] != "companion"]
 
 
 def tree(page):
@@ -42,6 +47,14 @@ def statements(verdicts):
     return page_of(verdicts, template="statements.html.j2", **EVERYTHING)
 
 
+@pytest.fixture(scope="module")
+def pages(verdicts, whole):
+    """All pages of the report, by file."""
+    others = [file for file in PAGES if file != "index.html"]
+    texts = {file: page_of(verdicts, template=f"{file}.j2", **EVERYTHING) for file in others}
+    return {"index.html": whole} | texts
+
+
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
     badges = Counter(re.findall(r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<', whole))
     counts = Counter(found["verdict"] for found in verdicts)
@@ -52,14 +65,21 @@ def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole
     assert re.findall(r"\d+", total) == [str(number) for number in numbers]
 
 
-def test_every_statement_has_its_verdict_and_every_figure_those_about_it(whole, statements):
-    rows = tree(statements).findall(".//table[@class='statements']/tbody/tr")
-    assert [(row.get("id"), row.find("td/span").text) for row in rows] == [
-        (f"claim-{claim['id']}", claim["verdict"]) for claim in EVERYTHING["claim_verdicts"]
-    ]
-    tests = [row.find("td[2]/p[@class='small']").text for row in rows]
-    assert tests[0] == "Test as published: TV below 0.01; exactly: the same."  # with its threshold
-    assert tests[1] == "Test as published: TV below 0.02; exactly: none."
+def test_statements_stand_by_verdict_each_with_its_test(statements):
+    """The test has its threshold. The eighth claim has the verdict of the first one."""
+    sections = tree(statements).findall("body/main/section[@id]")
+    assert [section.get("id").replace("-", " ") for section in sections] == list(CLAIM_VERDICTS)
+    first, second = sections[0].findall(".//tbody/tr"), sections[1].findall(".//tbody/tr")
+    assert [row.get("id") for row in first] == ["claim-c1", "claim-c8"]
+    for section in sections:
+        badges = [row.find("td/span").text for row in section.findall(".//tbody/tr")]
+        assert set(badges) == {section.get("id").replace("-", " ")}
+    test = "td[2]/p[@class='small']"
+    assert first[0].find(test).text == "Test as published: TV below 0.01; exactly: the same."
+    assert second[0].find(test).text == "Test as published: TV below 0.02; exactly: none."
+
+
+def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
     summary = tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
     assert [int(cell.text) for cell in summary] == [3, 1, 1, 1, 2]
     caption = words(whole, ".//figure[@id='fig1_surface']/figcaption")
@@ -67,9 +87,34 @@ def test_every_statement_has_its_verdict_and_every_figure_those_about_it(whole, 
     assert "statements about" not in words(whole, ".//figure[@id='fig7_tv_paris']")
     about = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
     figure = {"section": "figures", "number": 7}
-    assert [len(_about(figure | {"number": number}, about)["statements"]) for number in (2, 3, 5, 7)] == [
-        0, 0, 1, 1,
-    ]  # fmt: skip
+    for number, count in ((2, 0), (3, 0), (5, 1), (7, 1)):
+        assert len(statements_about(figure | {"number": number}, about)["statements"]) == count
+
+
+def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
+    claims = claim_rows()
+    claims[2] |= {"id": HEADLINES[1], "statistic_published": "true in 2 of 2 cases; true in 2 of 2 cases"}
+    page = page_of(verdicts, **EVERYTHING | {"claim_verdicts": claims})
+    beside = words(page, ".//figure[@id='fig1_surface']/p[@class='says']")
+    assert beside == (
+        "The paper says: δ falls, part 3. We get: holds only exactly as published true in 2 of 2 cases,"
+        " and exactly because of 3."
+    )
+
+
+def test_every_headline_is_a_statement_about_its_figure():
+    claims = read_verdicts(ROOT / "data/published/claims.csv").set_index("id")
+    for number, claim in HEADLINES.items():
+        assert re.search(rf"Figures? [\d, ]*{number}", claims["about"][claim])
+
+
+def test_notes_stand_in_one_list_for_all_tables_and_each_mark_leads_to_its_note(verdicts, whole):
+    notes = tree(whole).findall(".//section[@id='notes']/ol/li")
+    different = {row["note"] for row in verdicts if row["note"]}
+    assert len(notes) == len(different)
+    marks = tree(whole).findall(".//table[@class='values']//sup/a")
+    assert len(marks) == sum(bool(row["note"]) for row in verdicts)
+    assert {mark.get("href") for mark in marks} == {f"#{note.get('id')}" for note in notes}
 
 
 def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
@@ -89,11 +134,10 @@ def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
 
 def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole):
     page = tree(whole)
-    sections = [part.get("id") for part in page.findall("body/main/section")]
-    assert sections == list(SECTIONS)
-    assert [link.get("href") for link in page.findall("body/header/nav/a")] == [
-        f"#{name}" for name in SECTIONS
-    ]
+    sections = [name for name in SECTIONS if name != "companion"]  # which has a page of its own
+    assert [part.get("id") for part in page.findall("body/main/section")] == sections
+    contents = page.findall("body/nav/div[@class='contents']/a")
+    assert [link.get("href") for link in contents] == [f"#{name}" for name in sections]
     said = words(whole, "body/main/section[@id='overview']")
     numbers = [
         *(
@@ -135,24 +179,32 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verd
     assert "not the paper's settings" not in words(whole) + words(statements)
 
 
-def test_pages_are_well_formed_load_nothing_and_escape_data(whole, statements):
-    pages = {"index.html": tree(whole), "statements.html": tree(statements)}
-    ids = {name: [part.get("id") for part in page.iter() if part.get("id")] for name, page in pages.items()}
-    for name, page in pages.items():
-        assert len(ids[name]) == len(set(ids[name]))
+def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
+    trees = {file: tree(text) for file, text in pages.items()}
+    ids = {file: [part.get("id") for part in page.iter() if part.get("id")] for file, page in trees.items()}
+    for file, page in trees.items():
+        assert len(ids[file]) == len(set(ids[file]))
         links = [part.get("href").partition("#") for part in page.iter("a")]
-        own = [(file or name, target) for file, _, target in links if (file or name) in pages]
-        assert [(file, target) for file, target in own if target and target not in ids[file]] == []
-        assert {file for file, _ in own} | {name} == set(pages)  # each page leads to the other
+        inner = [(target or file, anchor) for target, _, anchor in links if (target or file) in trees]
+        assert [(target, anchor) for target, anchor in inner if anchor and anchor not in ids[target]] == []
+        assert {target for target, _ in inner} == set(trees)
         assert not list(page.iter("script"))
         assert not [part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())]
-    assert {part.get("src") for part in tree(whole).iter("img")} == {
-        f"../figures/{figure['name']}.png" for figure in FIGURES
-    }
-    bare = tree(page_of([row(printed="0")], figures=()))  # a configuration with hardly any results
-    assert [part.get("href") for part in bare.find("body/header/nav")] == [
+
+
+def test_every_figure_is_on_one_page(pages):
+    sources = [part.get("src") for text in pages.values() for part in tree(text).iter("img")]
+    assert sorted(sources) == sorted(f"../figures/{figure['name']}.png" for figure in FIGURES)
+
+
+def test_a_configuration_with_hardly_any_results_has_a_page():
+    bare = tree(page_of([row(printed="0")], figures=()))
+    assert [part.get("href") for part in bare.find("body/nav/div[@class='contents']")] == [
         "#overview", "#values", "#methods", "#experts", "#again",
     ]  # fmt: skip
+
+
+def test_data_are_escaped():
     evil = '<img src=x onerror="alert(1)">&'
     values = [row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"), row(printed="0")]
     claims = [dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails", "verdict_published": "fails"}]
@@ -174,7 +226,7 @@ def test_ours_is_written_as_the_printed_value():
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory, whole, statements):
+def browser(tmp_path_factory, pages):
     """A function that opens a page in a window of this width and gives it, and what it had to say."""
     api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or pytest.skip("there is no Chromium on this machine")
@@ -183,8 +235,8 @@ def browser(tmp_path_factory, whole, statements):
         (folder / name).mkdir()
     for figure in FIGURES:
         Image.new("RGB", (640, 480)).save(folder / f"figures/{figure['name']}.png")
-    for name, text in (("index", whole), ("statements", statements)):
-        (folder / f"report/{name}.html").write_text(text.replace('loading="lazy"', ""), encoding="utf-8")
+    for file, text in pages.items():
+        (folder / "report" / file).write_text(text.replace('loading="lazy"', ""), encoding="utf-8")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
@@ -201,42 +253,58 @@ def browser(tmp_path_factory, whole, statements):
 @pytest.mark.slow
 def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(browser):
     page, said = browser(1280)
-    assert page.evaluate("[...document.images].map(i => i.naturalWidth)") == [640] * len(FIGURES)
+    pictures = page.evaluate("[...document.images].map(i => i.naturalWidth)")
+    assert pictures == [640] * len(FIGURES_OF_INDEX)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     page.get_by_role("link", name="Every statement").click()
     assert page.url.endswith("/report/statements.html")
-    page.get_by_role("link", name="Report").click()
-    assert page.url.endswith("/report/index.html#statements")
+    page.get_by_role("link", name="Report", exact=True).click()
+    assert page.url.endswith("/report/index.html")
     assert said == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", PAGES)
+def test_the_contents_stay_in_sight(browser, file):
+    """At the left of a wide window; on a phone there is a link to them."""
+    wide, _ = browser(1280, file.removesuffix(".html"))
+    wide.evaluate("window.scrollTo(0, 400)")
+    assert 0 <= wide.locator("nav .pages").bounding_box()["y"] < 900
+    assert not wide.locator(".top").is_visible()
+
+    phone, _ = browser(390, file.removesuffix(".html"))
+    phone.evaluate("window.scrollTo(0, 400)")
+    phone.locator(".top").click()
+    assert phone.evaluate("window.scrollY") == 0
 
 
 @pytest.mark.slow
 def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(browser):
     page, _ = browser(1280)
-    cut = page.evaluate("""[...document.querySelectorAll(".groups")].filter(group =>
-        group.children.length == 1
-        && group.firstElementChild.clientWidth < 0.9 * group.clientWidth).length""")
-    assert page.locator(".groups").count() > 3
+    cut = page.evaluate("""[...document.querySelectorAll(".scroll")].filter(table =>
+        table.scrollWidth > table.clientWidth
+        && table.clientWidth < 0.9 * table.parentElement.clientWidth).length""")
+    assert page.locator(".groups > .scroll").count() > 3
     assert cut == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["index", "statements"])
-def test_on_a_phone_nothing_decisive_is_hidden(browser, name):
+@pytest.mark.parametrize(("name", "least"), [("index", 185), ("statements", 2 * len(claim_rows()))])
+def test_on_a_phone_nothing_decisive_is_hidden(browser, name, least):
     """Findings, counts and every verdict lie inside of 390 pixels."""
     page, _ = browser(390, name)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     decisive = "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
     boxes = page.evaluate(f"""[...document.querySelectorAll("{decisive}")].map(
         e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])""")
-    assert len(boxes) > (185 if name == "index" else 2 * len(claim_rows()))
+    assert len(boxes) > least
     assert [box for box in boxes if not 0 <= box[1] < box[2] <= 390] == []
 
 
 @pytest.mark.slow
 def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(browser):
     page, _ = browser(390)
-    for figure in FIGURES:
+    for figure in FIGURES_OF_INDEX:
         picture = page.locator(f"#{figure['name']} img")
         assert picture.bounding_box()["width"] <= 390
         page.locator(f"#{figure['name']} .hint").click()
@@ -254,8 +322,8 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    names = ["fig1_a", "fig3_b", "fig4_c", "fig5_d", "fig6_e", "fig7_f", "audit"]
-    figures = in_page_order({name: ("figures", name) for name in names})
+    names = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7, "audit": 0}
+    figures = [Shown(name, "stage", "figures", name, number) for name, number in names.items()]
     assert targets_of_figures(figures) == {
         "fig1": ["fig1_a"],
         "fig3": ["fig3_b"],
@@ -267,3 +335,20 @@ def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps
         "fps2": ["fig4_c", "fig5_d"],
         "fps3": ["fig6_e", "fig7_f"],
     }
+
+
+def test_the_figures_are_those_that_the_datasets_need():
+    """A dataset of your own has no number of the paper, and makes no figure about the paper's constants."""
+    mine = {"title": "Mine", "tv": {"n": [1]}}
+    paris = {"title": "Paris", "tv": {"n": [1]}, "estimates": {"n": 1}, "box": {"south": 1}}
+    paris["figures"] = {"tv": "fig7"}
+    always = [row.name for row in TABLE if not row.needs]
+
+    made = {figure.name: figure for figure in figures_of({"mine": mine, "paris": paris}, ["paris"])}
+    of_datasets = {"tv_mine", "fig7_tv_paris", "estimates_paris"}
+    assert made.keys() == {*always, *of_datasets, "fig3_checkins", "parity_ratio", "constants"}
+    assert made["fig7_tv_paris"][1:] == ("trials", "figures", "Total variation error: Paris", 7)
+    assert made["tv_mine"][1:] == ("trials", "own-figures", "Total variation error: Mine", 0)
+
+    alone = {figure.name for figure in figures_of({"mine": mine}, [])}
+    assert alone == {*always, "tv_mine", "parity_ratio"}

@@ -7,8 +7,8 @@ import pandas as pd
 
 from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
-from scripts.report.sections import SECTIONS, in_page_order
-from scripts.report.state_findings import TOPICS, findings
+from scripts.report.sections import SECTIONS, Shown, in_page_order
+from scripts.report.state_findings import TOPICS, state_findings
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import COLUMNS, DELTA_KEY, PAPER, printed_to_decimal, read_values, records
 from tests import ROOT
@@ -24,9 +24,12 @@ CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps:
 PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
 CITED = [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]]  # a row of cited_bounds.csv
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
-SHOWN = {f"{section}_of": (section, f"About {section}") for section in SECTIONS}
-SHOWN |= {"delta_bounds": ("experts", "All bounds"), "fig7_tv_paris": ("figures", "Errors: Paris")}
-SHOWN |= {"fig1_surface": ("figures", "Delta")}
+SHOWN = [Shown(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS]
+SHOWN += [
+    Shown("delta_bounds", "bounds", "experts", "All bounds", 0),
+    Shown("fig7_tv_paris", "trials", "figures", "Errors: Paris", 7),
+    Shown("fig1_surface", "delta", "figures", "Delta", 1),
+]
 CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
 FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]
 
@@ -167,8 +170,9 @@ def results(rows, **tables):
 
 def found_in(rows, skip=SLOW, **tables):
     """The findings of `results`, but for the topics ``skip``."""
-    topics = [topic for topic in TOPICS if topic.__name__ not in skip]
-    return findings(results(rows, **tables), topics) | {name: {"not_computed": "slow"} for name in skip}
+    topics = [topic for topic in TOPICS if topic not in skip]
+    skipped = {topic: {"not_computed": "slow"} for topic in skip}
+    return state_findings(results(rows, **tables), topics) | skipped
 
 
 def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
@@ -177,4 +181,5 @@ def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", 
     given = {name: as_text(found) for name, found in given.items()}
     given["cited_bounds"] = pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str)
     parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
-    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings))
+    errata = (ROOT / "docs/errata.md").read_text("utf-8")
+    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings, errata))

@@ -43,6 +43,7 @@ from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
 from scripts.shared.wording import typeset
 from tests import ROOT
@@ -202,11 +203,17 @@ def first_picture(_):
 
 def every_design(_):
     table = designs(CONFIG["study"]["designs"])
-    used = table[~table["reference"]]
-    error = used.set_index("name")["users_per_value"]
-    shows = [*lines(used, "messages_per_user", "users_per_value")]
-    shows.append((None, table.loc[table["reference"], "users_per_value"]))
-    says = [f"without dummies is {error['k-RR'] / error.min():.2g} times"]
+    shows = []
+    for error in ("rare_error", "popular_error"):
+        for value, name in zip(table[error], table["name"], strict=True):
+            shows.append(([value], [draw_designs.DESIGNS.index(name)]))
+    used = table[~table["reference"]].set_index("name")
+    says = ["a value that 10% of the users hold"]
+    for error in ("rare_error", "popular_error"):
+        ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
+        says.append(
+            f"{ratios.min():.2g}" if len(ratios) == 1 else f"{ratios.min():.2g} to {ratios.max():.2g}"
+        )
     return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
 
 
@@ -228,7 +235,9 @@ def estimates(folder, histogram=None, title="Paris"):
         error = (first[name] - first["original"]).abs().sum() / 2
         assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in seen)
     assert any("δ = 10⁻³⁰ (our choice)" in text for text in seen)
-    values = [run.table[name] for run in runs.runs for name in draw_estimates.COLUMNS[1:]]
+    values = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
+    values.append(first["original"])
+    assert seen.count("original") == 1  # all runs have it
     below = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
     says = [title, f"{below} of the Gaussian's 30 shares are negative"]
     shows = maps(values) if "row" in histogram else []
@@ -283,7 +292,7 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     errors = table.groupby(["eps0", "mechanism", "n"])["value"]
     low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
     figure = draw_tv.draw(table, "Paris")
-    style.encoded(figure, "png")  # which lays it out
+    encoded(figure, "png")  # which lays it out
     everything, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
 
     papers = figure.axes[:2]
@@ -314,7 +323,7 @@ def test_boxes_of_one_repetition_or_without_any_error():
     once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting)
     for table in (once, once.assign(value=0.0)):
         figure = draw_tv.draw(table, "Mine")
-        assert style.encoded(figure, "png")
+        assert encoded(figure, "png")
         assert len(figure.axes[0].patches) == 3
     assert "1 repetition per box" in draw_tv.caption(once, "Mine", CONFIG["protocol"])
 
@@ -432,15 +441,16 @@ def texts(figure):
     shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
     for axes in figure.axes:  # tick labels outside of an axis' limits are not drawn
         for axis in (axes.xaxis, axes.yaxis):
-            inside = {tick.label1 for tick in axis._update_ticks()}
-            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
-            hidden = {label for tick in ticks for label in (tick.label1, tick.label2)} - inside
-            shown = [text for text in shown if text not in hidden]
+            low, high = sorted(axis.get_view_interval())
+            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+                inside = low <= tick.get_loc() <= high
+                hidden = (tick.label2,) if inside else (tick.label1, tick.label2)
+                shown = [text for text in shown if text not in hidden]
     return [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
 
 
 def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
-    png = style.encoded(drawn.figure, "png")
+    png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
     assert all((side == 1).all() for side in (image[0], image[-1], image[:, 0], image[:, -1]))
     seen, page = texts(drawn.figure), drawn.figure.bbox

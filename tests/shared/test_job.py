@@ -1,7 +1,7 @@
 """What a job does around its work: one line for an error, and complete files only."""
 
 import contextlib
-import os
+import logging
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from snakemake.iocontainers import Params
 
-from scripts.shared import run
 from scripts.shared.code import code_digest, digests
 from scripts.shared.job import job, whole_file, write_csv, write_parquet
 from scripts.shared.table_files import read_frames, read_parquet, read_table
+from scripts.shared.verify import changed_files, noted_sums
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +47,7 @@ def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned
     def ended(code, contents):
         params = Params(fromdict={"contents": contents, "n": 5})
         params.append(code)
-        described = SimpleNamespace(rule="r", log=["job.log"], params=params)
+        described = SimpleNamespace(rule="r", log=["job.log"], params=params, output=[])
         monkeypatch.setattr("__main__.snakemake", described, raising=False)
         with job():
             return "well"
@@ -90,19 +90,38 @@ def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
     assert pd.read_parquet("x.parquet")["a"].tolist() == [1, 2, 3]
 
 
-def test_the_run_repeats_each_unfinished_jobs_own_error_or_says_that_there_is_none():
-    for name, text in {
-        "old": "ERROR r: old",
-        "own": "x ERROR r: first\nx ERROR r: row 3\n",
-        "killed": "",
-    }.items():
-        Path(name).write_text(text)
-    os.utime("old", (1, 1))
-    said = "Error in rule r:\n    message: sbatch: none\n such. For further error details\n    jobid: 1\n"
-    killed, refused, own = run.last_words(["old", "own", "killed", "not begun"], said)
-    assert refused == "error: r: sbatch: none such."
-    assert own == "error: r: row 3"
-    assert killed == "error: killed has no error: was the job killed, or is the disk full?"
+def write_in_job(text, file, log):
+    """Run a job that writes the text, as Snakemake runs a script."""
+    logging.root.handlers.clear()  # each job is a process with a log of its own
+    described = SimpleNamespace(rule="r", log=[log], params=Params(), output=[file])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("__main__.snakemake", described, raising=False)
+        with job() as snakemake:
+            Path(snakemake.output[0]).write_text(text)
+
+
+@pytest.fixture
+def no_handlers():
+    """The logging of pytest, put back after jobs have set up theirs."""
+    before = list(logging.root.handlers)
+    yield
+    logging.root.handlers[:] = before
+
+
+@pytest.mark.usefixtures("no_handlers")
+def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted():
+    """Also after a rule with another log has written it again. A file that is gone counts for nothing."""
+    Path("logs").mkdir()
+    write_in_job("1", "x.csv", "logs/first.log")
+    write_in_job("1", "gone.csv", "logs/gone.log")
+    assert changed_files(noted_sums(Path("logs"))) == []
+
+    Path("x.csv").write_text("2")
+    Path("gone.csv").unlink()
+    assert changed_files(noted_sums(Path("logs"))) == ["x.csv"]
+
+    write_in_job("2", "x.csv", "logs/a_new_name.log")
+    assert changed_files(noted_sums(Path("logs"))) == []
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():

@@ -12,7 +12,8 @@ from scripts.paper.data import draw_checkins as checkins
 from scripts.paper.delta import draw_delta_surface as delta_surface
 from scripts.paper.trials import draw_estimates as estimates
 from scripts.paper.trials import draw_tv as tv
-from scripts.shared import style, wording
+from scripts.shared import maps, style, wording
+from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
 from scripts.shared.table_files import read_table
 from tests.shared.test_figures import cells
@@ -40,8 +41,8 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
     mechanisms = [lab(colour, seen) for colour in style.COLOURS.values()]
     distances = [np.linalg.norm(a - b) for i, a in enumerate(mechanisms) for b in mechanisms[:i]]
     assert min(distances) > 20  # 2.3 is just noticeable
-    empty, negative = (lab(style.HEAT(value)[:3], seen) for value in (np.nan, 2.0))
-    scale = [lab(colour, seen) for colour in style.HEAT(np.linspace(0, 1, 50))]
+    empty, negative = (lab(maps.HEAT(value)[:3], seen) for value in (np.nan, 2.0))
+    scale = [lab(colour, seen) for colour in maps.HEAT(np.linspace(0, 1, 50))]
     assert min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale) > 20
     assert np.linalg.norm(empty - negative) > 20
     assert np.all(
@@ -52,12 +53,12 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
 def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = style.new_figure(3).subplots()
-    image = style.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, style.count_norm(1, 8))
+    image = maps.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, maps.count_norm(1, 8))
     assert np.array_equal(np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]])
     [marks] = axes.collections
     assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
     # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
-    assert style.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(8 / 12, rel=0.01)
+    assert maps.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(8 / 12, rel=0.01)
 
 
 def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
@@ -67,7 +68,7 @@ def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(
         figure = style.new_figure(2)
         for axes in figure.subplots(1, 3):
             axes.plot([0, 1], [0, 3])
-        return [style.encoded(figure, kind) for kind in ("png", "pdf", "svg")]
+        return [encoded(figure, kind) for kind in ("png", "pdf", "svg")]
 
     first, execute = saved(), ConstrainedLayoutEngine.execute
 
@@ -84,7 +85,7 @@ def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     table = pd.DataFrame({"cell": np.arange(1, 90_001), "original": 1 / 90_000, "gaussian": -1e-5})
     runs = [estimates.Run(2, 2, 90_000, 1e-30, table.assign(**{"shuffle+INV": 2e-5}))]
-    pdf = style.encoded(estimates.draw(estimates.Runs(cells(True, 300, 300), runs), "fine"), "pdf")
+    pdf = encoded(estimates.draw(estimates.Runs(cells(True, 300, 300), runs), "fine"), "pdf")
     assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
 
 

@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
+from scripts.beyond.study.write_designs import LINES, designs_page
 from tests import ROOT
 from tests.quotes import filled
 from tests.workflow.conftest import Project
@@ -48,13 +50,23 @@ def test_documents_state_what_comes_out(full):
     for name, texts in quotes.items():
         said = " ".join(TEXTS[name].replace("**", "").split())
         assert [text for text in texts if filled(text, found) not in said] == [], name
-    made = (full.folder / "results/study/designs.md").read_text(encoding="utf-8").removeprefix("# ").strip()
-    assert [part for part in made.split("\n\n") if part not in TEXTS["docs/designs.md"]] == []
+    page = designs_page(pd.read_csv(full.folder / "results/study/study.csv"), LINES).removeprefix("# ")
+    assert [part for part in page.strip().split("\n\n") if part not in TEXTS["docs/designs.md"]] == []
     for name, text in TEXTS.items():
         for path in re.findall(r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", text):
             folder = full.folder if path.startswith("results") else ROOT
             some_commands_fill = path.startswith(("results/logs", "results/site", "data/raw"))
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
+
+
+def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_before_it():
+    """Else Snakemake takes the target for a second file of settings."""
+    commands = re.findall(r"snakemake [^`\n#]*--configfile [^`\n#]*", "\n".join(TEXTS.values()))
+    assert len(commands) >= 4
+    for command in commands:
+        words = command.split()
+        behind = words[words.index("--configfile") + 2 :]
+        assert behind == [] or behind[0].startswith("--"), command
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import numpy as np
 
 import tightshuffle
 from tightshuffle.arguments import Floats, OutsideRange, check_colluding
-from tightshuffle.cli.design_command import HEADER, cautions, row
+from tightshuffle.cli.design_command import HEADER, remarks, row
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -186,13 +186,14 @@ def _same_columns(rows: Rows) -> Rows:
     return filled_rows
 
 
-def designs(
-    n: float, k: float, eps: float, log10_delta: float, rounds: int, colluding: float
-) -> tuple[Rows, list[str]]:
-    """Every design for this guarantee, the most accurate first, and sentences about what to beware of."""
-    comparison = compare_designs(n, k, eps, log10_delta=log10_delta, rounds=rounds, colluding=colluding)
-    rows = [dict(zip(HEADER, row(design, n / k), strict=True)) for design in comparison.designs]
-    return rows, cautions(comparison, rounds)
+def designs(n: int, k: float, eps: float, rounds: int, **target: Any) -> tuple[Rows, list[str]]:
+    """Every design for this guarantee, the most accurate first, and sentences about the table.
+
+    ``target`` are the other arguments of `compare_designs`.
+    """
+    comparison = compare_designs(n, k, eps, rounds=rounds, **target)
+    rows = [dict(zip(HEADER, row(design), strict=True)) for design in comparison.designs]
+    return rows, remarks(comparison, n, rounds, target["participation"], target["share"])
 
 
 def written(log10_delta: float, side: Side) -> str:

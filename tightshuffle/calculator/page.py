@@ -15,7 +15,6 @@ def _():
     import tightshuffle
     from tightshuffle.calculator import answers, picture
     from tightshuffle.cli import values
-    from tightshuffle.cli.design_command import LEGEND
     from tightshuffle.cli.layout import what_is_left
     from tightshuffle.number_text import plain
     from tightshuffle.randomizers import BY_KEY
@@ -23,7 +22,6 @@ def _():
 
     return (
         BY_KEY,
-        LEGEND,
         Side,
         answers,
         argparse,
@@ -106,6 +104,8 @@ def _(argparse, fields, mo, values):
         "error": values.number,
         "delta": values.log10_delta,
         "colluding": values.users_or_share,
+        "participation": values.users_or_share,
+        "share": values.users_or_share,
     }
 
     def parsed(name, text):
@@ -268,11 +268,13 @@ dummies: {poisson_per_value: 5}
 @app.cell
 def _(mo):
     examples = {
-        "n": ("Users who report in each round, n", "100000"),
+        "n": ("Users who could report, n", "100000"),
         "k": ("Values, k", "256"),
         "eps": ("Target eps", "1"),
         "delta": ("delta", "1e-6"),
         "colluding": ("Users whose report the attacker knows", "0"),
+        "participation": ("The probability that a user reports in a round", "1"),
+        "share": ("The share of the users who hold the popular value", "0.1"),
     }
     target_fields = mo.ui.dictionary(
         {name: mo.ui.text(text, label=label) for name, (label, text) in examples.items()}
@@ -283,7 +285,6 @@ def _(mo):
 
 @app.cell
 def _(
-    LEGEND,
     alike,
     answers,
     attempt,
@@ -298,10 +299,9 @@ def _(
     def designs():
         target = {name: parsed(name, text) for name, text in target_fields.value.items()}
         log10_delta = target.pop("delta")
-        rows, cautions = answers.designs(log10_delta=log10_delta, rounds=target_rounds.value, **target)
+        rows, remarks = answers.designs(log10_delta=log10_delta, rounds=target_rounds.value, **target)
         title = "## Every design with this guarantee for all rounds, the most accurate first"
-        remarks = [f"- {line}" for line in (*cautions, *LEGEND)]
-        return [mo.md(title), table(rows), mo.md("\n".join(remarks))]
+        return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in remarks))]
 
     def groups():
         log10_delta = parsed("delta", delta_of_groups.value)

@@ -14,6 +14,7 @@ import tightshuffle
 from tightshuffle import methods
 from tightshuffle.arguments import OutsideRange, check_choice, check_colluding, check_n
 from tightshuffle.cli.layout import (
+    ERROR_OF_REPORTS,
     INDENT,
     USELESS_ERROR,
     Answer,
@@ -22,6 +23,7 @@ from tightshuffle.cli.layout import (
     one_or_all,
     table,
     what_is_left,
+    who_is_protected,
 )
 from tightshuffle.cli.values import histogram
 from tightshuffle.number_text import plain
@@ -38,13 +40,14 @@ _NEIGHBOURS = {  # --deletion -> what the Gaussian's sigma is for
 _DEFAULTS: dict[str, Any] = {
     "randomizer": "grr",
     "colluding": 0,
+    "participation": 1,
     "rounds": 1,
     "error": None,
     "release": "reports",
     "deletion": False,
 }
 _RELEASE_OPTIONS = ("release", "deletion")
-_BATCH_OPTIONS = ("k", "eps0", "randomizer", "colluding", "rounds", *_RELEASE_OPTIONS)
+_BATCH_OPTIONS = ("k", "eps0", "randomizer", "colluding", "participation", "rounds", *_RELEASE_OPTIONS)
 
 
 @dataclass(frozen=True)
@@ -311,6 +314,10 @@ def _plan_text(
     lines += [largest, remaining, "", f"{heading}:", *_error_lines(options, eps / rounds, plan)]
 
     lines += ["", f"The Gaussian's sigma is for {_NEIGHBOURS[options.get('deletion', False)]}."]
+    participation = options.get("participation", 1)
+    lines += who_is_protected(participation)
+    if participation < 1:
+        lines.append(ERROR_OF_REPORTS)
     if max(plan.tv.values()) > 1:
         lines += ["", USELESS_ERROR]
     return "\n".join(lines)
@@ -338,6 +345,8 @@ def _answer_users(arguments: Namespace) -> Answer:
     users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **setting)
     guarantee = f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
     text = f"{guarantee}, {_written(setting)}\n\nfewest users   {users}"
+    if arguments.participation != 1:
+        text = "\n".join([text, "", *who_is_protected(arguments.participation)])
     return Answer(text, {**setting, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users})
 
 

@@ -4,24 +4,44 @@ from argparse import Namespace
 from typing import Any
 
 from tightshuffle.arguments import check_colluding
-from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, Answer, delta_text, table, what_is_left
+from tightshuffle.cli.layout import (
+    ERROR_OF_REPORTS,
+    USELESS_EPS,
+    USELESS_ERROR,
+    Answer,
+    delta_text,
+    table,
+    what_is_left,
+    who_is_protected,
+)
 from tightshuffle.number_text import plain
 from tightshuffle.planning.designs import Comparison, Design, compare_designs
+from tightshuffle.planning.plan import expected_reports
 
 HEADER = (
     "design",
+    "popular value",
+    "rare value",
     "error",
-    "users per value",
     "messages",
+    "bits",
     "left if it fails",
     "who is trusted",
     "parameters",
 )
-DEFAULTS = {"rounds": 1, "values_per_user": 1, "colluding": 0}
-LEGEND = (
+DEFAULTS = {
+    "rounds": 1,
+    "values_per_user": 1,
+    "colluding": 0,
+    "participation": 1,
+    "share": 0.1,
+    "parties": 2,
+    "honest": 1,
+}
+_LEGEND = (
+    "rare value: the same of a value that nobody holds.",
     "error: expected total variation error of one round, for uniform data and before projection.",
-    "users per value: mean error of one value's count, in users, beside the average count.",
-    "messages: per user and round; a report for sums is one message of k bits.",
+    "messages, bits: per user and round; a report for sums is one message of k bits.",
     "left if it fails: total eps over all rounds, with delta = 0, if the trusted party fails.",
     "With dummies alone, the shuffler sees all values unless users encrypt them for the analyst.",
     "The shuffler and the analyst must not collude.",
@@ -41,19 +61,16 @@ def answer_design(arguments: Namespace) -> Answer:
     if "colluding" in setting:  # a share of the users is shown as their number
         setting["colluding"] = int(check_colluding(setting["colluding"], setting["n"]))
 
-    users_per_value = setting["n"] * setting.get("values_per_user", 1) / setting["k"]
-    rows = [row(design, users_per_value) for design in comparison.designs]
     left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
     if left_out:
         left_out.append("")
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",
-        table([HEADER, *rows]),
+        table([HEADER, *map(row, comparison.designs)]),
         "",
         *left_out,
-        *LEGEND,
-        *cautions(comparison, setting.get("rounds", 1)),
+        *remarks(comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share),
     ]
     record: dict[str, Any] = {
         **setting,
@@ -65,29 +82,35 @@ def answer_design(arguments: Namespace) -> Answer:
     return Answer("\n".join(lines), record)
 
 
-def row(design: Design, users_per_value: float) -> tuple[str, ...]:
-    """The texts of a design's line; ``users_per_value``: how many users hold a value, on average."""
+def row(design: Design) -> tuple[str, ...]:
+    """The texts of a design's line."""
     return (
         design.name,
+        _users(design.popular_error),
+        _users(design.rare_error),
         f"{design.error:.3g}",
-        f"{_users(design.users_per_value)} of {_users(users_per_value)}",
         f"{design.messages_per_user:.4g}",
+        f"{design.bits_per_user:.4g}",
         what_is_left(design.eps_if_it_fails),
         design.trust,
         design.parameters,
     )
 
 
-def cautions(compared: Comparison, rounds: int) -> list[str]:
-    """Sentences about what a reader of the table must not overlook; none where there is nothing."""
-    sentences = []
+def remarks(compared: Comparison, n: int, rounds: int, participation: float, share: float) -> list[str]:
+    """What the columns are, and what a reader of the table must not overlook, in sentences."""
+    holders = _users(share * expected_reports(n, participation))
+    sentences = [
+        "popular value: mean error, in users, of the count of a value that a share of"
+        f" {share:g} of the users hold ({holders}).",
+        *_LEGEND,
+        *who_is_protected(participation),
+    ]
+    if participation < 1:
+        sentences.append(ERROR_OF_REPORTS)
     if min(design.eps_if_it_fails for design in compared.designs) >= USELESS_EPS:
         none = f"For {rounds} rounds, none" if rounds > 1 else "None"
         sentences.append(f"{none} of these designs protects anybody if the shuffler or the aggregators fail.")
-    if rounds > 1:
-        sentences.append(
-            "n is the number of users who report in each round; tightshuffle collection takes participation."
-        )
     if max(design.error for design in compared.designs) > 1:
         sentences.append(USELESS_ERROR)
     return sentences

@@ -8,7 +8,15 @@ from tightshuffle.arguments import check_one, check_rounds, check_whole
 from tightshuffle.cli.layout import Answer, delta_text, table
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
-from tightshuffle.dummies.laws import Law, expected_tv, parse_law, poisson
+from tightshuffle.dummies.laws import (
+    MOST_PARTIES,
+    Law,
+    error_of_parties,
+    expected_tv,
+    parse_law,
+    poisson,
+    sum_of_parties,
+)
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS
@@ -46,7 +54,13 @@ def answer_dummies(arguments: Namespace) -> Answer:
             f" {arguments.values_per_user}; got {rounds}"
         )
 
+    parties = check_whole("parties", arguments.parties, 1, MOST_PARTIES)
+    honest = check_whole("honest", arguments.honest, 1, parties)
+
     setting = {name: getattr(arguments, name) for name in ("n", "k", "values_per_user", "rounds")}
+    if parties > 1:
+        setting["parties"] = parties
+        setting["honest"] = honest
     if arguments.law:
         return _answer_law(arguments, setting)
     return _answer_designs(arguments, setting)
@@ -55,14 +69,16 @@ def answer_dummies(arguments: Namespace) -> Answer:
 def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     """The eps of the law that the user names, and its error."""
     law = parse_law(arguments.law)
-    low = _eps_of_law(law, arguments.delta, setting, side=Side.LOWER)
-    high = _eps_of_law(law, arguments.delta, setting, side=Side.UPPER)
-    error = expected_tv(law, n=setting["n"], k=setting["k"])
+    parties = setting.get("parties", 1)
+    secret = sum_of_parties(law, setting.get("honest", 1))
+    low = _eps_of_law(secret, arguments.delta, setting, side=Side.LOWER)
+    high = _eps_of_law(secret, arguments.delta, setting, side=Side.UPPER)
+    error = expected_tv(law, n=setting["n"], k=setting["k"], parties=parties)
     lines = [
         f"eps at delta = {delta_text(arguments.delta)}, for every dataset, {_written(setting)}",
         "",
         f"between {plain(low, side=Side.LOWER)} and {plain(high, side=Side.UPPER)}",
-        f"dummies per value, on average   {law.mean:.6g}",
+        f"dummies per value, on average   {parties * law.mean:.6g}",
         f"expected total variation error  {error:.4g}",
     ]
     record = {
@@ -71,7 +87,7 @@ def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
         "log10_delta": arguments.delta,
         "eps": high,
         "eps_at_least": low,
-        "mean": law.mean,
+        "mean": parties * law.mean,
         "expected_tv": error,
     }
     return Answer("\n".join(lines), record)
@@ -93,19 +109,20 @@ def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
 
     rows: list[tuple[str, ...]] = [_HEADER]
     records = []
-    for party, law in designs:
+    for added_by, law, parties in designs:
+        mean = parties * law.mean
         record = {
             "law": law.name,
-            "added_by": party,
-            "mean": law.mean,
-            "expected_tv": expected_tv(law, n=n, k=k),
-            "messages_per_user": setting["values_per_user"] + k * law.mean / n,
-            "ratio": law.absolute_error / gaussian_error,
+            "added_by": added_by,
+            "mean": mean,
+            "expected_tv": expected_tv(law, n=n, k=k, parties=parties),
+            "messages_per_user": setting["values_per_user"] + k * mean / n,
+            "ratio": error_of_parties(law, parties) / gaussian_error,
         }
         records.append(record)
-        name = law.name if party == "shuffler" else "poisson"
+        name = "poisson" if added_by == "devices" else law.name
         texts = [f"{record[key]:.4g}" for key in ("mean", "messages_per_user", "expected_tv")]
-        rows.append((name, party, *texts, f"{record['ratio']:.3f}"))
+        rows.append((name, added_by, *texts, f"{record['ratio']:.3f}"))
 
     mean_text = plain(mean_per_device, 4, side=Side.UPPER)
     lines = [
@@ -128,10 +145,11 @@ def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
 
 def _find_laws(
     arguments: Namespace, setting: dict[str, Any], gaussian_error: float
-) -> tuple[float, list[tuple[str, Law]]]:
-    """The mean of a device's Poisson law, and every law to show with who adds it.
+) -> tuple[float, list[tuple[str, Law, int]]]:
+    """The mean of a device's Poisson law, and every law to show, with who adds it and how many parties do.
 
-    A cut law with fewer dummies than the best one, whose error is near the Gaussian's, is shown, too.
+    A cut law with fewer dummies than the best one, whose error is near the larger one of the Gaussian's and
+    the best law's, is shown, too.
     """
     guarantee = {
         "log10_delta": arguments.delta,
@@ -140,15 +158,21 @@ def _find_laws(
     }
     n, eps = setting["n"], arguments.eps
     mean_per_device = smallest_poisson_mean(eps, **guarantee, devices=n, colluding=arguments.colluding)
-    best = best_cut_law(eps, **guarantee)
-    cheap = best_cut_law(eps, **guarantee, absolute_error=_NEAR * gaussian_error)
+    parties = setting.get("parties", 1)
+    added_by = "shuffler" if parties == 1 else f"each of {parties} parties"
+    guarantee.update(parties=parties, honest=setting.get("honest", 1))
 
-    designs: list[tuple[str, Law]] = []
-    if cheap.mean >= best.mean or cheap.absolute_error > best.absolute_error:
-        designs.append(("shuffler", best))
+    best = best_cut_law(eps, **guarantee)
+    best_error = error_of_parties(best, parties)
+    largest_error = max(best_error, _NEAR * gaussian_error)
+    cheap = best_cut_law(eps, **guarantee, absolute_error=largest_error)
+
+    designs: list[tuple[str, Law, int]] = []
+    if cheap.mean >= best.mean or error_of_parties(cheap, parties) > best_error:
+        designs.append((added_by, best, parties))
     if cheap.mean < best.mean:
-        designs.append(("shuffler", cheap))
-    designs.append(("devices", poisson(mean_per_device * n)))
+        designs.append((added_by, cheap, parties))
+    designs.append(("devices", poisson(mean_per_device * n), 1))
     return mean_per_device, designs
 
 

@@ -15,6 +15,7 @@ _WIDTH = 100
 # From this eps on nothing useful is left: who thinks that two values are equally likely can be 99.75 % sure
 # of one of them after seeing the report, since e^6 = 403.
 USELESS_EPS = 6.0
+ERROR_OF_REPORTS = "Errors are those of the expected number of reports; users who are missing add to them."
 USELESS_ERROR = "An error above 1 means that the estimate is useless."
 
 
@@ -75,6 +76,16 @@ def what_is_left(eps: float) -> str:
     if eps >= USELESS_EPS:
         return f"nothing useful (eps {math.ceil(eps)})"
     return f"eps {plain(eps, 4, side=Side.UPPER)}"
+
+
+def who_is_protected(participation: float) -> list[str]:
+    """Sentences that say what n is, and whom the guarantee is for."""
+    if participation == 1:
+        return ["n is how many users report in each round, and the guarantee is for each of them."]
+    return [
+        f"n is how many users could report. In each round a user does with probability {participation:g}.",
+        "The guarantee is for a user who reports in every round, and does not hide who reports.",
+    ]
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

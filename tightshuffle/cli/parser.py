@@ -90,14 +90,14 @@ examples:
 _DESIGN = """\
 Which design to run: every one at its best parameters for (eps, delta), the most accurate first.
 
-Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; values sent as
-they are, hidden by dummies; and for comparison two mechanisms of a curator who sees all values. n is how many
-users report in each round.
+Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; sums to which
+aggregators add noise; values sent as they are, hidden by dummies; and for comparison two mechanisms of a
+curator who sees all values. The first one has the smallest error of a value that many users hold.
 """
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
-  tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --rounds 52
+  tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --rounds 52 --participation 80%
 
 In JSON, a null stands for infinity. `tightshuffle plan` and `tightshuffle dummies` say more of one design.
 """
@@ -113,6 +113,7 @@ _DUMMIES_EXAMPLES = """\
 examples:
   tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6
   tightshuffle dummies --n 100000 --k 256 --delta 1e-6 --law geometric:27:0.608 --rounds 4
+  tightshuffle dummies --n 100000 --k 256 --eps 1 --delta 1e-6 --parties 2 --honest 1
 """
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
@@ -229,6 +230,26 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "default": 1,
         "help": "how many different values a user reports per round, at most (default 1)",
     },
+    "--participation": {
+        "metavar": "A",
+        "type": values.users_or_share,
+        "default": 1,
+        "help": "the probability that a user reports in a round, such as 80%% or 0.8 (default 1); N is then"
+        " how many could report",
+    },
+    "--parties": {
+        "metavar": "P",
+        "type": values.whole,
+        "default": 1,
+        "help": "how many parties add numbers of the same law (default 1)",
+    },
+    "--honest": {
+        "metavar": "H",
+        "type": values.whole,
+        "default": 1,
+        "help": "how many of them, at least, tell nobody their numbers (default 1): theirs alone guarantee"
+        " (eps, delta)",
+    },
     "--release": {
         "choices": RELEASES,
         "default": "reports",
@@ -280,22 +301,27 @@ def make_parser() -> argparse.ArgumentParser:
     _add(users, "--n", "--data")
     error = "find the fewest users whose expected total variation error is at most this"
     users.add_argument("--error", metavar="TV", type=values.number, help=error)
-    _add(plan, "--k", "--randomizer", "--colluding", *_GUARANTEE)
+    _add(plan, "--k", "--randomizer", "--colluding", "--participation", *_GUARANTEE)
     _add(plan, "--eps", required=True)
     _add(plan, "--delta", nargs="+")
 
     batch = add("users", "the fewest users for (eps, delta): the least batch", _USERS, _USERS_EXAMPLES)
-    _add(batch, *_SETTING, *_GUARANTEE, "--delta")
+    _add(batch, *_SETTING, "--participation", *_GUARANTEE, "--delta")
     batch.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, >= 0")
 
     design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
-    _add(design, "--delta", "--rounds", "--values-per-user", "--colluding")
+    _add(design, "--delta", "--rounds", "--values-per-user", "--colluding", "--participation")
+    aggregators = "how many aggregators add noise to the sums (default 2)"
+    _add(design, "--parties", default=2, help=aggregators)
+    _add(design, "--honest")
+    share = "the share of the users who hold the popular value, such as 10%% (default) or 0"
+    design.add_argument("--share", metavar="F", type=values.users_or_share, default=0.1, help=share)
     design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
 
     dummies = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
     _add(dummies, "--n", "--k", required=True)
-    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user")
+    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user", "--parties", "--honest")
     eps_or_law = dummies.add_mutually_exclusive_group(required=True)
     eps_or_law.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
     eps_or_law.add_argument("--law", metavar="LAW", help=LAWS)

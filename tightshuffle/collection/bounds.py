@@ -8,6 +8,7 @@ Lower: delta of a dataset in which all other users hold the same third value, or
 ``eps`` (points,) everywhere; ``group`` is that of the target user.
 """
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -19,6 +20,8 @@ from tightshuffle.bounds.single_value import log10_smaller
 from tightshuffle.collection.cover import Cover, ln_delta
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.collection.third_value import ln_delta_of_third_value
+from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.dummies.laws import Law
 from tightshuffle.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import points_of_randomizers
@@ -53,6 +56,12 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
     return _below_eps0(lambda points: _ln_lower(data, points, group), data, eps, group)
 
 
+@functools.lru_cache(maxsize=16)
+def hidden_by_law(law: Law, side: Side = Side.UPPER, rounds: int = 1) -> HiddenByDummies:
+    """delta of values sent as they are: other users only shift the counts, whoever takes part."""
+    return HiddenByDummies(law, rounds=rounds, side=side)
+
+
 def log10_third_value(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     """log10 of a lower bound on delta of one dataset, in which all other users hold a third value; (points,).
 
@@ -81,6 +90,8 @@ def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, g
 
 def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     """ln of the smallest of our upper bounds on delta, if it is known who takes part; (points,)."""
+    if data.dummies.parsed_law is not None:
+        return hidden_by_law(data.dummies.parsed_law).ln_delta(eps)
     cover = _cover(data, group)
     if data.randomizer != "grr":
         bound = _ln_of_references(data, eps, group, Side.UPPER, cover, width)
@@ -202,6 +213,8 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
     """ln of the largest of our lower bounds on delta; (points,), -inf where none is known."""
+    if data.dummies.parsed_law is not None:
+        return hidden_by_law(data.dummies.parsed_law, Side.LOWER).ln_delta(eps)
     no_bound = np.full(eps.shape, -np.inf)
     if data.dummies.probability_per_user_and_value:  # they are not drawn one by one from u
         return no_bound

@@ -22,6 +22,7 @@ from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
 from tightshuffle.collection import bounds, errors, sums
 from tightshuffle.collection.data import Data, Group
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.side import Side
 
@@ -145,7 +146,7 @@ class Collection(Data):
             return min(summed_rounds.epsilon(target_log10_delta) for summed_rounds in summed)
         if self._is_single:
             return self._epsilon_of_round(target_log10_delta, group, Side.UPPER, unseen)
-        eps = float(self._upper_rounds(group, unseen).epsilon(target_log10_delta))
+        eps = float(self._upper_rounds(group, unseen).epsilon(log10_delta=target_log10_delta))
         return math.inf if math.isnan(eps) else eps
 
     def delta(self, eps: float, **arguments: Any) -> float:
@@ -232,7 +233,7 @@ class Collection(Data):
         lower_rounds = self._lower_rounds(group, unseen)
         if lower_rounds is None:
             return eps
-        return max(eps, lower_rounds.epsilon(target_log10_delta))
+        return max(eps, lower_rounds.epsilon(log10_delta=target_log10_delta))
 
     def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
         bound = functools.partial(self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS)
@@ -267,16 +268,30 @@ class Collection(Data):
             summed.append(self._cache[key])
         return summed
 
-    def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds:
+    def _rounds_of_law(self, group: str | None, unseen: bool, side: Side) -> HiddenByDummies | None:
+        """All rounds of the dummies' law together; None without one, or if rounds differ by chance."""
+        law = self.dummies.parsed_law
+        if law is None or self.then or (unseen and self.group_named(group).participation < 1):
+            return None
+        return bounds.hidden_by_law(law, side, self.rounds)
+
+    def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
+        rounds_of_law = self._rounds_of_law(group, unseen, Side.UPPER)
+        if rounds_of_law is not None:
+            return rounds_of_law
         key = (group, unseen, "upper")
         if key not in self._cache:
             curves = [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
             self._cache[key] = Rounds(curves)
         return self._cache[key]
 
-    def _lower_rounds(self, group: str | None, unseen: bool) -> LowerRounds | None:
+    def _lower_rounds(self, group: str | None, unseen: bool) -> LowerRounds | HiddenByDummies | None:
         """The rounds where all other users hold a third value; None for one round, or without a bound."""
-        if self._is_single or self.randomizer != "grr" or self.cells == 2:
+        if self._is_single:
+            return None
+        if self.dummies.law is not None:
+            return self._rounds_of_law(group, unseen, Side.LOWER)
+        if self.randomizer != "grr" or self.cells == 2:
             return None
         if unseen and self.group_named(group).participation < 1:
             return None

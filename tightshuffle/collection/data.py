@@ -11,8 +11,10 @@ from tightshuffle.arguments import (
     check_flag,
     check_number,
     check_one,
+    check_participation,
     check_whole,
 )
+from tightshuffle.dummies.laws import Law, parse_law
 from tightshuffle.points import (
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
@@ -66,12 +68,7 @@ class Group:
             raise ValueError(where + str(error)) from None
         object.__setattr__(self, "users", users)
 
-        check_number(
-            f"{where}participation",
-            self.participation,
-            "a probability above 0",
-            lambda x: 0 < x <= 1,
-        )
+        check_participation(self.participation, where)
         if self.eps0 is not None:
             check_number(
                 f"{where}eps0",
@@ -108,14 +105,25 @@ class Dummies:
     probability_per_user_and_value : float, from 0 to 1
         Every user's device adds one report of each value with this probability, independently. The bound
         counts only devices that send exactly one.
+    law : str, or None
+        The law of how many the shuffler adds of every value, as for `dummies.laws.parse_law`, or of the noise
+        that aggregators add to its sum. It is for groups with eps0 = inf, and for no other dummies beside it.
     """
 
     number: int = 0
     poisson_per_value: float = 0.0
     poisson_per_user_and_value: float = 0.0
     probability_per_user_and_value: float = 0.0
+    law: str | None = None
+    # A file is read once, here.
+    _law: Law | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if self.law is not None:
+            try:
+                object.__setattr__(self, "_law", parse_law(self.law))
+            except ValueError as error:
+                raise ValueError(f"dummies: {error}") from None
         check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
         self._check_rate("poisson_per_value", float(LARGEST_N_OF_UPPER))
         self._check_rate("poisson_per_user_and_value", float(LARGEST_N_OF_UPPER))
@@ -125,8 +133,16 @@ class Dummies:
         number = getattr(self, name)
         check_number(f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest)
 
+    @property
+    def parsed_law(self) -> Law | None:
+        """The law that is named by ``law``."""
+        return self._law
+
     def variance(self, users: float, k: int, support: float) -> float:
-        """Variance of how many dummies support one value: each does with probability ``support``."""
+        """Variance of how many dummies support one value: each does with probability ``support``.
+
+        Those of a ``law`` do not count.
+        """
         poisson_mean = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
         of_poisson = poisson_mean * support
         of_number = self.number * support * (1 - support)
@@ -194,6 +210,14 @@ class Data:
             raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
 
     def _check_dummies(self) -> None:
+        if self.dummies.law is not None:
+            if self.dummies != Dummies(law=self.dummies.law):
+                raise ValueError("dummies: law must be alone, without other dummies")
+            for group in self.groups:
+                if group.eps0 != math.inf:
+                    raise ValueError(
+                        f"dummies: law is for groups with eps0 = inf; group {group.name!r} has {group.eps0}"
+                    )
         if self.dummies.probability_per_user_and_value and self.randomizer != "grr":
             raise ValueError(
                 f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"

@@ -7,8 +7,10 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Floats
 from tightshuffle.collection.data import Data, Group
+from tightshuffle.dummies.laws import Law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers.base import SupportRandomizer
+from tightshuffle.randomizers.expected_errors import mean_absolute
 
 
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
@@ -20,16 +22,23 @@ def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
     includes the error of not asking everybody, and colluding users' reports are used. It is nan for a matrix,
     unless everybody takes part. ValueError for ``shares`` that do not fit k.
     """
-    shares = _checked_shares(data, shares)
+    return float(errors_of_values(data, _checked_shares(data, shares)).sum()) / 2
+
+
+def errors_of_values(data: Data, shares: Floats) -> Floats:
+    """Expected absolute errors of the estimated shares of values, (v,), which ``shares`` (v,) of users hold.
+
+    Else as `expected_error`. For a matrix, ``shares`` are those of all k values.
+    """
     users = sum(group.users for group in data.groups)
     randomizer = data.randomizer_of(data.groups[0])
     if randomizer is not None and not isinstance(randomizer, SupportRandomizer):
         if any(group.participation < 1 for group in data.groups):
-            return math.nan
-        return _half_sum_of_errors(randomizer.variance(shares, users))
+            return np.full(shares.shape, np.nan)
+        return _mean_absolute(randomizer.variance(shares, users))
 
     of_dummies = data.dummies.variance(users, data.cells, _support_probability_of_dummy(data))
-    variance = np.full(data.cells, of_dummies)
+    variance = np.full(shares.shape, of_dummies)
     slope = 0.0
     for group in data.groups:
         p_star, q_star = _support_probabilities(data, group)
@@ -38,8 +47,19 @@ def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
         slope += group.users * (p - q)
 
     if slope == 0:  # eps0 is so small that both probabilities are the same float
-        return math.inf
-    return _half_sum_of_errors(variance / slope**2)
+        return np.full(shares.shape, np.inf)
+    law = data.dummies.parsed_law
+    if law is None:
+        return _mean_absolute(variance / slope**2)
+    variances, places = np.unique(variance, return_inverse=True)
+    return np.array([_error_beside_normal(law, number) for number in variances])[places] / slope
+
+
+def _error_beside_normal(law: Law, variance: float) -> float:
+    """The mean absolute error of a count with a number of this law, and a normal error of this variance."""
+    if variance == 0:
+        return law.absolute_error
+    return float(np.exp(law.log_mass) @ mean_absolute(math.sqrt(variance), law.distances()))
 
 
 def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
@@ -87,9 +107,9 @@ def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.Array
     for group in data.groups:
         variance += group.users * shares * group.participation * (1 - group.participation)
     expected_users = sum(group.users * group.participation for group in data.groups)
-    return _half_sum_of_errors(variance / expected_users**2)
+    return float(_mean_absolute(variance / expected_users**2).sum()) / 2
 
 
-def _half_sum_of_errors(variances: Floats) -> float:
-    """Half the expected absolute values of normal variables of mean 0, summed; variances may be 0."""
-    return float(np.sqrt(2 / np.pi * variances).sum()) / 2
+def _mean_absolute(variances: Floats) -> Floats:
+    """The expected absolute values of normal variables of mean 0; variances may be 0."""
+    return np.asarray(np.sqrt(2 / np.pi * variances))

@@ -12,7 +12,7 @@ from tightshuffle.arguments import check_installed, check_path
 from tightshuffle.collection.collection import Collection
 from tightshuffle.collection.data import NESTED, Dummies, Group
 
-_TEXTS = ("randomizer", "name", "release")
+_TEXTS = ("randomizer", "name", "release", "law")
 _WHOLE = ("k", "rounds", "users", "number")
 _MOST_CHARACTERS = 1_000_000
 _INFINITIES = (".inf", "+.inf")  # as YAML writes them

@@ -1,4 +1,7 @@
-"""The best law of dummies for a guarantee, if users send their values as they are.
+"""The best law of dummies for a guarantee, if users send their values as they are, and of aggregators' noise.
+
+Each of several parties adds a number with the same law. Whoever colludes with some of them knows their
+numbers, so those of the honest ones have to be enough, and the error is that of all.
 
 Of the cut laws P(z) ~ exp(-|z - mean|^power / s), with powers from 1 (geometric) to 2 (Gaussian), the
 geometric law is best for one round: all its losses have the same size. The more rounds and values per user,
@@ -25,7 +28,18 @@ from tightshuffle.arguments import (
     renamed,
 )
 from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
-from tightshuffle.dummies.laws import LARGEST_MEAN, MOST_NUMBERS, Law, cut_power, poisson
+from tightshuffle.dummies.laws import (
+    LARGEST_MEAN,
+    MOST_NUMBERS,
+    MOST_NUMBERS_OF_SUM,
+    MOST_PARTIES,
+    Law,
+    cut_power,
+    error_of_parties,
+    noise,
+    poisson,
+    sum_of_parties,
+)
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guarantee
@@ -55,17 +69,22 @@ def best_cut_law(
     rounds: int = 1,
     neighbours: str = "replace",
     absolute_error: float | None = None,
+    parties: int = 1,
+    honest: int = 1,
 ) -> Law:
     """The cut law with the fewest dummies per value, for a guarantee and an error. Only shufflers can add it.
 
     ``eps`` is above 0, ``delta`` in (0, 1), or ``log10_delta`` < 0 is given instead. ``absolute_error`` is
-    the largest of a value's count, by default 0.3 % more than the least that cut laws reach. The others are
+    the largest of a value's count, by default 0.3 % more than the least that cut laws reach. So many
+    ``parties`` add dummies with this law, of whom ``honest`` ones do not tell their numbers. The others are
     those of `HiddenByDummies`. ValueError names a bad argument; also if no law of the family has so small an
     error.
     """
-    guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
+    guarantee = _Guarantee.checked(
+        eps, delta, log10_delta, values_per_user, rounds, neighbours, parties, honest
+    )
     least_deviations = _least_deviations(guarantee)
-    errors = {power: _error(power, deviation) for power, deviation in least_deviations.items()}
+    errors = {power: _error(power, deviation, parties) for power, deviation in least_deviations.items()}
     least_error = min(errors.values())
     largest_error = _CLOSE * least_error
     if absolute_error is not None:
@@ -83,16 +102,50 @@ def best_cut_law(
     if best is None:
         raise ValueError(f"absolute_error must be above {least_error:.6g}; got {largest_error:g}")
 
-    # The smallest whole mean, and then the smallest deviation for it, rounded up.
+    # The smallest whole mean, and then the smallest deviation for it.
     power, deviation = best.power, best.deviation
     mean = _least_mean(guarantee, best)
     surplus = functools.partial(guarantee.surplus, power, mean)
     smallest = _smallest(surplus, deviation, guarantee.slope, high=deviation)
-    unit = 10.0 ** (math.floor(math.log10(smallest)) + 1 - _DIGITS)
-    rounded = float(f"{math.ceil(smallest / unit) * unit:.{_DIGITS}g}")
-    if guarantee.surplus(power, mean, rounded) <= 0:
+    rounded = _rounded_up(smallest)
+    if surplus(rounded) <= 0:
         deviation = rounded
     return cut_power(mean, power, deviation)
+
+
+def best_noise(
+    eps: float,
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    values_per_user: int = 1,
+    rounds: int = 1,
+    neighbours: str = "replace",
+    parties: int = 2,
+    honest: int = 1,
+) -> Law:
+    """The power law with the least error that each party adds to every sum, as `noise`, for a guarantee.
+
+    Parameters and errors are those of `best_cut_law`. The law is not cut, since a sum may be negative.
+    """
+    guarantee = _Guarantee.checked(
+        eps, delta, log10_delta, values_per_user, rounds, neighbours, parties, honest
+    )
+    deviations = _least_deviations(guarantee)
+    power = min(deviations, key=lambda power: _error(power, deviations[power], parties))
+
+    surplus = functools.partial(guarantee.surplus_uncut, power, rough=False)
+    smallest = _smallest(surplus, deviations[power], guarantee.slope, high=deviations[power])
+    deviation = _rounded_up(smallest)
+    if surplus(deviation) > 0:
+        deviation = smallest
+    return noise(power, deviation, guarantee.mean_of_rare_ends(power, deviation))
+
+
+def _rounded_up(deviation: float) -> float:
+    """The deviation with five digits."""
+    unit = 10.0 ** (math.floor(math.log10(deviation)) + 1 - _DIGITS)
+    return float(f"{math.ceil(deviation / unit) * unit:.{_DIGITS}g}")
 
 
 class _Candidate(NamedTuple):
@@ -187,6 +240,7 @@ class _Guarantee:
     values: int
     rounds: int
     neighbours: str
+    honest: int = 1
 
     @classmethod
     def checked(
@@ -197,6 +251,8 @@ class _Guarantee:
         values: int,
         rounds: int,
         neighbours: str,
+        parties: int = 1,
+        honest: int = 1,
     ) -> "_Guarantee":
         """The guarantee with these arguments; ValueError names a bad one."""
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
@@ -209,7 +265,8 @@ class _Guarantee:
         rounds = check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
-        return cls(check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours)
+        honest = check_whole("honest", honest, 1, check_whole("parties", parties, 1, MOST_PARTIES))
+        return cls(check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours, honest)
 
     @property
     def counts(self) -> int:
@@ -227,7 +284,7 @@ class _Guarantee:
     def guess_deviation(self, power: float) -> float:
         """About the deviation of a law that is not cut, with the guarantee."""
         squared_ratio = _information(power) if self.counts >= _MANY else power / 2
-        return self.gaussian * math.sqrt(squared_ratio)
+        return self.gaussian * math.sqrt(squared_ratio / self.honest)
 
     @property
     def slope(self) -> float:
@@ -237,18 +294,19 @@ class _Guarantee:
         return float(np.diff(-deltas)[0] / np.diff(np.log(scales))[0])
 
     def surplus_of_law(self, law: Law, rough: bool = False) -> float:
-        """Natural log of delta over the delta of the guarantee."""
-        bound = HiddenByDummies(law, self.values, self.rounds, self.neighbours, rough=rough)
+        """Natural log of delta over the delta of the guarantee, if each honest party adds by this law."""
+        total = sum_of_parties(law, self.honest)
+        bound = HiddenByDummies(total, self.values, self.rounds, self.neighbours, rough=rough)
         return float(bound.ln_delta(np.array([self.eps]))[0] - self.ln_delta)
 
     def surplus(self, power: float, mean: int, deviation: float, rough: bool = False) -> float:
         """`surplus_of_law` for a cut law, at least -10."""
         return max(self.surplus_of_law(cut_power(mean, power, deviation), rough), -10.0)
 
-    def surplus_uncut(self, power: float, deviation: float) -> float:
-        """About `surplus` of a law whose ends hardly count."""
-        mean = self.mean_of_rare_ends(power, deviation)
-        return self.surplus(power, mean, deviation, rough=True)
+    def surplus_uncut(self, power: float, deviation: float, rough: bool = True) -> float:
+        """`surplus` of the law that is not cut. Numbers that hardly count are as bad as they can be."""
+        law = noise(power, deviation, self.mean_of_rare_ends(power, deviation))
+        return max(self.surplus_of_law(law, rough), -10.0)
 
     def mean_of_rare_ends(self, power: float, deviation: float) -> int:
         """The mean at which the ends of a law hardly count."""
@@ -260,7 +318,8 @@ class _Guarantee:
         integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
         exponent = math.log(self.counts / integral) - ln_probability
         reach: float = deviation * (power * max(exponent, 0.0)) ** (1 / power)
-        if 2 * reach > MOST_NUMBERS:
+        most = MOST_NUMBERS if self.honest == 1 else MOST_NUMBERS_OF_SUM / self.honest
+        if 2 * reach > most:
             raise _too_many(self.eps)
         return max(1, math.ceil(reach))
 
@@ -326,7 +385,7 @@ def _smallest(
     return min(smallest, math.exp(ln_high), high)
 
 
-def _error(power: float, deviation: float) -> float:
-    """The mean absolute error of a law that is not cut."""
-    mean = math.ceil(deviation * (power * 30.0) ** (1 / power))
-    return cut_power(mean, power, deviation).absolute_error
+def _error(power: float, deviation: float, parties: int) -> float:
+    """The mean absolute error of the sum of so many numbers of a law that is not cut."""
+    reach = math.ceil(deviation * (power * 30.0) ** (1 / power))
+    return error_of_parties(noise(power, deviation, reach), parties)

@@ -101,8 +101,8 @@ class HiddenByDummies(Composition):
         # Losses are differences of exponents; probabilities are sums of losses, from the likeliest number on.
         ln_masses = law.log_mass[is_counted]
         deepest = float(np.abs(ln_masses).max())
-        self._shift = changed_counts * (16 * _ULP * (1 + deepest + reach) + _SNAP * spacing)
-        error = _ULP * (ln_masses.size + 8) * (1 + deepest)
+        self._shift = changed_counts * (16 * _ULP * (1 + deepest + reach) + law.error + _SNAP * spacing)
+        error = _ULP * (ln_masses.size + 8) * (1 + deepest) + law.error
 
         grids = [_grid(loss, law, spacing, error, side) for loss in losses]
         self._rounds = [(grid, changed_counts // len(losses)) for grid in grids]

@@ -1,7 +1,7 @@
 """How many dummies of a value are added: the laws of that number.
 
 Only the shuffler can add a number with a cut law. Poisson and binomial numbers can also come from users'
-devices, each of which adds a share.
+devices, each of which adds a share. `noise` can be negative: it is for aggregators, who add it to sums.
 """
 
 import csv
@@ -11,12 +11,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
-from tightshuffle.arguments import Floats, check_number, check_path, check_whole
+from tightshuffle.arguments import Floats, Integers, check_number, check_path, check_whole
 
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
-LAWS += "power:MEAN:POWER:DEVIATION, fixed:NUMBER or file:PATH"
+LAWS += "power:MEAN:POWER:DEVIATION, noise:POWER:DEVIATION, fixed:NUMBER, file:PATH, or PARTIES*LAW for a sum"
+MOST_PARTIES = 100
 _DEEP = 700.0  # e^-700 is about the smallest float
+_DEEP_OF_SUM = 650.0  # rarer sums lack the numbers that are too rare for the law of one party
+MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
@@ -32,7 +36,8 @@ class Law:
     ``log_mass`` (m,) are natural logs of the probabilities of first, first + 1, ... ``steps`` (m + 1,) are
     ln P(z) - ln P(z + 1) from z = first - 1 on, -inf or inf where one of the two is 0. They are kept because
     differences of ``log_mass`` would cancel. ``log_outside`` is the natural log of an upper bound on the
-    probability of all numbers that are not listed.
+    probability of all numbers that are not listed. ``error`` is by how much rounding may change a step, or
+    the log of a probability, beyond what every law's rounding does.
     """
 
     name: str
@@ -40,6 +45,7 @@ class Law:
     log_mass: Floats
     steps: Floats
     log_outside: float = -math.inf
+    error: float = 0.0
 
     @property
     def mean(self) -> float:
@@ -59,26 +65,78 @@ class Law:
     @property
     def deviation(self) -> float:
         """The standard deviation."""
-        return math.sqrt(float(np.exp(self.log_mass) @ self._distances() ** 2))
+        return math.sqrt(float(np.exp(self.log_mass) @ self.distances() ** 2))
 
     @property
     def absolute_error(self) -> float:
         """The mean absolute error of a value's count, from which the mean number of dummies is subtracted."""
-        return float(np.exp(self.log_mass) @ np.abs(self._distances()))
+        return float(np.exp(self.log_mass) @ np.abs(self.distances()))
 
-    def _distances(self) -> Floats:
+    def distances(self) -> Floats:
         """By how much each listed number is larger than the mean, (m,)."""
         return self.first - self.mean + np.arange(self.log_mass.size)
 
 
-def expected_tv(law: Law, *, n: int, k: int) -> float:
+def expected_tv(law: Law, *, n: int, k: int, parties: int = 1) -> float:
     """Expected total variation error of the shares of k values of n users, before projection.
 
-    Only the dummies' numbers are random: half the sum of the mean absolute errors of the k counts, over n.
+    Only the dummies' numbers are random, of which each party adds one with this law to every count: half the
+    sum of the mean absolute errors of the k counts, over n.
     """
     k = check_whole("k", k, 2)
-    sum_of_errors = k * law.absolute_error
+    sum_of_errors = k * error_of_parties(law, parties)
     return sum_of_errors / (2 * check_whole("n", n, 1))
+
+
+def error_of_parties(law: Law, parties: int) -> float:
+    """The mean absolute error of a count to which each of the ``parties`` adds a number with this law."""
+    if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
+        return law.absolute_error
+    size = parties * (law.log_mass.size - 1) + 1
+    length = scipy.fft.next_fast_len(size, real=True)
+    transform = scipy.fft.rfft(np.exp(law.log_mass), length)
+    masses = scipy.fft.irfft(transform**parties, length)[:size]
+    numbers = parties * law.first + np.arange(size)
+    return float(masses @ np.abs(numbers - parties * law.mean))
+
+
+def sum_of_parties(law: Law, parties: int) -> Law:
+    """The law of the sum of the numbers that so many parties add, each with this ``law``, independently.
+
+    The relative error of a product's probability is at most that of its factors, and sums of positive numbers
+    do not cancel (``error``). ValueError where the sum can take more than 100,000 numbers.
+    """
+    if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
+        return law
+    size = parties * (law.log_mass.size - 1) + 1
+    if size > MOST_NUMBERS_OF_SUM:
+        limit = f"at most {MOST_NUMBERS_OF_SUM} numbers"
+        raise ValueError(f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}")
+
+    # In the middle of a float's range, as numbers near its lower end are slow.
+    middle = _DEEP / 2
+    of_one = np.exp(law.log_mass + middle)
+    masses = of_one
+    for _ in range(parties - 1):
+        masses = np.convolve(masses, of_one) * math.exp(-middle)
+    if law.symmetric:
+        masses = (masses + masses[::-1]) / 2
+
+    # Steps to numbers that are too rare to be listed are those of the whole array.
+    with np.errstate(divide="ignore"):
+        log_mass = np.log(masses) - middle
+    steps = _steps(log_mass)
+    listed = np.flatnonzero(log_mass >= -_DEEP_OF_SUM)
+    first, last = int(listed[0]), int(listed[-1])
+    log_rare = math.log(size) - _DEEP_OF_SUM if listed.size < size else -math.inf
+    return Law(
+        f"{parties}*{law.name}",
+        parties * law.first + first,
+        log_mass[first : last + 1],
+        steps[first : last + 2],
+        log_outside=float(np.logaddexp(log_rare, math.log(parties) + law.log_outside)),
+        error=4 * _DEEP * _ULP * (size + 8 * parties),
+    )
 
 
 def poisson(mean: float) -> Law:
@@ -116,18 +174,44 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 / deviation). Devices cannot add
     such a number together, so only the shuffler can.
     """
-    check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
     checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)
     largest = check_whole("2 * mean", 2 * checked_mean, 1, MOST_NUMBERS)
-    limits = f"finite and >= {_LEAST_DEVIATION:g}"
-    check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf)
 
-    # -ln P(z), but for a constant, and its steps from each z to the next; P is 0 beside the range.
-    distances = np.abs(np.arange(largest + 1) - largest / 2)
-    exponents = (distances / deviation) ** power / power
+    # P is 0 beside the range.
+    exponents = _exponents(np.arange(largest + 1) - largest / 2, power, deviation)
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
     name = f"power:{mean!r}:{power!r}:{deviation!r}"
     return Law(name, first=0, log_mass=_ln_normalised(-exponents), steps=steps)
+
+
+def noise(power: float, deviation: float, reach: int | None = None) -> Law:
+    """P(z) in proportion to exp(-|z|^power / s), s = power * deviation^power, for all whole numbers z.
+
+    Aggregators can add it to sums, but nobody can send a negative number of dummies. The numbers from
+    -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700.
+    """
+    _exponents(np.zeros(1), power, deviation)  # bad arguments fail at once
+    if reach is None:
+        reach_of_one = (power * _DEEP) ** (1 / power)
+        largest = MOST_NUMBERS / 2 / reach_of_one
+        check_number("deviation", deviation, f"at most {largest:.6g}", lambda x: x <= largest)
+        reach = math.ceil(deviation * reach_of_one)
+
+    exponents = _exponents(np.arange(-reach - 1, reach + 2), power, deviation)
+    steps = np.diff(exponents)
+    log_mass = _ln_normalised(-exponents[1:-1])
+    # Beyond the reach, each step is at least as large as the first: two geometric series.
+    step = float(steps[-1])
+    log_outside = math.log(2) + float(log_mass[-1]) - step - math.log(-math.expm1(-step))
+    return Law(f"noise:{power!r}:{deviation!r}", -reach, log_mass, steps, log_outside)
+
+
+def _exponents(z: Floats | Integers, power: float, deviation: float) -> Floats:
+    """-ln P(``z``) of the power law around 0, but for a constant. ValueError names a bad parameter."""
+    check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
+    limits = f"finite and >= {_LEAST_DEVIATION:g}"
+    check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf)
+    return np.asarray((np.abs(z) / deviation) ** power / power)
 
 
 def geometric(mean: float, ratio: float) -> Law:
@@ -159,10 +243,15 @@ def read_law(path: str) -> Law:
     probabilities = np.zeros(numbers[-1] - first + 1)
     for number in numbers:
         probabilities[number - first] = masses[number] / total
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         log_mass = np.log(probabilities)
-        steps = -np.diff(np.concatenate([[-np.inf], log_mass, [-np.inf]]))  # nan between two gaps
-    return Law(f"file:{path}", first, log_mass, steps)
+    return Law(f"file:{path}", first, log_mass, _steps(log_mass))
+
+
+def _steps(log_mass: Floats) -> Floats:
+    """The steps (m + 1,) of probabilities ``log_mass`` (m,) beside which all are 0; nan between two gaps."""
+    with np.errstate(invalid="ignore"):
+        return -np.diff(np.concatenate([[-np.inf], log_mass, [-np.inf]]))
 
 
 def _read_masses(path: str) -> dict[int, float]:
@@ -183,9 +272,23 @@ def _read_masses(path: str) -> dict[int, float]:
 
 
 def parse_law(text: str) -> Law:
-    """The law that a text such as ``geometric:27:0.608`` names. ValueError names what is wrong."""
+    """The law that a text such as ``geometric:27:0.608`` names. ValueError names what is wrong.
+
+    ``2*geometric:27:0.608`` is the sum of the numbers of two parties, each with this law.
+    """
     if not isinstance(text, str):
         raise ValueError(f"law must be {LAWS}; got {reprlib.repr(text)}")
+    parties, star, text_of_one = text.partition("*")
+    if not (star and parties.isdecimal()):
+        return _parse_law_of_one(text)
+    law = _parse_law_of_one(text_of_one)
+    try:
+        return sum_of_parties(law, int(parties))
+    except ValueError as error:
+        raise ValueError(f"law {text[:80]!r}: {error}") from None
+
+
+def _parse_law_of_one(text: str) -> Law:
     name, *parameters = text.split(":")
     if name == "file" and parameters:
         return read_law(":".join(parameters))
@@ -195,6 +298,7 @@ def parse_law(text: str) -> Law:
         "geometric": (geometric, 2),
         "gaussian": (lambda mean, deviation: cut_power(mean, 2.0, deviation), 2),
         "power": (cut_power, 3),
+        "noise": (noise, 2),
         "fixed": (fixed, 1),
     }
     try:

@@ -24,17 +24,14 @@ From the printed definitions follows, for every n, k, count and eps0:
   3, and C / (8 cosh(eps0 / 2)^2) of it for k = 2: 11 % at most.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import (
     LARGEST_EXPONENT,
     Floats,
-    Integers,
     check_count,
     check_eps,
     check_eps0,
@@ -70,28 +67,17 @@ def log10_equation_3(points: Points) -> Floats:
     return (ln_factor + 2 * ln_spread - np.log(4 * n) - C * n * rate) / np.log(10)
 
 
-def case_border(eps0: npt.ArrayLike) -> Floats:
-    """eps from which on eq. (3) is in Case 1, the corrected kappa_4. It is inf if there is none."""
-    eps0 = check_eps0(eps0)
-    border = np.exp(_ln_spread(eps0) - eps0 / 2)  # e^(-eps0 / 2) (e^eps0 - e^-eps0)
-    with np.errstate(divide="ignore"):
-        return 2 * np.arctanh(np.minimum(border, 1.0))
-
-
 @dataclass(frozen=True)
 class Kappas:
-    """kappa_1 to kappa_5, eqs. (4) to (8). The paper announces eight constants and defines five.
+    """kappa_2 to kappa_4, eqs. (5) to (7). The paper announces eight constants and defines five.
 
-    Arrays of the broadcast shape. ``log_kappa_1`` is a natural logarithm, since kappa_1 overflows for large
-    n, and ``excess`` is kappa_2 - 1 with all its digits.
+    Arrays of the broadcast shape. ``excess`` is kappa_2 - 1 with all its digits.
     """
 
-    log_kappa_1: Floats
     kappa_2: Floats
     excess: Floats
     kappa_3: Floats
     kappa_4: Floats
-    kappa_5: Floats
 
     @property
     def log_kappa_2(self) -> Floats:
@@ -100,7 +86,7 @@ class Kappas:
 
 
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
-    """The constants of eqs. (4) to (8), as printed. All arguments broadcast, with eps0 up to 300.
+    """The constants of eqs. (5) to (7), as printed. All arguments broadcast, with eps0 up to 300.
 
     ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError names a bad argument.
     """
@@ -111,12 +97,10 @@ def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: np
     gain = -np.expm1(-eps0)
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(
-        log_kappa_1=2 * _ln_spread(eps0) + C * n * inverse - np.log(4),
         kappa_2=1 + gain / expected,
         excess=gain / expected,
         kappa_3=(expected + gain) / (1 + (k - 1) * inverse),
         kappa_4=eps0 + np.log1p(gain),  # 2 artanh(1 - e^-eps0) = ln(2 e^eps0 - 1)
-        kappa_5=np.sinh(eps0) ** 2 / n,
     )
 
 
@@ -134,49 +118,6 @@ def surplus(
         return (constants.kappa_3 * difference / constants.kappa_2)[()]
 
 
-def polynomial_roots(constants: Kappas) -> Integers:
-    """How many real roots P(x) has, Definition 2.1 (x = e^eps): none, for the constants as printed."""
-    ln_w = np.log(constants.kappa_3) - constants.log_kappa_1 - constants.log_kappa_2
-    w = np.exp(ln_w)
-    e = constants.excess
-    # P is (1 + w) y^2 + (4 - w e) y + 4 with y = x - 1, whose discriminant is w times this one.
-    discriminant = w * e**2 - 8 * e - 16
-    return np.where(discriminant >= 0, 2, 0).astype(np.int64)[()]
-
-
-def equation_roots(constants: Kappas) -> Integers:
-    """How many roots H(x) has in (0, 1), Definition 2.2 (x = tanh(eps / 2)): none, for those as printed."""
-    coefficients = np.broadcast_arrays(
-        2 * constants.kappa_5 * constants.kappa_2,
-        C / (4 * constants.kappa_5),
-        constants.kappa_3 * (constants.kappa_2 + 1),
-        constants.kappa_3 * constants.excess,
-    )
-    roots = np.zeros(coefficients[0].shape, dtype=np.int64)
-    for index in np.ndindex(roots.shape):
-        height, rate, square, slope = (coefficient[index].item() for coefficient in coefficients)
-        if _least_value(height, rate, square, slope) <= 0:
-            roots[index] = 2
-    return roots[()]
-
-
 def _ln_spread(eps0: Floats) -> Floats:
     """ln(e^eps0 - e^-eps0)."""
     return eps0 + np.log(-np.expm1(-2 * eps0))
-
-
-def _least_value(height: float, rate: float, square: float, slope: float) -> float:
-    """The least H(x) = height e^(-rate x^2) + x (square x - slope).
-
-    H > 0 outside of (0, slope / square). There H falls first, and while rate x^2 < 3/2 its second derivative
-    grows, so there is one minimum.
-    """
-    last_x = slope / square
-
-    def derivative(x: float) -> float:
-        return -2 * height * rate * x * math.exp(-rate * x**2) + 2 * square * x - slope
-
-    x = last_x
-    if derivative(last_x) > 0:
-        x = scipy.optimize.brentq(derivative, 0.0, last_x, xtol=1e-15 * last_x)
-    return height * math.exp(-rate * x**2) + x * (square * x - slope)

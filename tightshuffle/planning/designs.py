@@ -7,28 +7,33 @@ parameters of a design guarantee this; here the designs are compared.
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import scipy
 
 from tightshuffle.arguments import (
     check_colluding,
     check_log10_delta,
+    check_number,
     check_one,
+    check_participation,
     check_positive,
     check_rounds,
     check_whole,
     renamed,
 )
 from tightshuffle.collection import Collection, Dummies, Group
-from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummies.laws import Law, expected_tv, poisson
+from tightshuffle.collection.errors import errors_of_values
+from tightshuffle.dummies.best_law import best_cut_law, best_noise, smallest_poisson_mean
+from tightshuffle.dummies.laws import Law, error_of_parties, expected_tv, poisson
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.planning.plan import Plan, expected_tv_gaussian, plan
+from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.points import (
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
@@ -37,7 +42,7 @@ from tightshuffle.points import (
     check_guarantee,
 )
 from tightshuffle.randomizers import parse
-from tightshuffle.randomizers.expected_errors import mean_absolute
+from tightshuffle.randomizers.expected_errors import errors, mean_absolute
 from tightshuffle.side import Side
 
 MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
@@ -48,24 +53,28 @@ _DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller d
 class Design:
     """A design with the parameters that have the guarantee.
 
-    ``error`` is half the sum over the values of the mean absolute error of the share of users who hold it,
-    for uniform data, without projection. With one value per user it is the expected total variation error.
-    ``users_per_value`` is the mean absolute error of a value's count, in users. ``messages_per_user`` are
-    per round, dummies included.
+    Errors are expected absolute ones of one round, without projection. ``rare_error`` and ``popular_error``
+    are those of how many users hold a value, in users: of a value that nobody holds, and of one with the
+    share that was asked for. ``error`` is half the sum over the values of the error of their shares, for
+    uniform data. With one value per user it is the expected total variation error. ``messages_per_user`` and
+    ``bits_per_user`` are per round, dummies included.
 
     ``eps_if_it_fails`` is what is left for all rounds, with delta = 0, if the party that is trusted shows
     everything that it receives. It is math.inf if nothing is left. ``trust`` says who must be trusted with
     what, and ``parameters`` are in words.
 
     ``eps0`` is the local budget of one report, math.inf without local noise. ``dummies`` is how many there
-    are of all values on average, per round, and ``law`` names that of their number per value
-    (`dummies.laws`). ``reference`` is true for a mechanism of a curator who sees all values.
+    are of all values on average, per round, and ``law`` names that of their number per value, or of one
+    aggregator's noise (`dummies.laws`). ``reference`` is true for a mechanism of a curator who sees all
+    values.
     """
 
     name: str
     error: float
-    users_per_value: float
+    rare_error: float
+    popular_error: float
     messages_per_user: float
+    bits_per_user: float
     eps_if_it_fails: float
     trust: str
     parameters: str
@@ -77,7 +86,10 @@ class Design:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Designs for one guarantee, sorted by error. ``left_out``: name -> why a design is not among them."""
+    """Designs for one guarantee, sorted by the error of a popular value, then by that of all values.
+
+    ``left_out``: name -> why a design is not among them.
+    """
 
     designs: tuple[Design, ...]
     left_out: dict[str, str]
@@ -94,25 +106,36 @@ def compare_designs(
     rounds: int = 1,
     values_per_user: int = 1,
     colluding: float = 0,
+    participation: float = 1.0,
+    share: float = 0.1,
+    parties: int = 2,
+    honest: int = 1,
 ) -> Comparison:
     """Every design for n users and k values, at its best parameters for (eps, delta).
 
-    "dummies of the best law" are the best of one family: `best_cut_law`. k-RR with dummies has the
-    smallest eps0, in tenths, with an error about 5 % above that of dummies alone.
+    "dummies of the best law", and the noise of aggregators, are the best of one family: `best_cut_law` and
+    `best_noise`. k-RR with dummies has the smallest eps0, in tenths, with an error about 5 % above that of
+    dummies alone.
 
     Parameters
     ----------
     n, k : int
-        Numbers of users, up to 10^12, and of values, up to 10^7.
+        Numbers of users who could report, up to 10^12, and of values, up to 10^7.
     eps, delta, log10_delta : float
         As for `planning.plan`.
     rounds : int
-        In each all users report with fresh randomness. The guarantee is for all together.
+        In each, users report with fresh randomness. The guarantee is for all together.
     values_per_user : int
         The most different values that a user reports per round, all of which may change.
     colluding : float
         How many users reveal their reports, and the dummies of their devices, to the adversary. A number
         below 1 is a share of the users.
+    participation : float, above 0 and at most 1
+        As for `planning.plan`. Devices add dummies even if their users do not report.
+    share : float, from 0 to 1
+        The share of the users who hold the popular value.
+    parties, honest : int
+        How many aggregators add noise, and how many of them do not collude, at least.
 
     Raises
     ------
@@ -120,6 +143,8 @@ def compare_designs(
     """
     n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
+    participation = check_participation(participation)
+    share = check_number("share", share, "a share of the users, from 0 to 1", lambda x: 0 <= x <= 1)
     values = check_whole("values_per_user", values_per_user, 1, k)
     rounds = int(check_one("rounds", check_rounds(rounds)))
     log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
@@ -128,19 +153,20 @@ def compare_designs(
     if rounds > largest:
         limit = f"at most {largest} where values_per_user is {values}"
         raise ValueError(f"rounds must be {limit}; got {rounds}")
-    honest = n - int(check_one("colluding", check_colluding(colluding, n)))
+    honest_devices = n - int(check_one("colluding", check_colluding(colluding, n)))
 
-    task = _Task(n, k, eps, log10_delta, rounds, values, colluding)
-    mean = smallest_poisson_mean(
-        eps,
-        log10_delta=log10_delta,
-        values_per_user=values,
-        rounds=rounds,
-    )
-    best_law = best_cut_law(eps, log10_delta=log10_delta, values_per_user=values, rounds=rounds)
+    task = _Task(n, k, eps, log10_delta, rounds, values, colluding, participation, share)
+    guarantee: dict[str, Any] = {
+        "log10_delta": log10_delta,
+        "values_per_user": values,
+        "rounds": rounds,
+    }
+    mean = smallest_poisson_mean(eps, **guarantee)
+    noise = best_noise(eps, **guarantee, parties=parties, honest=honest)
     designs = [
-        _poisson_dummies_of_devices(task, mean, honest),
-        _dummies_of_the_shuffler(task, best_law),
+        _poisson_dummies_of_devices(task, mean, honest_devices),
+        _dummies_of_the_shuffler(task, best_cut_law(eps, **guarantee)),
+        _noise_of_aggregators(task, noise, parties, honest),
         _sums_only(task, "rappor", "RAPPOR"),
         _sums_only(task, "oue", "OUE"),
     ]
@@ -159,7 +185,8 @@ def compare_designs(
             left_out[name] = "only for one report per user and round"
 
     designs += [_central_gaussian(task), _central_geometric(task)]
-    return Comparison(tuple(sorted(designs, key=lambda design: design.error)), left_out)
+    designs.sort(key=lambda design: (design.popular_error, design.error))
+    return Comparison(tuple(designs), left_out)
 
 
 @dataclass(frozen=True)
@@ -173,30 +200,66 @@ class _Task:
     rounds: int
     values_per_user: int
     colluding: float
+    participation: float
+    share: float
+
+    @property
+    def reports(self) -> int:
+        """How many users report in a round, about."""
+        return expected_reports(self.n, self.participation)
 
     @property
     def changed_values(self) -> int:
         """How many values of one user change, in all rounds."""
         return self.rounds * self.values_per_user
 
-    def design(self, name: str, error: float, **fields: Any) -> Design:
-        """The design with this ``error``, also in users per value."""
-        return Design(name, error, users_per_value=2 * error * self.n / self.k, **fields)
+    def design(
+        self,
+        name: str,
+        error_of: Callable[[float], float],
+        *,
+        messages: float,
+        bits: float | None = None,
+        **fields: Any,
+    ) -> Design:
+        """The design with these errors and with so many messages per user.
 
-    def plan(self, **arguments: Any) -> Plan:
-        """The plan of a randomizer for one round for each value that one user changes.
+        ``error_of`` is a function from the share of the users who hold a value to the error of their number.
+        ``bits`` are those of a message, by default of a value.
+        """
+        if bits is None:
+            bits = (self.k - 1).bit_length()
+        return Design(
+            name,
+            error=self.k / 2 * error_of(self.values_per_user / self.k) / self.reports,
+            rare_error=error_of(0.0),
+            popular_error=error_of(self.share),
+            messages_per_user=messages,
+            bits_per_user=messages * bits,
+            **fields,
+        )
+
+    def error_of_reports(self, randomizer: str, eps0: float) -> Callable[[float], float]:
+        """The function ``error_of`` of `design` for reports of this randomizer."""
+        parsed = parse(randomizer, k=self.k, eps0=eps0)
+        return lambda share: self.reports * float(errors(parsed, share, n=self.reports))
+
+    def eps0(self, **arguments: Any) -> float:
+        """The eps0 of a randomizer by its plan, for one round for each value that one user changes.
 
         A user's L values change L pairs of independent counts, as L rounds of one value do.
         """
-        return plan(
+        best_plan = plan(
             n=self.n,
             k=self.k,
             eps=self.eps,
             log10_delta=self.log10_delta,
             colluding=self.colluding,
+            participation=self.participation,
             rounds=self.changed_values,
             **arguments,
         )
+        return best_plan.eps0
 
 
 def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
@@ -220,8 +283,8 @@ def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trus
     """
     return task.design(
         name,
-        expected_tv(law, n=task.n, k=task.k),
-        messages_per_user=task.values_per_user + task.k * law.mean / task.n,
+        lambda share: law.absolute_error,
+        messages=task.values_per_user + task.k * law.mean / task.reports,
         eps_if_it_fails=math.inf,
         trust=trust,
         parameters=parameters,
@@ -230,15 +293,29 @@ def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trus
     )
 
 
+def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) -> Design:
+    """Sums of the values themselves, to which each of the ``parties`` adds numbers of the law ``noise``."""
+    error = error_of_parties(noise, parties)
+    return task.design(
+        "noise of aggregators",
+        lambda share: error,
+        messages=1.0,
+        bits=task.k,
+        eps_if_it_fails=math.inf,
+        trust=f"aggregators: {honest} of {parties}, to add noise and show only sums",
+        parameters=f"{noise.name} from each",
+        law=noise.name,
+    )
+
+
 def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
     """Bits of a unary encoding, of which only the sums are shown."""
-    eps0 = task.plan(randomizer=randomizer, release="sums").eps0
-    share = task.values_per_user / task.k
-    variance = float(parse(randomizer, k=task.k, eps0=eps0).variance(share, task.n))
+    eps0 = task.eps0(randomizer=randomizer, release="sums")
     return task.design(
         f"{title}, sums only",
-        task.k / 2 * float(mean_absolute(math.sqrt(variance))),
-        messages_per_user=1.0,
+        task.error_of_reports(randomizer, eps0),
+        messages=1.0,
+        bits=task.k,
         eps_if_it_fails=task.changed_values * eps0,
         trust="aggregators: to show only sums",
         parameters=f"eps0 = {plain(eps0, 4, side=Side.LOWER)}",
@@ -247,15 +324,15 @@ def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
 
 
 def _krr(task: _Task) -> Design:
-    krr_plan = task.plan()
+    eps0 = task.eps0()
     return task.design(
         "k-RR",
-        krr_plan.tv["shuffle+INV"],
-        messages_per_user=1.0,
-        eps_if_it_fails=task.rounds * krr_plan.eps0,
+        task.error_of_reports("grr", eps0),
+        messages=1.0,
+        eps_if_it_fails=task.rounds * eps0,
         trust="shuffler: to mix",
-        parameters=f"eps0 = {plain(krr_plan.eps0, 4, side=Side.LOWER)}",
-        eps0=krr_plan.eps0,
+        parameters=f"eps0 = {plain(eps0, 4, side=Side.LOWER)}",
+        eps0=eps0,
     )
 
 
@@ -268,13 +345,15 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
         log10_delta=task.log10_delta,
         eps0=eps0,
         colluding=task.colluding,
+        participation=task.participation,
         rounds=task.rounds,
         guess=mean,
     )
+    reports = with_dummies(task.reports, task.k, eps0, dummies)
     return task.design(
         "k-RR with dummies",
-        with_dummies(task.n, task.k, eps0, dummies, task.colluding).expected_error(),
-        messages_per_user=1 + dummies / task.n,
+        lambda share: task.reports * float(errors_of_values(reports, np.array([share]))[0]),
+        messages=1 + dummies / task.reports,
         eps_if_it_fails=task.rounds * eps0,
         trust="shuffler: to mix, and to add dummies",
         parameters=f"eps0 = {eps0:g}, {dummies} dummies",
@@ -285,20 +364,19 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
 
 def _central_gaussian(task: _Task) -> Design:
     sigma = _sigma(task.eps, task.log10_delta, task.changed_values)
-    error = float(expected_tv_gaussian(task.n, task.k, sigma))
-    return _central(task, "central Gaussian", error, f"sigma = {sigma:.4g}")
+    return _central(task, "central Gaussian", float(mean_absolute(sigma)), f"sigma = {sigma:.4g}")
 
 
 def _central_geometric(task: _Task) -> Design:
-    error_of_count = float(geometric_error(task.eps / task.changed_values))
-    return _central(task, "central geometric", task.k / 2 * error_of_count / task.n, "delta = 0")
+    error = float(geometric_error(task.eps / task.changed_values))
+    return _central(task, "central geometric", error, "delta = 0")
 
 
 def _central(task: _Task, name: str, error: float, parameters: str) -> Design:
     return task.design(
         name,
-        error,
-        messages_per_user=task.values_per_user,
+        lambda share: error,
+        messages=task.values_per_user,
         eps_if_it_fails=math.inf,
         trust="curator: with all values",
         parameters=parameters,
@@ -316,6 +394,7 @@ def fewest_dummies(
     log10_delta: float | None = None,
     eps0: float = math.inf,
     colluding: float = 0,
+    participation: float = 1.0,
     rounds: int = 1,
     guess: float | None = None,
 ) -> int:
@@ -324,6 +403,7 @@ def fewest_dummies(
     There are ``n`` users and ``k`` values, up to 10^7. ``eps`` is above 0, ``delta`` in (0, 1), or
     ``log10_delta`` < 0 is given instead. ``eps0`` is at most 50, or math.inf if users send the values
     themselves. ``colluding`` users reveal their reports to the adversary; below 1 it is a share of the users.
+    ``participation`` is as for `planning.plan`.
     In each of the ``rounds`` there are so many dummies. Where it is known that some are needed, ``guess`` is
     how many per value are about enough alone, and the search starts there. ValueError names a bad argument;
     also if 10^12 dummies are too few.
@@ -335,7 +415,7 @@ def fewest_dummies(
 
     @functools.cache
     def surplus(dummies: int) -> float:
-        collection = with_dummies(n, k, eps0, dummies, colluding, rounds)
+        collection = with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
         return max(float(collection.log10_delta(eps)) - target_log10_delta, _DEEP)
 
     if guess is not None:
@@ -345,7 +425,8 @@ def fewest_dummies(
     else:
         mean = _sigma(eps, target_log10_delta, rounds) ** 2
 
-    start = k * max(_dummies_per_value(n, k, eps0, mean), 1.0)
+    reports = expected_reports(n, participation)
+    start = k * max(_dummies_per_value(reports, k, eps0, mean), 1.0)
     fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
     if fewest is None:
         raise ValueError(
@@ -355,10 +436,16 @@ def fewest_dummies(
 
 
 def with_dummies(
-    n: float, k: float, eps0: float, dummies: int, colluding: float = 0, rounds: int = 1
+    n: float,
+    k: float,
+    eps0: float,
+    dummies: int,
+    colluding: float = 0,
+    rounds: int = 1,
+    participation: float = 1.0,
 ) -> Collection:
     """k-RR by n users, and uniform dummies by the shuffler."""
-    group = Group("users", int(n), eps0, colluding=colluding)
+    group = Group("users", int(n), eps0, participation, colluding)
     return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
@@ -384,7 +471,7 @@ def _eps0_with_dummies(task: _Task, mean: float, *, least: float) -> tuple[float
     that it can have, or where it has a larger one at any eps0. The latter happens below about 1.7 dummies per
     value, whose number is far from normal.
     """
-    n, k = task.n, task.k
+    n, k = task.reports, task.k
     target_error = MORE * expected_tv(poisson(mean), n=n, k=k)
 
     def surplus(eps0: float) -> float:

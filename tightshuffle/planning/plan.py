@@ -27,12 +27,14 @@ from tightshuffle.arguments import (
     check_log10_delta,
     check_n,
     check_one,
+    check_participation,
     check_positive,
     check_whole,
     renamed,
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
+from tightshuffle.collection import Collection, Group
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.guarantee import log10_upper
 from tightshuffle.numerics.roots import least_whole
@@ -42,7 +44,6 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     RELEASES,
     SMALLEST_EPS,
-    Points,
     check_guarantee,
     make_points,
 )
@@ -56,7 +57,7 @@ _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller d
 
 @dataclass(frozen=True)
 class Plan:
-    """A guarantee for ``n`` users: the randomizer's budget ``eps0``, and the errors of the estimates.
+    """A guarantee for ``n`` users who could report: the budget ``eps0``, and the errors of the estimates.
 
     ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
     eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`, and
@@ -87,6 +88,7 @@ def plan(
     log10_delta: float | None = None,
     randomizer: str = "grr",
     colluding: float = 0,
+    participation: float = 1.0,
     rounds: int = 1,
     release: str = "reports",
     deletion: bool = False,
@@ -99,7 +101,7 @@ def plan(
     Parameters
     ----------
     n : int, from 1 to 10^12
-        Users.
+        Users who could report.
     error : float, above 0
         Instead of n: the plan is for the fewest users for whom "shuffle+INV" has an expected total variation
         distance of at most this, at an eps0 that gives the guarantee.
@@ -114,10 +116,14 @@ def plan(
         without a number get the m or g with the smallest error for uniform data.
     colluding : int or float, at least 0
         How many users reveal their reports to the adversary. A number below 1 is a share of the users,
-        rounded up. The estimates use all n reports.
+        rounded up. The estimates use their reports, too.
+    participation : float, above 0 and at most 1
+        The probability that a user reports in a round, independently of all else. The guarantee is for a user
+        who reports in every round, and does not hide who reports. Errors are those of as many reports as are
+        expected; what is missing of the other users comes on top.
     rounds : int, at least 1
-        Rounds in which all users report with fresh randomness. The guarantee covers all rounds together, also
-        if values change. Errors are those of one round.
+        Rounds in which users report with fresh randomness. The guarantee covers all rounds together, also if
+        values change. Errors are those of one round.
     release, deletion : str and bool
         As for `tightshuffle.delta`. The estimates use no more than the sums, so errors are the same. The
         Gaussian has the same neighbours.
@@ -130,12 +136,17 @@ def plan(
     """
     check_choice("release", release, RELEASES)
     rounds = check_whole("rounds", rounds, 1)
+    participation = check_participation(participation)
     eps = check_guarantee(eps)
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if rounds != 1:
             raise ValueError(f"rounds must be 1 for {randomizer!r} without number; got {rounds}")
         if release != "reports":
             raise ValueError(f"release must be 'reports' for {randomizer!r}; got {release!r}")
+        if participation != 1:
+            raise ValueError(
+                f"participation must be 1 for {randomizer!r} without number; got {participation:g}"
+            )
         return _tuned_plan(
             TUNABLE[randomizer],
             n,
@@ -165,29 +176,31 @@ def plan(
     largest_eps0 = _largest_eps0_of(release)
 
     def log10_delta_at(eps0: float, n: int) -> float:
-        points = make_points(
+        return _log10_upper(
             eps,
             n=n,
             k=k,
             eps0=eps0,
             randomizer=randomizer,
             colluding=colluding,
+            participation=participation,
             rounds=rounds,
             release=release,
             deletion=deletion,
         )
-        return float(log10_upper(points)[0])
 
     def error_at(eps0: float, n: int) -> float:
-        return _expected_error(parse(randomizer, k=k, eps0=eps0), n, shares)
+        reports = expected_reports(n, participation)
+        return _expected_error(parse(randomizer, k=k, eps0=eps0), reports, shares)
 
     if n is not None and error is None:
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
+        reports = expected_reports(n, participation)
         if release == "sums":
-            gaussian_limit = math.sqrt(n / rounds) * sensitivity / sigma
+            gaussian_limit = math.sqrt(reports / rounds) * sensitivity / sigma
             guess = _eps0_of_sums(randomizer, k, deletion, gaussian_limit, eps_per_round)
         else:
-            guess = _eps0_of_noise(n, k, sigma)
+            guess = _eps0_of_noise(reports, k, sigma)
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
         check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
@@ -208,7 +221,7 @@ def plan(
 
         n = least_whole(
             surplus,
-            guess=float(expected_tv_gaussian(1, k, sigma)) / error,
+            guess=float(expected_tv_gaussian(1, k, sigma)) / error / participation,
             least=1 + int(colluding),
             most=int(LARGEST_N_OF_UPPER),
         )
@@ -231,7 +244,7 @@ def plan(
     )
     errors_by_name = {
         "shuffle+INV": error_at(eps0, n),
-        "gaussian": float(expected_tv_gaussian(n, k, sigma)),
+        "gaussian": float(expected_tv_gaussian(expected_reports(n, participation), k, sigma)),
         "local": error_at(eps_per_round, n),
     }
     if shares is not None:
@@ -257,6 +270,7 @@ def fewest_users(
     log10_delta: float | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: float = 0,
+    participation: float = 1.0,
     rounds: int = 1,
     release: str = "reports",
     deletion: bool = False,
@@ -279,34 +293,46 @@ def fewest_users(
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     known_users = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
     least = 1 if 0 < colluding < 1 else 1 + int(known_users)
-
-    def point_of(n: int) -> Points:
-        return make_points(
-            eps,
-            n=n,
-            k=k,
-            eps0=eps0,
-            randomizer=randomizer,
-            colluding=colluding,
-            rounds=rounds,
-            release=release,
-            deletion=deletion,
-        )
+    participation = check_participation(participation)
+    setting: dict[str, Any] = {
+        "k": k,
+        "eps0": eps0,
+        "randomizer": randomizer,
+        "colluding": colluding,
+        "rounds": rounds,
+        "release": release,
+        "deletion": deletion,
+    }
 
     @functools.cache
     def surplus(n: int) -> float:
         """log10 of the upper bound over the wanted delta."""
-        return max(float(log10_upper(point_of(n))[0]) - target_log10_delta, _DEEP)
+        reached = _log10_upper(eps, n=n, participation=participation, **setting)
+        return max(reached - target_log10_delta, _DEEP)
 
     # The number of users for whom the Gaussian limit has the guarantee.
-    point = point_of(LARGEST_N_OF_UPPER)
+    point = make_points(eps, n=LARGEST_N_OF_UPPER, **setting)
     if release == "sums":
         mu = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
     else:
         mu = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
     scale = float(exact_scale(eps, log10_delta=target_log10_delta))
-    guess = point.rounds.item() * float(mu * scale) ** 2
+    guess = point.rounds.item() * float(mu * scale) ** 2 / participation
     return _fewest(surplus, least, int(min(max(least, guess), LARGEST_N_OF_UPPER)))
+
+
+def expected_reports(n: int, participation: float) -> int:
+    """About how many of n users report in a round, at least 1."""
+    return max(1, round(n * participation))
+
+
+def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) -> float:
+    """log10 of `upper` for a user who reports in every round; ``setting`` as for `tightshuffle.delta`."""
+    if participation == 1:
+        return float(log10_upper(make_points(eps, n=n, **setting))[0])
+    eps0, colluding = setting.pop("eps0"), setting.pop("colluding")
+    group = Group("users", n, eps0, participation=participation, colluding=colluding)
+    return float(Collection(setting.pop("k"), (group,), **setting).log10_delta(eps))
 
 
 def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:

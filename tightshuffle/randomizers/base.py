@@ -86,7 +86,7 @@ class Randomizer(ABC):
         The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
         """
 
-    def own(self, k: object, eps0: object) -> tuple[int, float]:
+    def reconcile(self, k: object, eps0: object) -> tuple[int, float]:
         """k and eps0 of this randomizer. ValueError if the caller gives different ones."""
         for name, argument in (("k", k), ("eps0", eps0)):
             value = getattr(self, name)

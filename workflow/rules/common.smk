@@ -1,36 +1,35 @@
-# The checked configuration, and what the rules of several stages share.
-# A file that no job makes is named twice, as input and by its digest in `contents`: the input's date may be old. A
-# function of `input` would not do: Snakemake does not record what it returns.
-import atexit
+# What the rules of all stages share: the checked configuration, parameters, and files as rules name them.
 import os
 import re
 import sys
-from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-HERE = Path(str(workflow.current_basedir)).parents[1]  # the project's folder, wherever the run is
-sys.path.insert(0, str(HERE))
-os.environ.update(PYTHONPATH=str(HERE))  # jobs run this folder's code, whatever is installed
+sys.path.insert(0, str(PROJECT))
+os.environ.update(PYTHONPATH=str(PROJECT))  # jobs run this folder's code, whatever is installed
 
-from scripts.shared import configuration, run
+from scripts.paper.trials.parts import parts_of
+from scripts.report.sections import figures_of, in_page_order, targets_of_figures
+from scripts.shared import configuration
 from scripts.shared.code import code_of, digests, source
 
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
-    if workflow.is_main_process:
-        run.check_folder()
     for file in OVERLAYS:
         configuration.read(file)  # Snakemake has read it, but keeps the last of two equal keys
     configuration.leave_out(config)
     configuration.check(config)
-    run.check_regular(configuration.own_files(config))
+    configuration.check_files(config)
     FOLDER = configuration.results_folder(OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))
 DATASETS = configuration.datasets_of(config)
-VALUES = "data/published/values.csv"  # what the paper prints
 PAPERS = configuration.of_the_papers(DATASETS)  # datasets of your own change no verdict on the paper
+PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}  # of each dataset: file -> its points
+FIGURES = in_page_order(figures_of(DATASETS, PAPERS))  # by name, from scripts/report/sections.py
+KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
+VALUES = "data/published/values.csv"  # what the paper prints
+CAPTIONS = PROJECT / "workflow/report"  # of the rules' figures and tables in `snakemake --report`
 
 
 pathvars:
@@ -42,6 +41,63 @@ wildcard_constraints:
     number=r"(fig\d_)?",  # of the paper's figure, which your own datasets do not have
 
 
+# Parameters. Snakemake reruns a job if a value is new, and names this value as the reason. `code_of(script)` are the
+# script and the modules that it imports, each with a digest; `named(...)` are settings. A file that no job makes is
+# named twice, as an input and in `contents` by its digest, as the input's date may be old.
+def named(**settings):
+    """The settings of a rule by their names, and each once more together with its name.
+
+    Snakemake compares the set of a rule's values without their names. Without the second form, two settings that
+    swap their values would rerun nothing.
+    """
+    parameters = dict(settings)
+    for name, value in settings.items():
+        parameters[f"{name} by name"] = with_its_name(name, value)
+    return parameters
+
+
 def with_its_name(name, value):
-    """A parameter's value by its name; of a function of wildcards, such a function."""
-    return (lambda wildcards: {name: value(wildcards)}) if callable(value) else {name: value}
+    """A setting's value by its name; of a function of wildcards, such a function."""
+    if callable(value):
+        return lambda wildcards: {name: value(wildcards)}
+    return {name: value}
+
+
+# Files.
+def one_of(names):
+    """A regular expression for these names; for none of them, one that matches nothing."""
+    return "|".join(names) or "(?!)"
+
+
+def trial_files(*experiments, datasets=DATASETS):
+    """The files with the trials of these experiments (tv, individual, grid)."""
+    return [
+        f"<results>/trials/{name}_{part}.parquet"
+        for name in datasets
+        for part, points in PARTS[name].items()
+        if {point["experiment"] for point in points} & set(experiments)
+    ]
+
+
+def figures_of_stage(stage):
+    """The files, of all kinds, of the figures that a stage draws."""
+    names = [name for name, figure in FIGURES.items() if figure.stage == stage]
+    return expand("<results>/figures/{figure}.{kind}", figure=names, kind=KINDS)
+
+
+def drawn(name):
+    """The files of a figure, with the title of its row in the table for `snakemake --report`."""
+
+    def labels(wildcards):
+        figure = FIGURES[name.format(**wildcards)]
+        return {"figure": figure.name, "shows": figure.title}
+
+    files = {kind: f"<results>/figures/{name}.{kind}" for kind in KINDS}
+    files["png"] = report(files["png"], caption=f"{CAPTIONS}/figure.rst", category="Figures", labels=labels)
+    return files
+
+
+def shown(file, table, shows, caption="table"):
+    """A table that `snakemake --report` shows, with a caption of workflow/report."""
+    labels = {"table": table, "shows": shows}
+    return report(file, caption=f"{CAPTIONS}/{caption}.rst", category="Tables", labels=labels)

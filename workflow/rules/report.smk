@@ -1,12 +1,8 @@
 # The numbers that texts state, the paper's tables, the page and the article.
-from scripts.report.sections import in_page_order, targets_of_figures
-
-PAPER_FIGURES = DATA_FIGURES | DELTA_FIGURES | TRIALS_FIGURES
-BEYOND_FIGURES = BOUNDS_FIGURES | COMPANION_FIGURES | PARITY_FIGURES | STUDY_FIGURES | ATTACK_FIGURES
-FIGURES = in_page_order(PAPER_FIGURES | BEYOND_FIGURES)
-PAGE = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("scripts/report/page/*.*"))
+ERRATA = "docs/errata.md"
+PAGE = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*"))
 ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
-ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (HERE / ARTICLE[0]).read_text("utf-8")]
+ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")]
 OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 DELTA_HATS_OF_THE_PAPERS = {
     name: expand(output, dataset=OF_DELTA_HAT)
@@ -17,6 +13,12 @@ DELTA_HATS_OF_THE_PAPERS = {
     if OF_DELTA_HAT
 }
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
+
+
+localrules:
+    state_findings,
+    write_report,
+    write_article,
 
 
 rule state_findings:
@@ -35,16 +37,20 @@ rule state_findings:
         "<results>/findings.json",
     log:
         "<results>/logs/state_findings.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        titles={name: dataset["title"] for name, dataset in PAPERS.items()},
-        papers=configuration.papers_eps0(config),
+        *code_of("scripts/report/state_findings.py"),
+        **named(
+            titles={name: dataset["title"] for name, dataset in PAPERS.items()},
+            papers=configuration.papers_eps0(config),
+        ),
     script:
         "../../scripts/report/state_findings.py"
 
 
 rule write_report:
-    "The page: every printed value with ours, and every figure; and the page of the paper's statements."
+    "The report's pages: every printed value with ours and every figure, statements, companion papers, errata."
     input:
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
@@ -53,22 +59,29 @@ rule write_report:
         findings="<results>/findings.json",
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],
+        errata=source(ERRATA),
         shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]),
         tables=rules.write_tables.output,
         linked=["<results>/attack/audit.csv", "<results>/statements/grids.csv"],
     output:
         "<results>/report/index.html",
         "<results>/report/statements.html",
+        "<results>/report/companions.html",
+        "<results>/report/errata.html",
     log:
         "<results>/logs/write_report.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        contents=digests(map(source, PAGE)),
-        configfiles=OVERLAYS,
-        protocol=config["protocol"],
-        titles={name: dataset["title"] for name, dataset in DATASETS.items()},
-        changed=CHANGED,
-        figures=[figure._asdict() for figure in FIGURES.values()],
+        *code_of("scripts/report/write_report.py"),
+        **named(
+            contents=digests(map(source, [*PAGE, ERRATA])),
+            configfiles=OVERLAYS,
+            protocol=config["protocol"],
+            titles={name: dataset["title"] for name, dataset in DATASETS.items()},
+            changed=CHANGED,
+            figures=[figure._asdict() for figure in FIGURES.values()],
+        ),
     script:
         "../../scripts/report/write_report.py"
 
@@ -85,10 +98,14 @@ rule write_article:
         "<results>/report/article.pdf",
     log:
         "<results>/logs/write_article.log",
-    localrule: True
+    conda:
+        "../envs/rules.yml"
     params:
-        contents=digests(map(source, ARTICLE)),
-        changed=CHANGED,
+        *code_of("scripts/report/write_article.py"),
+        **named(
+            contents=digests(map(source, ARTICLE)),
+            changed=CHANGED,
+        ),
     script:
         "../../scripts/report/write_article.py"
 
@@ -100,4 +117,3 @@ rule report:
         rules.write_article.output,
         rules.write_tables.output,
         rules.state_findings.output,
-    localrule: True

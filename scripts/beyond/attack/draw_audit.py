@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
@@ -66,27 +67,46 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: the attack's bound beside the paper's delta at one eps, and the counts of all settings.
-
-    The eps is the smallest one with a bound on the count's delta. The paper's delta need not be below it.
-    """
+    """The caption: the attack's bound beside the paper's delta at one eps, and the counts of all settings."""
     rows = drawn(table)
-    seen = rows[(rows["observes"] == "count") & (rows["audited_delta"] > 0)].sort_values("eps")
-    verdict = "too few runs for a bound here"
-    for row in seen.head(1).to_dict("records"):
-        at_least, printed = typeset(row["audited_delta"], side=Side.LOWER), 10 ** row["published_log10_delta"]
-        verdict = f"at ε = {row['eps']:g} it is {at_least}, and the paper's δ {typeset(printed)}"
-    settings, confidence = len(table[SETTING].drop_duplicates()), 100 * table["confidence"].iloc[0]
-    joint, upper = (str(table[name].sum() or "none") for name in ("violated_jointly", "upper_violated"))
-    return (
-        f"A simulated attack on k-RR behind a shuffler shows how large δ is at least (triangles): {verdict}."
-        f" {wording.setting(rows, *SETTING)}; {rows['runs'].iloc[0]:,.0f} runs with either value; without a"
-        f" triangle, too few. In all {settings} settings, {joint} of {len(table)} bounds exceed the paper's δ"
-        f" (with {confidence:g} % confidence for all together), {upper} our upper bound."
+    bound = (
+        "A simulated attack on k-RR behind a shuffler shows how large δ is at least (triangles):"
+        f" {_smallest_eps(rows)}."
     )
+    runs = (
+        f"{wording.setting(rows, *SETTING)}; {rows['runs'].iloc[0]:,.0f} runs with either value; without a"
+        " triangle, too few."
+    )
+    settings = len(table[SETTING].drop_duplicates())
+    confidence = 100 * table["confidence"].iloc[0]
+    counts = (
+        f"In all {settings} settings, {_number(table['violated_jointly'])} of {len(table)} bounds exceed the"
+        f" paper's δ (with {confidence:g} % confidence for all together), {_number(table['upper_violated'])}"
+        " our upper bound."
+    )
+    return f"{bound} {runs} {counts}"
+
+
+def _smallest_eps(rows: pd.DataFrame) -> str:
+    """The bound and the paper's delta at the smallest eps with a bound on the count's delta.
+
+    The paper's delta need not be below the bound.
+    """
+    bounded = rows[(rows["observes"] == "count") & (rows["audited_delta"] > 0)].sort_values("eps")
+    if bounded.empty:
+        return "too few runs for a bound here"
+    first = bounded.iloc[0]
+    at_least = typeset(first["audited_delta"], side=Side.LOWER)
+    printed = typeset(10 ** first["published_log10_delta"])
+    return f"at ε = {first['eps']:g} it is {at_least}, and the paper's δ {printed}"
+
+
+def _number(violated: "pd.Series[bool]") -> str:
+    count = violated.sum()
+    return str(count) if count else "none"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -8,24 +8,20 @@ import pandas as pd
 
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
-from tightshuffle import methods
 from tightshuffle.literature import count
-from tightshuffle.points import make_points
+from tightshuffle.methods import METHODS, delta
 
-NAMES = (  # of the whole histogram; all but `lower` hold for every dataset
-    *(
-        "lower",
-        "upper",
-        "privacy-blanket",
-        "balle-bennett",
-        "clones",
-        "stronger-clones",
-        "koskela-strong",
-        "girgis",
-        "blanket",
-    ),
+BOUNDS = (  # methods, of the whole histogram; all but `lower` hold for every dataset
+    "lower",
+    "upper",
+    "privacy-blanket",
+    "balle-bennett",
+    "clones",
+    "stronger-clones",
+    "koskela-strong",
+    "girgis",
+    "blanket",
 )
-METHODS = {methods.METHODS[name].column: methods.METHODS[name] for name in NAMES}
 
 
 def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -38,9 +34,9 @@ def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFr
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
         table["published"] = theorem_1_as_printed(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
-        points = make_points(eps, **whole)
-        bounds = {column: method.log10_delta(points) for column, method in METHODS.items()}
-        tables.append(table.assign(**bounds))
+        for name in BOUNDS:
+            table[METHODS[name].column] = delta(eps, method=name, log10=True, **whole)
+        tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 

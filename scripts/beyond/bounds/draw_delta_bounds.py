@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -27,12 +28,9 @@ OURS = {  # column -> name, colour
     "exact": ("one count: true", style.TRUE),
     "published": ("one count: paper", style.PUBLISHED),
 }
-WEAK = "privacy_blanket"  # the weak adversary of Koskela et al.: not drawn, see `caption`
+WEAK = "privacy_blanket"  # Balle et al., Lemma 5.3: Koskela et al.'s weak adversary; not drawn, see `caption`
 # One row per setting and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *OURS, "lower", *BOUNDS, WEAK]
-WEAK = (
-    "privacy_blanket"  # Koskela et al.'s weak adversary, of Balle et al., Lemma 5.3: not drawn, see `caption`
-)
 FLOOR = -20  # of log10 delta: nobody needs a smaller delta
 
 
@@ -53,19 +51,23 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
-    eps, upper = rows["eps"].to_numpy(), rows["upper"].to_numpy()
-    end = float(np.interp(-FLOOR, -upper, eps))  # the last eps if our bound stays above the floor
-    looks: dict[str, dict[str, Any]] = {
-        name: {"color": LITERATURE, "linestyle": dashes} for name, (_, dashes) in BOUNDS.items()
-    }
-    looks |= {name: {"color": colour, "linewidth": 2.2} for name, (_, colour) in OURS.items()}
+    eps = rows["eps"].to_numpy()
+    end = float(np.interp(-FLOOR, -rows["upper"], eps))  # the last eps if our bound stays above the floor
     ends = []
-    for name, look in looks.items():
-        line = np.maximum(rows[name].to_numpy(), 10 * FLOOR)
+
+    def draw_line(column: str, label: str, look: dict[str, Any]) -> None:
+        line = np.maximum(rows[column].to_numpy(), 10 * FLOOR)
         axes.plot(eps, line, **look)
         last = float(np.interp(end, eps, line))
-        label = (BOUNDS | OURS)[name][0] + " ↓" * (last < FLOOR - 1)
+        if last < FLOOR - 1:
+            label += " ↓"
         ends.append((max(last, FLOOR), label, look["color"]))
+
+    for column, (label, dashes) in BOUNDS.items():
+        draw_line(column, label, {"color": LITERATURE, "linestyle": dashes})
+    for column, (label, colour) in OURS.items():
+        draw_line(column, label, {"color": colour, "linewidth": 2.2})
+
     axes.fill_between(eps, 10 * FLOOR, rows["lower"].clip(10 * FLOOR), color="#f1f1f1", linewidth=0)
     words = "for all counts:\nsome dataset\nviolates this"
     axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
@@ -77,21 +79,30 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: what the green line is, and how far the grey ones and the paper's delta are from it."""
-    apart = [
-        f"{wording.setting(rows, *SETTING)}: {_span(rows[list(BOUNDS)].min(axis=1) - rows['upper'])},"
-        f" {_span(rows[WEAK] - rows['upper'])} and {_span(rows['lower'] - rows['published'])}"
-        for rows in drawn(table)
-    ]
-    return (
-        "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey). Upper is"
-        " the privacy blanket of Balle et al. (2019, Lemma 5.3) before any inequality, for k-RR the weak"
-        " adversary of Koskela et al. (2021), where this is the smaller one, and else a bound of one value."
-        " So the grey line of Koskela et al. is their strong adversary only. The paper's δ of one count lies"
-        " deep in the shaded area: as a guarantee for all counts, some dataset violates it. The true δ of one"
-        " count may lie there, as it is no such guarantee. Orders of magnitude by which the smallest grey"
-        " line exceeds upper, by which the weak adversary exceeds it, and our lower bound the paper's δ, at"
-        f" all ε: {'; '.join(apart)}."
+    lines = "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
+    upper = (
+        "Upper is the privacy blanket of Balle et al. (2019, Lemma 5.3) before any inequality, for k-RR the"
+        " weak adversary of Koskela et al. (2021), where this is the smaller one, and else a bound of one"
+        " value. So the grey line of Koskela et al. is their strong adversary only."
     )
+    one_count = (
+        "The paper's δ of one count lies deep in the shaded area: as a guarantee for all counts, some dataset"
+        " violates it. The true δ of one count may lie there, as it is no such guarantee."
+    )
+    apart = (
+        "Orders of magnitude by which the smallest grey line exceeds upper, by which the weak adversary"
+        " exceeds it, and our lower bound the paper's δ, at all ε:"
+        f" {'; '.join(_orders_apart(rows) for rows in drawn(table))}."
+    )
+    return f"{lines} {upper} {one_count} {apart}"
+
+
+def _orders_apart(rows: pd.DataFrame) -> str:
+    """The three distances in one setting."""
+    smallest = _span(rows[list(BOUNDS)].min(axis=1) - rows["upper"])
+    weak = _span(rows[WEAK] - rows["upper"])
+    paper = _span(rows["lower"] - rows["published"])
+    return f"{wording.setting(rows, *SETTING)}: {smallest}, {weak} and {paper}"
 
 
 def _span(values: "pd.Series[float]") -> str:
@@ -104,4 +115,4 @@ def _span(values: "pd.Series[float]") -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

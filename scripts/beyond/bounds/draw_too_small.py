@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
@@ -40,17 +41,25 @@ def draw(table: pd.DataFrame) -> Figure:
 def caption(table: pd.DataFrame) -> str:
     """The setting, and all values at the smallest eps."""
     first = table.iloc[0]
-    published, exact, *whole = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
-    return (
+    published, exact, lower, upper = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
+    whole = lower if lower == upper else f"{lower} to {upper}"
+
+    one_count = (
         f"The paper's formula gives a δ of one value's count that is far too small: {published} at"
-        f" ε = {first['eps']:g}, where the true δ of this count is {exact}. The δ of all counts, which the"
-        f" shuffler releases, is larger: {' to '.join(dict.fromkeys(whole))} for the worst dataset (drawn:"
-        f" the rigorous upper bound). {wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the"
-        " other users hold the counted value x₀."
+        f" ε = {first['eps']:g}, where the true δ of this count is {exact}."
     )
+    all_counts = (
+        "The δ of all counts, which the shuffler releases, is larger:"
+        f" {whole} for the worst dataset (drawn: the rigorous upper bound)."
+    )
+    setting = (
+        f"{wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the other users hold the counted"
+        " value x₀."
+    )
+    return f"{one_count} {all_counts} {setting}"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -1,4 +1,4 @@
-"""Where the blanket paper's theorems apply, over eps0, and its eq. (3) with the true delta.
+"""Eq. (3) of the blanket paper with the true delta.
 
 ``share`` of the other users hold x0: pi(x0).
 """
@@ -10,29 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.shared.axes import Axis
+from scripts.beyond.companions.axes import Axis
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers
 from tightshuffle.guarantee import lower, upper
 from tightshuffle.literature import biswas_blanket, count
 from tightshuffle.points import make_points
-
-
-def blanket_regions(
-    *, n: int = 100, k: int = 10, share: float = 0.1, axis: Axis = (0.02, 3.0, 150)
-) -> pd.DataFrame:
-    """Where the theorems' regions end and how many real roots P and H have, one row per eps0 of the axis."""
-    eps0 = np.linspace(*axis)
-    fixed: dict[str, Any] = {"n": n, "k": k, "count": x0_count(share, n)}
-    constants = biswas_blanket.kappas(eps0=eps0, **fixed)
-    ends = {
-        "log_kappa_2": constants.log_kappa_2,
-        "kappa_4": constants.kappa_4,
-        "case_border": biswas_blanket.case_border(eps0),
-        "roots_P": biswas_blanket.polynomial_roots(constants),
-        "roots_H": biswas_blanket.equation_roots(constants),
-    }
-    return pd.DataFrame({"eps0": eps0, **fixed, **ends})
 
 
 def blanket_tightness(
@@ -76,5 +59,4 @@ def x0_count(share: float, n: npt.ArrayLike) -> Integers:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        write_csv(blanket_regions(), snakemake.output.regions)
-        write_csv(blanket_tightness(), snakemake.output.tightness)
+        write_csv(blanket_tightness(), snakemake.output[0])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.shared.axes import Axis, rounded
+from scripts.beyond.companions.axes import Axis, rounded
 from scripts.shared.job import job, write_csv
 from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts

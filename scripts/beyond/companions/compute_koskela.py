@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.shared.axes import Axis, rounded
+from scripts.beyond.companions.axes import Axis, rounded
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import privacy_blanket

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator, NullFormatter
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -70,17 +71,21 @@ def _draw_growth(axes: Axes, growth: pd.DataFrame) -> None:
 def caption(table: pd.DataFrame) -> str:
     """By how much eq. (3) exceeds our bound, at least and at most."""
     rows = inside(table)
-    curve, growth = (rows[(rows["series"] == "eps") == of] for of in (True, False))
+    curve, growth = rows[rows["series"] == "eps"], rows[rows["series"] != "eps"]
     closest, grown = curve["orders"].min(), growth["orders"].max()
     series = _growth_series(growth)
-    rising = sum(bool(part["orders"].is_monotonic_increasing) for _, part in series)
-    return (
+    rising = sum(bool(points["orders"].is_monotonic_increasing) for _, points in series)
+
+    verdict = (
         "The bound of the authors' blanket paper, eq. (3), is far above our upper bound for every dataset: at"
-        f" least {10**closest:,.0f} times in (a), up to {grown:,.0f} orders of"
-        " magnitude in (b). If it were tight as n grows, as the paper's theorems say, the lines of (b) would"
-        f" fall to 0; {rising} of {len(series)} rise. {wording.setting(curve, 'n', 'k', 'eps0', 'count')};"
-        " in (b) n_x₀ is the same share of n − 1."
+        f" least {10**closest:,.0f} times in (a), up to {grown:,.0f} orders of magnitude in (b)."
     )
+    not_tight = (
+        "If it were tight as n grows, as the paper's theorems say, the lines of (b) would fall to 0;"
+        f" {rising} of {len(series)} rise."
+    )
+    setting = f"{wording.setting(curve, 'n', 'k', 'eps0', 'count')}; in (b) n_x₀ is the same share of n − 1."
+    return f"{verdict} {not_tight} {setting}"
 
 
 def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.DataFrame]]:
@@ -93,4 +98,4 @@ def _growth_series(growth: pd.DataFrame) -> list[tuple[tuple[str, float], pd.Dat
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
@@ -75,13 +76,17 @@ def caption(divergences: pd.DataFrame, composed: pd.DataFrame) -> str:
     ratio = divergences["girgis"] / divergences["clones"]
     one, most = drawn(divergences, composed)
     budgets = wording.listing(f"{eps0:g}" for eps0 in sorted(set(divergences["eps0"])))
-    return (
+
+    verdict = (
         "The bound of Girgis et al. on the Rényi divergence of k-RR behind a shuffler is"
         f" {ratio.min():.2g} to {ratio.max():.2g} times that of the clones, an upper bound too, for ε₀ ="
-        f" {budgets}; drawn is {wording.setting(one, 'n', 'k', 'eps0')}. Where Theorem 3.1 falls with the"
-        " order, its value at a larger order is drawn. In the lower bound all other users hold a third value."
-        f" (b) takes the best order.{_where_reached(most)}"
+        f" {budgets}; drawn is {wording.setting(one, 'n', 'k', 'eps0')}."
     )
+    curves = (
+        "Where Theorem 3.1 falls with the order, its value at a larger order is drawn. In the lower bound all"
+        " other users hold a third value. (b) takes the best order."
+    )
+    return f"{verdict} {curves}{_where_reached(most)}"
 
 
 def _where_reached(most: pd.DataFrame, log10_delta: float = -6) -> str:
@@ -99,4 +104,4 @@ if __name__ == "__main__":
     with job() as snakemake:
         divergences = envelope(read_table(snakemake.input.divergences, DIVERGENCES))
         composed = read_table(snakemake.input.composed, COMPOSED)
-        style.write_figure(draw(divergences, composed), caption(divergences, composed), snakemake.output)
+        write_figure(draw(divergences, composed), caption(divergences, composed), snakemake.output)

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -56,19 +57,19 @@ def draw(table: pd.DataFrame) -> Figure:
 def caption(table: pd.DataFrame) -> str:
     """What one sees, and what the paper leaves open."""
     rounds = wording.listing(sorted(int(number) for number in table["rounds"].unique()))
-    verdict = (
-        "An adversary who knows less (weak) gets a much smaller δ than the strong one, and both are far below"
-        " the analytic bound of Balle et al. for one round. The paper does not say how many rounds it plots."
-    )
+    subject = f"δ over ε after {rounds} rounds, as in Figure 1 of Koskela, Heikkilä and Honkela."
     if MOST_ROUNDS_ONLY in set(table["curve"]):
         verdict = (
-            "The stronger clones give a smaller δ than the clones that the paper states. We did not check"
-            " which of the two its own figure shows."
+            "The stronger clones give a smaller δ than the clones that the paper states."
+            " We did not check which of the two its own figure shows."
         )
-    return (
-        f"δ over ε after {rounds} rounds, as in Figure 1 of Koskela, Heikkilä and Honkela. {verdict}"
-        f" {_setting(table)}."
-    )
+    else:
+        verdict = (
+            "An adversary who knows less (weak) gets a much smaller δ than the strong one, and both are far"
+            " below the analytic bound of Balle et al. for one round."
+            " The paper does not say how many rounds it plots."
+        )
+    return f"{subject} {verdict} {_setting(table)}."
 
 
 def _setting(table: pd.DataFrame) -> str:
@@ -80,4 +81,4 @@ def _setting(table: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -15,6 +15,7 @@ from matplotlib.ticker import NullFormatter
 
 from scripts.beyond.parity.summarise_parity import largest_change_percent
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.printed import PAPER
 from scripts.shared.table_files import groups, read_table
@@ -64,12 +65,16 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figu
     panels = figure.subplots(len(METRICS), len(titles), sharex="col", sharey="row", squeeze=False)
     for line_of_panels, (metric, label) in zip(panels, METRICS.items(), strict=True):
         ratios = rows[rows["metric"] == metric]
-        shown_values = [1, *ratios["ratio"], *(ratios["limit"] if metric != "tv" else [])]
-        line_of_panels[0].set(yscale="log", ylim=(min(shown_values) / 1.06, max([1.5, *shown_values]) * 1.06))
-        style.log_ticks(line_of_panels[0].yaxis, TICKS)
-        line_of_panels[0].set_ylabel(label)
+        with_limit = metric != "tv"
+        values = [1.0, *ratios["ratio"]]
+        if with_limit:
+            values += list(ratios["limit"])
+        first = line_of_panels[0]
+        first.set(yscale="log", ylim=(min(values) / 1.06, max([1.5, *values]) * 1.06))
+        style.log_ticks(first.yaxis, TICKS)
+        first.set_ylabel(label)
         for axes, dataset in zip(line_of_panels, titles, strict=True):
-            _draw_panel(axes, ratios[ratios["dataset"] == dataset], with_limit=metric != "tv")
+            _draw_panel(axes, ratios[ratios["dataset"] == dataset], with_limit=with_limit)
     for top, bottom, (dataset, title) in zip(panels[0], panels[-1], titles.items(), strict=True):
         every = table[table["dataset"] == dataset]
         top.set_title(f"{wording.literal(title)}, k = {every['k'].iloc[0]:,.0f}")
@@ -83,7 +88,8 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
     """The lines of one dataset and metric, one for each eps0; with the limit of the paper's settings."""
     ends = []
     for (eps0, own), line in groups(rows, ["eps0", "own"]):
-        look, line = OWN if own else OTHER, line.sort_values("n")
+        look = OWN if own else OTHER
+        line = line.sort_values("n")
         axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + own, **look)
         if own and with_limit:
             axes.axhline(line["limit"].iloc[0], **LIMIT)
@@ -106,20 +112,23 @@ def _number_axis(axes: Axes, sizes: Integers) -> None:
 def _legend(rows: pd.DataFrame) -> list[Line2D]:
     handles = []
     if rows["own"].any():
-        looks = {"the paper's settings": OWN} | ({} if rows["own"].all() else {"other settings": OTHER})
-        handles = [style.line(name, marker="o", **look) for name, look in looks.items()]
+        handles.append(style.line("the paper's settings", marker="o", **OWN))
+        if not rows["own"].all():
+            handles.append(style.line("other settings", marker="o", **OTHER))
         handles.append(style.line("closed form, many users", **LIMIT))
-    return [*handles, style.line("equal error", color=style.INK, linewidth=1.2)]
+    handles.append(style.line("equal error", color=style.INK, linewidth=1.2))
+    return handles
 
 
 def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
     """The ranges over the paper's settings; over all drawn ones, unless all of the paper's are among them."""
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
-    whole = set(papers) == set(PAPER)
-    where = ", in settings like the paper's" * whole
-    ratios = rows[rows["own"] | (not whole)]
-    tv, popular = (_span(ratios.loc[ratios["metric"] == metric, "ratio"]) for metric in METRICS)
+    where = ""
+    if set(papers) == set(PAPER):
+        rows = rows[rows["own"]]
+        where = ", in settings like the paper's"
+    tv, popular = (_span(rows.loc[rows["metric"] == metric, "ratio"]) for metric in METRICS)
     delta = _delta(rows["delta_rule"].iloc[0])
     return (
         f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error,"
@@ -136,21 +145,32 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     rows = shown(table, papers)
     tv = table[table["metric"] == "tv"]
     first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
-    change = largest_change_percent(tv)
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
-    like_the_papers = " Settings like the paper's have its data, n and ε₀." * (set(papers) == set(PAPER))
-    dotted = " Dotted: its closed form for many users, before projection." * bool(rows["own"].any())
-    return (
-        f"{_verdict(rows, papers)}.{like_the_papers} Above: total variation (TV) error, over all values."
-        f" Below: error of the one value that most users of the dataset hold.{dotted} Both estimates are"
-        f" projected; means of {repetitions} repetitions, for {wording.listing(titles.values())}."
-        f" δ = {first}, our choice; ε is what the rigorous upper bound guarantees."
-        + f" With the lower bound's ε no TV ratio changes by more than {change or 0:.1f} %."
-        * (change is not None)
-        + " Where both have a larger TV error than a uniform histogram, nothing is drawn. The table of ratios"
-        " has every setting with its interval, the ten most popular values, no projection"
-        f"{''.join(f', and δ = {other}' for other in others)} too."
+
+    sentences = [f"{_verdict(rows, papers)}."]
+    if set(papers) == set(PAPER):
+        sentences.append("Settings like the paper's have its data, n and ε₀.")
+    sentences.append(
+        "Above: total variation (TV) error, over all values."
+        " Below: error of the one value that most users of the dataset hold."
     )
+    if rows["own"].any():
+        sentences.append("Dotted: its closed form for many users, before projection.")
+    sentences.append(
+        f"Both estimates are projected; means of {repetitions} repetitions, for"
+        f" {wording.listing(titles.values())}."
+        f" δ = {first}, our choice; ε is what the rigorous upper bound guarantees."
+    )
+    change = largest_change_percent(tv)
+    if change is not None:
+        sentences.append(f"With the lower bound's ε no TV ratio changes by more than {change:.1f} %.")
+    sentences.append("Where both have a larger TV error than a uniform histogram, nothing is drawn.")
+    other_deltas = "".join(f", and δ = {other}" for other in others)
+    sentences.append(
+        "The table of ratios has every setting with its interval, the ten most popular values, no projection"
+        f"{other_deltas} too."
+    )
+    return " ".join(sentences)
 
 
 def _delta(rule: str | float) -> str:
@@ -164,4 +184,4 @@ def _delta(rule: str | float) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles, snakemake.params.papers
-        style.write_figure(draw(*given), caption(*given), snakemake.output)
+        write_figure(draw(*given), caption(*given), snakemake.output)

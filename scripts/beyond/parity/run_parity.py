@@ -22,13 +22,12 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.guarantee import epsilon_of_lower, epsilon_of_upper
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.methods import epsilon
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.points import make_point
 
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}  # metric -> the mean error of this many values
-EPSILON_OF = {"upper": epsilon_of_upper, "lower": epsilon_of_lower}  # a bound -> eps at a log10 delta
+BOUNDS = ["upper", "lower"]  # methods, which give eps
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
@@ -99,7 +98,7 @@ def sizes(
         users = users_of(counts, size)
         bounds, runs = found.get(users, (["upper"], repetitions))
         if size in (n[0], n[-1]):
-            bounds = [*EPSILON_OF]
+            bounds = BOUNDS
         if individual and size in individual["n"]:
             runs = max(runs, individual["repetitions"])
         found[users] = bounds, runs
@@ -138,7 +137,7 @@ def run_parity_point(
 ) -> pd.DataFrame:
     """Every setting of one dataset and number of users, as a tidy frame.
 
-    ``counts``: the dataset's histogram (k,); ``bounds``: of `EPSILON_OF`, that give eps; ``cells``: those
+    ``counts``: the dataset's histogram (k,); ``bounds``: those of `BOUNDS` that give eps; ``cells``: those
     whose individual error is computed, numbered from 1; ``seed``: the root seed. Returns a DataFrame with
     `COLUMNS`: bound gave eps; metric is "tv", "individual_error" or of `POPULAR`; cell is 0 but for
     "individual_error"; value is in fractions of n; uniform is the same error of the uniform histogram, which
@@ -155,15 +154,15 @@ def run_parity_point(
         noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
         estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
         shuffle = errors_of(estimates, samples / n, cells, counts)
-        one_round = make_point(n=n, k=k, eps0=budget)
         shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
         for rule in rules:
             setting: dict[str, Any] = {**root, "eps0": budget, "delta_rule": rule.name}
             noise_seed = seed_of(seed, stage="parity gaussian", **setting)
             noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
             setting["delta"] = rule.delta(n)
+            log10_delta = float(np.log10(rule.delta(n)))
             for bound in bounds:
-                eps = EPSILON_OF[bound](float(np.log10(rule.delta(n))), one_round)
+                eps = epsilon(log10_delta=log10_delta, method=bound, n=n, k=k, eps0=budget)
                 sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = errors_of(estimates, samples / n, cells, counts)

@@ -7,9 +7,11 @@ import pandas as pd
 from scripts.shared.job import job, write_csv
 from tightshuffle.planning.designs import compare_designs
 
+SHARE = 0.1  # of the users who hold the popular value
+
 
 def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
-    """One row per setting (n, k, eps, delta, rounds) and design, with the fields of `Design`.
+    """One row per setting (n, k, eps, delta, rounds) and design, with the share and the fields of `Design`.
 
     ``eps_if_it_fails`` and ``eps0`` are inf where nothing is left, or there is no local noise.
     """
@@ -17,10 +19,10 @@ def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
     for setting in settings:
         n, k, eps, delta = (setting[name] for name in ("n", "k", "eps", "delta"))
         try:
-            compared = compare_designs(n, k, eps, delta, rounds=int(setting["rounds"]))
+            compared = compare_designs(n, k, eps, delta, rounds=int(setting["rounds"]), share=SHARE)
         except ValueError as error:
             raise ValueError(f"study.designs, {setting}: {error}") from error
-        rows += [{**setting, **vars(design)} for design in compared.designs]
+        rows += [{**setting, "share": SHARE, **vars(design)} for design in compared.designs]
     return pd.DataFrame(rows)
 
 

@@ -1,100 +1,105 @@
-"""Which design: error over messages per user, one panel per guarantee."""
-
-from typing import Any
+"""Which design: the errors of a popular and of a rare value, one panel per guarantee."""
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, NullLocator
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
 SETTING = ["n", "k", "eps", "delta", "rounds"]
-COLUMNS = [*SETTING, "name", "users_per_value", "messages_per_user", "reference"]
-LOOKS = {  # design -> colour, marker; a reference has a line
-    "k-RR": ("#0072B2", "o"),
-    "k-RR with dummies": ("#0072B2", "D"),
-    "RAPPOR, sums only": ("#56B4E9", "s"),
-    "OUE, sums only": ("#CC79A7", "^"),
-    "Poisson dummies, from devices": ("#E69F00", "v"),
-    "dummies of the best law": ("#009E73", "P"),
-    "central Gaussian": ("#D55E00", "-"),
-    "central geometric": (style.INK, ":"),
-}
+COLUMNS = [*SETTING, "share", "name", "rare_error", "popular_error", "bits_per_user", "reference"]
+DESIGNS = [  # from the top, by whom one has to trust
+    "k-RR",
+    "k-RR with dummies",
+    "Poisson dummies, from devices",
+    "dummies of the best law",
+    "OUE, sums only",
+    "RAPPOR, sums only",
+    "noise of aggregators",
+    "central Gaussian",
+    "central geometric",
+]
+RARE, POPULAR, REFERENCE = "#56B4E9", "#0072B2", "#777777"
+ROOM = 12.0  # times the largest error: the column of bits
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: a mark per design, a line per central mechanism, which has no messages of its own."""
+    """The figure: a row per design, the same axes in all panels."""
     settings = list(groups(table, SETTING, sort=False))
-    figure = style.new_figure(3.1)
-    panels = figure.subplots(1, len(settings), squeeze=False)[0]
-    for axes, (setting, here) in zip(panels, settings, strict=True):
-        for name, messages, error, reference in zip(
-            *(here[column] for column in ("name", "messages_per_user", "users_per_value", "reference")),
-            strict=True,
-        ):
-            colour, mark = LOOKS[name]
-            if reference:
-                axes.axhline(error, color=colour, linestyle=mark, linewidth=1, zorder=1)
-            else:
-                axes.plot(messages, error, color=colour, marker=mark, markersize=6, clip_on=False, zorder=3)
+    figure = style.new_figure(3.2)
+    panels = figure.subplots(1, len(settings), sharex=True, sharey=True, squeeze=False)[0]
+    errors = table[["rare_error", "popular_error"]]
+    smallest, largest = float(errors.to_numpy().min()), float(errors.to_numpy().max())
+
+    for axes, (setting, rows) in zip(panels, settings, strict=True):
+        _draw_panel(axes, rows.set_index("name"))
         n, k, eps, delta, rounds = setting
-        most = max(here["messages_per_user"].max(), 1.2)
-        axes.set(xscale="log", yscale="log", xlim=(most**-0.06, most**1.08))
-        low, high = here["users_per_value"].min(), here["users_per_value"].max()
-        axes.set_ylim(low / 1.25, high * 1.25)
-        for axis, ends in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-            axis.set_major_locator(FixedLocator(_ticks(*ends)))
-            axis.set_major_formatter("{x:g}")
-            axis.set_minor_locator(NullLocator())
-        axes.set_title(
-            f"n = {wording.short_number(n)}, k = {k:,}\n"
-            f"ε = {eps:g}, δ = {wording.typeset(delta)}, {rounds} round{'s' * (rounds > 1)}"
-        )
-        axes.grid(axis="y")
-        axes.set_xlabel("messages per user")
-    panels[0].set_ylabel("error of a value's count (users)")
-    shown = [name for name in LOOKS if (table["name"] == name).any()]
-    lines = set(table.loc[table["reference"].astype(bool), "name"])
-    style.below(figure, [_entry(name, name in lines) for name in shown], 4)
+        unit = "rounds" if rounds > 1 else "round"
+        title = f"n = {wording.short_number(n)}, k = {k:,}\n"
+        title += f"ε = {eps:g}, δ = {wording.typeset(delta)}, {rounds} {unit}"
+        axes.set_title(title)
+        axes.text(largest * ROOM / 1.3, -0.8, "bits", ha="right", va="center", fontsize=7)
+        for name, bits in zip(rows["name"], rows["bits_per_user"], strict=True):
+            place = DESIGNS.index(name)
+            axes.text(largest * ROOM / 1.3, place, f"{bits:,.0f}", ha="right", va="center", fontsize=7)
+        axes.set(xscale="log", xlim=(smallest / 1.5, largest * ROOM))
+        style.log_ticks(axes.xaxis, (1,))
+        axes.grid(axis="x")
+        axes.set_xlabel("error of a value's count (users)")
+
+    panels[0].set_yticks(range(len(DESIGNS)), DESIGNS)
+    panels[0].set_ylim(len(DESIGNS) - 0.4, -1.4)
+    marks = {"linestyle": "none", "marker": "o", "markersize": 4.5}
+    entries = [
+        style.line(f"held by {table['share'].iloc[0]:.0%} of the users", color=POPULAR, **marks),
+        style.line("held by nobody", color=RARE, **marks),
+        style.line("a curator's, for comparison", color=REFERENCE, **marks),
+    ]
+    style.below(figure, entries)
     return figure
+
+
+def _draw_panel(axes: Axes, designs: pd.DataFrame) -> None:
+    """Two marks per design, joined by a line; a curator's errors are equal and have a mark of their own."""
+    for name, design in designs.iterrows():
+        place = DESIGNS.index(str(name))
+        rare, popular = design["rare_error"], design["popular_error"]
+        rare_colour, colour = (REFERENCE, REFERENCE) if design["reference"] else (RARE, POPULAR)
+        axes.plot([rare, popular], [place, place], color=rare_colour, linewidth=1.5, zorder=2)
+        axes.plot([rare], [place], "o", color=rare_colour, markersize=4.5, zorder=3)
+        axes.plot([popular], [place], "o", color=colour, markersize=4.5, zorder=4)
 
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: what is on the axes, and what the picture shows."""
-    krr = []
-    for _, here in groups(table, SETTING, sort=False):
-        error = here.set_index("name")["users_per_value"]
-        krr.append(error["k-RR"] / error[~here["reference"].to_numpy(bool)].min())
-    return (
-        f"The error of k-RR without dummies is {wording.two_digits(krr)} times that of the best design: mean"
-        " error of how many users hold a value, over messages per user and round, every design at its best"
-        " parameters for the same (ε, δ) of all rounds together; uniform data, no projection. Lines: a"
-        " curator who sees all values (geometric noise has δ = 0). A report for sums is one message of k"
-        " bits. Without local noise (Poisson dummies, dummies of the best law) nothing is left if the"
-        " shuffler fails."
+    popular, rare = [], []
+    for _, rows in groups(table, SETTING, sort=False):
+        used = rows[~rows["reference"].to_numpy(bool)].set_index("name")
+        krr = used.loc["k-RR"]
+        popular.append(krr["popular_error"] / used["popular_error"].min())
+        rare.append(krr["rare_error"] / used["rare_error"].min())
+
+    ratios = (
+        f"The error of k-RR without dummies is {wording.two_digits(popular)} times that of the best design"
+        f" for a value that {table['share'].iloc[0]:.0%} of the users hold, and"
+        f" {wording.two_digits(rare)} times for a value that nobody holds: mean error of how many users hold"
+        " it, every design at its best parameters for the same (ε, δ) of all rounds together; no projection."
     )
-
-
-def _entry(name: str, line: bool) -> Line2D:
-    colour, mark = LOOKS[name]
-    look: Any = {"linestyle": mark} if line else {"linestyle": "none", "marker": mark}
-    return style.line(name, color=colour, **look)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """A few round numbers of a short logarithmic axis."""
-    steps: tuple[float, ...] = (1, 2, 5)
-    if high / low < 4:
-        steps = (1, 1.2, 1.5, 2, 3, 5, 7) if high / low > 1.3 else (1, 1.05, 1.1, 1.15, 1.2)
-    every = [step * 10.0**power for power in range(-4, 9) for step in steps]
-    return [tick for tick in every if low <= tick <= high]
+    marks = (
+        "Where only one mark is seen, both errors are equal. Bits are per user and round, dummies included."
+    )
+    trust = (
+        "Nothing is left without local noise (dummies alone, noise of aggregators) if the trusted party"
+        " fails."
+    )
+    return f"{ratios} {marks} {trust}"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

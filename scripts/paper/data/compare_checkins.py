@@ -26,18 +26,17 @@ def compare(
     for kind, counted in cells.groupby("grid", sort=False):
         row = {"dataset": dataset, "grid": kind, "printed": printed.get(dataset)}
         row |= {"counted": counted["count"].sum(), "cells": len(counted)}
-        grid = _grid_of(counted)
+        rows.append(row)
         try:
-            same_grid, counts = cut(sub_cells, sums, grid)
+            grid, counts = cut(sub_cells, sums, _grid_of(counted))
         except ValueError:  # the bundled counts do not fit these cells
-            rows.append(row)
             continue
-        there = cell_table(same_grid, counts)
+
+        there = cell_table(grid, counts)
         edges = ["south", "north", "west", "east"]
         if np.array_equal(there[edges], counted[edges]):
             differing = there["count"].to_numpy() != counted["count"].to_numpy()
             row |= {"bundled": counts.sum(), "cells_that_differ": differing.sum()}
-        rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[2:], "Int64"))
 
 

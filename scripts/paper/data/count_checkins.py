@@ -14,8 +14,10 @@ def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     rows = []
     for dataset, table in tables.items():
         for kind, cells in table.groupby("grid", sort=False):
-            count, size = cells["count"], (cells["column"].max() + 1, cells["row"].max() + 1)
-            rows.append([dataset, kind, *size, (count > 0).sum(), count.max(), count.sum()])
+            columns = cells["column"].max() + 1
+            grid_rows = cells["row"].max() + 1
+            count = cells["count"]
+            rows.append([dataset, kind, columns, grid_rows, (count > 0).sum(), count.max(), count.sum()])
     return pd.DataFrame(rows, columns=TOTALS)
 
 

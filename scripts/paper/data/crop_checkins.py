@@ -6,6 +6,7 @@ header; gzip or plain text. The file is read once, in blocks, whatever its size.
 
 import gzip
 import hashlib
+import logging
 import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO
@@ -14,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.data.grid import Box, point_table
-from scripts.shared.job import StrPath, job, write_csv, write_parquet
+from scripts.shared.job import StrPath, job, write_parquet
 from tightshuffle.arguments import Floats
 
 BLOCK = 1 << 22  # bytes
@@ -23,14 +24,15 @@ LISTED = 5  # unreadable lines that a message names at most
 
 def crop(
     path: StrPath, boxes: Mapping[str, Mapping[str, float]], *, bad_rows_at_most: float
-) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """The check-ins of a file inside of each closed box, in the file's order, and a summary in one row.
+) -> dict[str, pd.DataFrame]:
+    """Name of a box -> the check-ins inside of this closed box, in the file's order, as a `point_table`.
+
+    Logs how many rows the file has, and how many of them cannot be read.
 
     path: gzip or plain text, recognised by the content. boxes: name -> south, north, west and east, degrees.
     bad_rows_at_most: the share of rows that may be unreadable (wrong number of fields, not a number, outside
     of [-90, 90] x [-180, 180]).
 
-    Returns ({name of the box: `point_table`}, a table: file, rows, bad_rows, first_bad_lines from 1).
     ValueError: damaged or other content, too many unreadable rows, no check-in in a box.
     """
     inside: dict[str, list[Floats]] = {name: [] for name in boxes}
@@ -42,29 +44,33 @@ def crop(
         bad = np.flatnonzero(~((np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)))
         first_bad += (bad[: LISTED - len(first_bad)] + rows + 1).tolist()
         bad_rows += bad.size
+        rows += len(latitude)
+
         for name, edges in boxes.items():  # an unreadable row lies in no box
             box = Box(**edges)
             inside[name].append(points[:, box.contains(latitude, longitude)])
             if box.contains(longitude, latitude).any():
                 swapped.add(name)
-        rows += len(latitude)
+
     if not rows:
         raise ValueError(f"{path}: the file is empty; expected check-ins in SNAP's format")
+    lines = ", ".join(map(str, first_bad))
+    logging.info("%s: %d rows, of which %d cannot be read (first lines: %s)", path, rows, bad_rows, lines)
     if bad_rows > bad_rows_at_most * rows:
         raise ValueError(
             f"{path}: {bad_rows:,} of {rows:,} rows ({bad_rows / rows:.2%}) cannot be read, more than "
-            f"bad_rows_at_most = {bad_rows_at_most:.2%}; the first in line {', '.join(map(str, first_bad))}; "
+            f"bad_rows_at_most = {bad_rows_at_most:.2%}; the first in line {lines}; "
             "expected user, time, latitude, longitude, location separated by tabs, in degrees"
         )
+
     tables = {name: point_table(*np.concatenate(parts, axis=1)) for name, parts in inside.items()}
     for name, table in tables.items():
         if table.empty:
-            hint = "; latitude and longitude seem to be swapped" * (name in swapped)
-            raise ValueError(
-                f"{path}: none of its {rows:,} rows lies in the box of {name}, {dict(boxes[name])}{hint}"
-            )
-    row = {"file": path, "rows": rows, "bad_rows": bad_rows, "first_bad_lines": " ".join(map(str, first_bad))}
-    return tables, pd.DataFrame([row])
+            message = f"{path}: none of its {rows:,} rows lies in the box of {name}, {dict(boxes[name])}"
+            if name in swapped:
+                message += "; latitude and longitude seem to be swapped"
+            raise ValueError(message)
+    return tables
 
 
 def check_md5(path: StrPath, md5: str) -> None:
@@ -103,7 +109,6 @@ if __name__ == "__main__":
         boxes, most = snakemake.params.boxes, snakemake.params.bad_rows_at_most
         if snakemake.params.md5:
             check_md5(snakemake.input.checkins, snakemake.params.md5)
-        cities, summary = crop(snakemake.input.checkins, boxes, bad_rows_at_most=most)
-        for points, path in zip(cities.values(), snakemake.output.points, strict=True):
+        cities = crop(snakemake.input.checkins, boxes, bad_rows_at_most=most)
+        for points, path in zip(cities.values(), snakemake.output, strict=True):
             write_parquet([points], path)
-        write_csv(summary, snakemake.output.summary)

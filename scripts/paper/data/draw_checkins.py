@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from string import ascii_lowercase
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from scripts.paper.data.grid import COLUMNS
-from scripts.shared import style, wording
+from scripts.shared import maps, style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.histograms import grid_edges, grid_shape, on_grid
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import read_table
@@ -23,7 +25,7 @@ class City(NamedTuple):
     """A city's title, box, `cell_table` and `point_table`."""
 
     title: str
-    box: style.Box
+    box: maps.Box
     histogram: pd.DataFrame
     points: pd.DataFrame
 
@@ -46,52 +48,73 @@ def read(
 def draw(cities: Sequence[City]) -> Figure:
     """The figure: one column per city, points on the grid above, counts per cell below."""
     width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
-    widths = [1 / style.proportion(city.box) for city in cities]  # all panels equally high
+    widths = [1 / maps.proportion(city.box) for city in cities]  # all panels equally high
     height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
     figure = style.new_figure(1.5 + 2 * height, width=width)
     panels = figure.subplots(2, len(cities), squeeze=False, width_ratios=widths)
-    norm = style.count_norm(1, max(city.histogram["count"].max() for city in cities))
+    norm = maps.count_norm(1, max(city.histogram["count"].max() for city in cities))
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
-        title, counts = wording.literal(city.title), on_grid(city.histogram, city.histogram["count"])
-        edges = grid_edges(city.histogram)
-        for draw_line, places in zip((top.axvline, top.axhline), edges, strict=True):
-            for place in places if style.signs_fit(counts.shape) else ():
-                draw_line(place, color="#c9c5b8", linewidth=0.4, zorder=1)
-        top.set_facecolor(LAND)
-        size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
-        look = {"s": size, "color": MAGENTA, "alpha": 0.35, "linewidth": 0}
-        # a bitmap inside the PDF, since there are many
-        top.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, zorder=2, **look)
         space = height * widths[number] + 0.4
-        heading = wording.folded(f"{_letter(number)} {title}: {len(city.points):,} check-ins", space)
-        placed = wording.folded("at random places in small squares", space)
-        top.set_title(f"{heading}\n{placed}" if city.points["spread"].any() else heading)
-        image = style.heatmap(bottom, edges, counts, norm)
-        cells = f"{counts.shape[1]} × {counts.shape[0]} cells"
-        bottom.set_title(wording.folded(f"{_letter(len(cities) + number)} {title}: {cells}", space))
+        _draw_points(top, city, _letter(number), space)
+        image = _draw_counts(bottom, city, _letter(len(cities) + number), space, norm)
         for axes in (top, bottom):
-            style.map_axes(axes, city.box, names=(axes is bottom, number == 0))
+            maps.map_axes(axes, city.box, names=(axes is bottom, number == 0))
     bar = figure.colorbar(image, ax=panels[1, :], label="check-ins per cell", aspect=28, pad=0.015)
     bar.minorticks_off()
     bar.formatter = FuncFormatter(lambda value, _: wording.short_number(value))
-    style.below(figure, [style.empty()])
+    style.below(figure, [maps.empty()])
     return figure
+
+
+def _draw_points(axes: Axes, city: City, letter: str, space: float) -> None:
+    """The check-ins on the lines of the grid; ``space``: inches for the title."""
+    if maps.signs_fit(grid_shape(city.histogram)):
+        x, y = grid_edges(city.histogram)
+        look: dict[str, Any] = {"color": "#c9c5b8", "linewidth": 0.4, "zorder": 1}
+        for place in x:
+            axes.axvline(place, **look)
+        for place in y:
+            axes.axhline(place, **look)
+
+    size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
+    look = {"s": size, "color": MAGENTA, "alpha": 0.35, "linewidth": 0, "zorder": 2}
+    # a bitmap inside the PDF, since there are many
+    axes.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
+    axes.set_facecolor(LAND)
+
+    title = wording.folded(f"{letter} {wording.literal(city.title)}: {len(city.points):,} check-ins", space)
+    if city.points["spread"].any():
+        title += "\n" + wording.folded("at random places in small squares", space)
+    axes.set_title(title)
+
+
+def _draw_counts(axes: Axes, city: City, letter: str, space: float, norm: Any) -> Any:
+    """The count of every cell. Returns the image, for a colour bar; ``space``: inches for the title."""
+    counts = on_grid(city.histogram, city.histogram["count"])
+    rows, columns = counts.shape
+    title = f"{letter} {wording.literal(city.title)}: {columns} × {rows} cells"
+    axes.set_title(wording.folded(title, space))
+    return maps.heatmap(axes, grid_edges(city.histogram), counts, norm)
 
 
 def caption(cities: Sequence[City], grid: str) -> str:
     """The caption: boxes, grids (``grid`` is uniform or stepped), totals, spread points."""
-    spread = [city.title for city in cities if city.points["spread"].any()]
-    places = f" The points of {' and '.join(spread)} are placed at random inside small sub-cells."
-    return (
+    subject = (
         f"Gowalla check-ins of each city on the {grid} grid: single ones above, counts per cell below, on one"
-        f" logarithmic colour scale. {' '.join(map(_numbers_of, cities))}{places * bool(spread)}"
+        " logarithmic colour scale."
     )
+    sentences = [subject, *(_numbers_of(city) for city in cities)]
+    spread = [city.title for city in cities if city.points["spread"].any()]
+    if spread:
+        sentences.append(f"The points of {' and '.join(spread)} are placed at random inside small sub-cells.")
+    return " ".join(sentences)
 
 
 def _numbers_of(city: City) -> str:
     west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
-    counts, (rows, columns) = city.histogram["count"], grid_shape(city.histogram)
+    counts = city.histogram["count"]
+    rows, columns = grid_shape(city.histogram)
     return (
         f"{city.title}: latitude {south} to {north}, longitude {west} to {east}; {columns} × {rows} cells,"
         f" {(counts > 0).sum()} not empty; {counts.sum():,} check-ins in the cells, {len(city.points):,} in"
@@ -107,4 +130,4 @@ if __name__ == "__main__":
     with job() as snakemake:
         files, params = snakemake.input, snakemake.params
         cities = read(files.histograms, files.checkins, params.titles, params.boxes)
-        style.write_figure(draw(cities), caption(cities, params.grid), snakemake.output)
+        write_figure(draw(cities), caption(cities, params.grid), snakemake.output)

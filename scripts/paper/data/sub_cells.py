@@ -18,7 +18,8 @@ from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats, Integers
 
 FINENESS = 16
-LINES, COUNTS = ["direction", "number", "degrees"], ["row", "column", "count"]
+LINES = ["direction", "number", "degrees"]
+COUNTS = ["row", "column", "count"]
 SAME = 1e-9  # degrees, a tenth of a millimetre: closer lines are one line
 DIRECTIONS = ("latitude", "longitude")
 NEAR = 0.05  # of a cell: how far an edge may move to the nearest line
@@ -71,8 +72,10 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
             raise ValueError(f"{lines}: the degrees of both directions must rise, at least 2 lines each")
     sparse = read_table(counts, COUNTS)
     inside = sparse["row"].between(0, grid.rows - 1) & sparse["column"].between(0, grid.columns - 1)
-    whole = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)
-    if not (whole and inside.all() and (sparse["count"] > 0).all()) or sparse.duplicated(COUNTS[:2]).any():
+    whole_numbers = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)
+    positive = (sparse["count"] > 0).all()
+    repeated = sparse.duplicated(["row", "column"]).any()
+    if not whole_numbers or not positive or not inside.all() or repeated:
         raise ValueError(
             f"{counts}: each of the {grid.rows} x {grid.columns} sub-cells may occur once,"
             " with a whole number above 0"

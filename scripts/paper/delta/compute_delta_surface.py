@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.delta.printed_formulas import FORMS, delta_of_count
-from scripts.shared.axes import rounded
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 
@@ -24,7 +23,8 @@ def delta_surface(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd
 
 def points(axis: Section) -> Floats:
     """The points of an axis, rounded: the diagonal eps = eps0, from which on delta is 0, is met exactly."""
-    return rounded(np.linspace(axis["start"], axis["stop"], int(axis["steps"])))
+    values = np.linspace(axis["start"], axis["stop"], int(axis["steps"]))
+    return np.round(values, 10)  # 0.1 + 0.1 + 0.1 is 0.3, and the ends are exactly what was asked for
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from scripts.paper.delta.compute_delta_hat import SMALLEST_FLOAT
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
@@ -80,16 +81,26 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str
     gaps = table["exact"] - table["published"]
     beyond_floats = int((table["published"] < -SMALLEST_FLOAT).sum())
     datasets = wording.listing([titles.get(name, name) for name in table["dataset"].unique()])
-    return (
+
+    gap = (
         f"As printed, δ̂ (eq. 15) lies {gaps.min():,.0f} to {gaps.max():,.0f} orders of magnitude below the"
-        f" exact δ̂ of the same histogram, on {datasets}. At {beyond_floats} of the {len(table)} points it is"
-        " below every float: a program gets 0, for which no Gaussian mechanism exists."
-        " The exact δ̂ is still the δ of one count in one dataset, and no guarantee; the proven bound, for all"
-        " counts and every dataset, is larger."
-        " Dashed lines: where the noise of diffprivlib's analytic Gaussian stops growing (the median over ε);"
-        f" {wording.typeset(floor)}, which the Gaussian of our rerun has where δ̂ is smaller; and the"
-        " smallest float. The axis is logarithmic in the exponent. One sample of n users each."
+        f" exact δ̂ of the same histogram, on {datasets}."
     )
+    no_noise = (
+        f"At {beyond_floats} of the {len(table)} points it is below every float: a program gets 0, for which"
+        " no Gaussian mechanism exists."
+    )
+    no_guarantee = (
+        "The exact δ̂ is still the δ of one count in one dataset, and no guarantee; the proven bound, for all"
+        " counts and every dataset, is larger."
+    )
+    dashed = (
+        "Dashed lines: where the noise of diffprivlib's analytic Gaussian stops growing (the median over ε);"
+        f" {wording.typeset(floor)}, which the Gaussian of our rerun has where δ̂ is smaller; and the"
+        " smallest float."
+    )
+    axes = "The axis is logarithmic in the exponent. One sample of n users each."
+    return f"{gap} {no_noise} {no_guarantee} {dashed} {axes}"
 
 
 if __name__ == "__main__":
@@ -97,4 +108,4 @@ if __name__ == "__main__":
         settings = snakemake.params.settings
         table = read(snakemake.input)
         text = caption(table, settings["titles"], settings["floor"])
-        style.write_figure(draw(table, settings["titles"], settings["floor"]), text, snakemake.output)
+        write_figure(draw(table, settings["titles"], settings["floor"]), text, snakemake.output)

@@ -1,6 +1,6 @@
 """Figure 1: log10 delta of the count of x0 over eps and eps0, published and exact: surfaces and contours."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats
@@ -26,48 +27,81 @@ ZERO = "#ececec"  # where delta is 0
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """Published and exact side by side, surfaces above and contours below."""
+    """Published and exact side by side, surfaces above and contours below, on one scale of log10 delta."""
     eps, eps0, surfaces = _surfaces(table)
-    finite = np.concatenate([values[np.isfinite(values)] for values in surfaces.values()])
-    if not finite.size:
-        raise ValueError("delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps")
-    low = float(10 * np.floor(finite.min() / 10))  # one z range for both panels, in whole tens
+    low = _lowest_ten(surfaces)
+    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)
     colours: Any = {"cmap": "viridis", "vmin": low, "vmax": 0.0}
-    figure = style.new_figure(5.3)
+
+    figure = style.new_figure(5.8)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.15, 1])
+    contours = []
     for column, (reading, title) in enumerate(PANELS.items()):
-        drawn = np.isfinite(surfaces[reading])
-        mesh = _mesh(eps, eps0, drawn)
-        heights = np.where(drawn, surfaces[reading], low).ravel()
-        panel: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
-        panel.plot_trisurf(mesh, heights, linewidth=0.15, edgecolor=style.INK, **colours)
-        panel.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0), xlabel="ε", ylabel="ε₀")
-        panel.set_title(title, y=0.98)
-        panel.set_zlabel("log₁₀ δ", labelpad=2)
-        panel.view_init(elev=24, azim=-52)
-        panel.set_box_aspect((1, 1, 0.82), zoom=0.94)
-        panel.tick_params(pad=0)
-        panel.zaxis.set_major_locator(MaxNLocator(5))
+        surface = surfaces[reading]
+        positive = np.isfinite(surface)
+        mesh = _mesh(eps, eps0, positive)
+        heights = np.where(positive, surface, low).ravel()
+
+        above: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
+        above.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0))
+        above.set_title(title, y=0.98)
+        _draw_surface(above, mesh, heights, colours)
+
         below = figure.add_subplot(grid[1, column])
-        levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)
-        _contours(below, mesh, heights, levels, _crossings(eps, eps0, surfaces[reading], levels), colours)
-        below.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), xlabel="ε", ylabel="" if column else "ε₀")
-        below.set_facecolor(ZERO)
-        below.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=below.transAxes, ha="right")
+        below.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), xlabel="ε")
+        names = _crossings(eps, eps0, surface, levels)
+        image = _draw_contours(below, mesh, heights, levels, names, colours)
+        contours.append(below)
+
+    contours[0].set_ylabel("ε₀")
+    bar = figure.colorbar(image, ax=contours, location="bottom", aspect=45, shrink=0.7, pad=0.03)
+    bar.set_label("log₁₀ δ (numbers at the contours)")
     setting = wording.setting(table, *SETTING).replace("n_x₀", "$n_{x_0}$")
     figure.suptitle(f"δ of the count of x₀: {setting}")
     return figure
 
 
-def _contours(
-    axes: Axes, mesh: Triangulation, heights: Floats, levels: Any, places: Any, colours: Any
-) -> None:
+def _lowest_ten(surfaces: Mapping[str, Floats]) -> float:
+    """The z range of both panels goes from here to 0: the lowest value, rounded down to a whole ten.
+
+    Raises ValueError if delta is 0 everywhere.
+    """
+    finite = [values[np.isfinite(values)] for values in surfaces.values()]
+    lowest = min((values.min() for values in finite if values.size), default=None)
+    if lowest is None:
+        raise ValueError("delta is 0 everywhere; widen delta_surface.eps0 beyond delta_surface.eps")
+    return float(10 * np.floor(lowest / 10))
+
+
+def _draw_surface(axes: Any, mesh: Triangulation, heights: Floats, colours: Any) -> None:
+    axes.plot_trisurf(mesh, heights, linewidth=0.15, edgecolor=style.INK, **colours)
+    axes.set(xlabel="ε", ylabel="ε₀")
+    axes.set_zlabel("log₁₀ δ", labelpad=2)
+    axes.view_init(elev=24, azim=-52)
+    axes.set_box_aspect((1, 1, 0.82), zoom=0.94)
+    axes.tick_params(pad=0)
+    axes.zaxis.set_major_locator(MaxNLocator(5))
+
+
+def _draw_contours(
+    axes: Axes, mesh: Triangulation, heights: Floats, levels: Any, names: Any, colours: Any
+) -> Any:
+    """Fill the bands between the levels, whose lines are named at the places ``names``; returns the bands."""
     filled = axes.tricontourf(mesh, heights, levels, **colours)
     filled.set_edgecolor("face")  # else thin white lines between the colours of a vector file
+    axes.set_facecolor(ZERO)
+    axes.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=axes.transAxes, ha="right")
+
     lines = axes.tricontour(mesh, heights, levels, colors=style.INK, linewidths=0.5, linestyles="solid")
-    names: Any = {"fontsize": 7, "inline": False, "fmt": lambda value: f"{value:g}".replace("-", "−")}
-    for label in lines.clabel(manual=places, **names) if places else []:
-        label.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
+    if names:
+        form: Any = {"fontsize": 7, "inline": False, "fmt": _with_minus}
+        for label in lines.clabel(manual=names, **form):
+            label.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
+    return filled
+
+
+def _with_minus(value: float) -> str:
+    return f"{value:g}".replace("-", "−")
 
 
 def _crossings(
@@ -114,23 +148,28 @@ def caption(table: pd.DataFrame) -> str:
     both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
     gap = surfaces["exact"][both] - surfaces["published"][both]
     zero = int((np.subtract.outer(eps0, eps) <= 1e-9).sum())
-    ends = [f"{name}: {v[0]:g} to {v[-1]:g} in {len(v)} steps" for name, v in (("ε", eps), ("ε₀", eps0))]
-    return (
+
+    verdict = (
         f"Theorem 1 as printed (a) gives a δ of the count of x₀ that is up to {gap.max():.0f} orders of"
         " magnitude below the exact one (b): surfaces over ε and ε₀, and their contours of log₁₀ δ."
-        f" {wording.setting(table, *SETTING)}; {'; '.join(ends)}. Grey: for ε ≥ ε₀, these {zero} of"
-        f" {both.size} points, the exact δ is 0."
     )
+    setting = f"{wording.setting(table, *SETTING)}; {_ends('ε', eps)}; {_ends('ε₀', eps0)}."
+    grey = f"Grey: for ε ≥ ε₀, these {zero} of {both.size} points, the exact δ is 0."
+    return f"{verdict} {setting} {grey}"
+
+
+def _ends(name: str, values: Floats) -> str:
+    return f"{name}: {values[0]:g} to {values[-1]:g} in {len(values)} steps"
 
 
 def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
     """Ascending eps (a,), eps0 (b,) and log10 delta (b, a) per reading."""
     surfaces = {name: table.pivot(index="eps0", columns="eps", values=name) for name in PANELS}
-    frame = surfaces["exact"]
-    return frame.columns.to_numpy(), frame.index.to_numpy(), {k: v.to_numpy() for k, v in surfaces.items()}
+    eps, eps0 = surfaces["exact"].columns.to_numpy(), surfaces["exact"].index.to_numpy()
+    return eps, eps0, {name: surface.to_numpy() for name, surface in surfaces.items()}
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from scripts.shared.axes import Axis
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
-def gaussian_scale(*, eps: Sequence[float] = (1, 4, 6), log10_delta: Axis = (-2, -100, 197)) -> pd.DataFrame:
+def gaussian_scale(
+    *, eps: Sequence[float] = (1, 4, 6), log10_delta: tuple[float, float, int] = (-2, -100, 197)
+) -> pd.DataFrame:
     """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
 
     The column published_log10_delta is the true log10 delta of the published scale.

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -59,19 +60,27 @@ def _root(sensitivity: float) -> str:
 def caption(table: pd.DataFrame) -> str:
     """The caption: by how much the ratio depends on the constants."""
     by_point = table.groupby(["dataset", "eps"])["ratio"]
-    spread = by_point.max() / by_point.min()
-    span, change = wording.two_digits(table["ratio"]), wording.significant(spread.max())
-    return (
-        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0, nor its sensitivity. Under"
-        f" these floors of δ and sensitivities the error of shuffle+INV is {span}"
-        " times that of the Gaussian; at one point the choice changes the ratio by a factor of up to"
-        f" {change}. Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing, so"
-        " a smaller floor gives the same noise. The Gaussian's error is its expectation, that of shuffle+INV"
-        " the mean of the trials; only shuffle+INV is projected."
+    factors = by_point.max() / by_point.min()
+
+    not_stated = (
+        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0, nor its sensitivity."
     )
+    ratios = (
+        "Under these floors of δ and sensitivities the error of shuffle+INV is"
+        f" {wording.two_digits(table['ratio'])} times that of the Gaussian; at one point the choice changes"
+        f" the ratio by a factor of up to {wording.significant(factors.max())}."
+    )
+    small_floors = (
+        "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing, so a smaller floor gives the same noise."
+    )
+    errors = (
+        "The Gaussian's error is its expectation, that of shuffle+INV the mean of the trials; only"
+        " shuffle+INV is projected."
+    )
+    return f"{not_stated} {ratios} {small_floors} {errors}"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table, snakemake.params.settings["titles"]), caption(table), snakemake.output)
+        write_figure(draw(table, snakemake.params.settings["titles"]), caption(table), snakemake.output)

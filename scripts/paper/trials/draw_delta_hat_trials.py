@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from scripts.paper.trials.run_delta_hat_trials import FORMS, SETTING, gaussian_ratios
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
@@ -75,15 +76,22 @@ def caption(trials: pd.DataFrame, sensitivity: float) -> str:
     by_form = gaussian_ratios(trials).groupby("form")["ratio"]
     printed, exact = by_form.get_group("published"), by_form.get_group("exact")
     repetitions = wording.listing(sorted(trials.groupby(SETTING)["repetition"].max().unique()))
-    return (
+
+    as_printed = (
         f"With δ̂ as printed, the Gaussian has {printed.min():.1f} to {printed.max():,.0f} times the error of"
         " shuffle+INV: the comparison turns round, because a δ̂ that is far too small asks for far too much"
-        f" noise. With the exact δ̂ of the same histogram it has {exact.min():.2f} to {exact.max():.1f} times."
-        f" Lines are means of {repetitions} repetitions on one sample of n users, bands their quartiles. As"
-        " in the paper, only shuffle+INV is projected onto the simplex. The noise has the exact analytic"
-        f" scale for (ε, δ̂) and sensitivity {sensitivity:g}, which is our choice. An error above 1 means"
-        " more noise than data."
+        " noise."
     )
+    exactly = f"With the exact δ̂ of the same histogram it has {exact.min():.2f} to {exact.max():.1f} times."
+    lines = (
+        f"Lines are means of {repetitions} repetitions on one sample of n users, bands their quartiles. As"
+        " in the paper, only shuffle+INV is projected onto the simplex."
+    )
+    noise = (
+        f"The noise has the exact analytic scale for (ε, δ̂) and sensitivity {sensitivity:g}, which is our"
+        " choice. An error above 1 means more noise than data."
+    )
+    return f"{as_printed} {exactly} {lines} {noise}"
 
 
 if __name__ == "__main__":
@@ -91,4 +99,4 @@ if __name__ == "__main__":
         settings = snakemake.params.settings
         trials = read(snakemake.input)
         figure = draw(trials, settings["titles"])
-        style.write_figure(figure, caption(trials, settings["sensitivity"]), snakemake.output)
+        write_figure(figure, caption(trials, settings["sensitivity"]), snakemake.output)

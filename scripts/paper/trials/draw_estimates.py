@@ -14,7 +14,8 @@ from matplotlib.ticker import MaxNLocator
 
 from scripts.paper.trials.calibration_text import calibration_text
 from scripts.paper.trials.metrics import total_variation
-from scripts.shared import style, wording
+from scripts.shared import maps, style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
@@ -65,43 +66,71 @@ def read(histogram: StrPath, estimates: StrPath) -> Runs:
 
 @style.applied()
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: a row per budget with the original and each estimate; or step lines."""
+    """The figure: the original, and a row of estimates per budget; or step lines."""
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}"
-    figure = (_maps if on_a_grid(data.histogram) else _steps)(*data)
+    form = _maps if on_a_grid(data.histogram) else _steps
+    figure = form(*data)
     figure.suptitle(wording.folded(f"{heading}, k = {len(data.histogram):,}", style.WIDTH - 0.4, size=9))
     return figure
 
 
 def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
-    """A row per run: the original and each estimate; the colour scale below."""
-    x, y = edges = grid_edges(histogram)
+    """The original at the left, a row of estimates per run beside it; the colour scale below."""
+    x, y = grid_edges(histogram)
     box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None
-    high = MAP * (style.proportion(box) if box else len(y) / len(x))  # inches
-    figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
-    panels = figure.subplots(len(runs), len(COLUMNS) - 1, squeeze=False)
+    high = MAP * (maps.proportion(box) if box else len(y) / len(x))  # inches
+    bins = 3 if box else 4
     values = pd.concat([run.table[COLUMNS[1:]] for run in runs])
-    norm = style.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
-    for row, (run, line) in enumerate(zip(runs, panels, strict=True)):
-        for axes, name in zip(line, COLUMNS[1:], strict=True):
-            drawn = style.heatmap(axes, edges, on_grid(histogram, run.table[name]), norm)
-            axes.set_title("original" if name == "original" else run.title(name))
-            outer = (row == len(runs) - 1, name == "original")
-            style.map_axes(axes, box, names=outer, numbers=outer, bins=3 if box else 4)
-        line[0].set_ylabel(f"{wording.row_label(run.budget(), high + 0.1)}\n{line[0].get_ylabel()}")
+    norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
+
+    def draw_map(axes: Axes, shares: "pd.Series[float]") -> Any:
+        return maps.heatmap(axes, (x, y), on_grid(histogram, shares), norm)
+
+    figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
+    grid = figure.add_gridspec(len(runs), 1 + len(MECHANISMS))
+    middle = len(runs) // 2
+    original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
+    original.set_title("original")
+    below = middle == len(runs) - 1  # else the last row has the numbers across: rows are equally far apart
+    maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
+    image = draw_map(original, runs[0].table["original"])
+    for row, run in enumerate(runs):
+        last = row == len(runs) - 1
+        for column, mechanism in enumerate(MECHANISMS, 1):
+            axes = figure.add_subplot(grid[row, column])
+            axes.set_title(run.title(mechanism))
+            draw_map(axes, run.table[mechanism])
+            maps.map_axes(axes, box, names=(last, False), numbers=(last, False), bins=bins)
+            if column == 1:
+                axes.set_ylabel(wording.row_label(run.budget(), high + 0.1))
+
     negative = bool((values < 0).to_numpy().any())
-    look: Any = {"shrink": 0.6, "aspect": 40, "pad": 0.02, "extend": "min" if negative else "neither"}
-    bar = figure.colorbar(drawn, ax=panels, location="bottom", label="fraction of users per cell", **look)
+    bar = figure.colorbar(
+        image,
+        ax=figure.axes,
+        location="bottom",
+        label="fraction of users per cell",
+        shrink=0.6,
+        aspect=40,
+        pad=0.02,
+        extend="min" if negative else "neither",
+    )
     bar.minorticks_off()
-    handles: list[Artist] = [style.empty()]
-    colour = style.COLOURS["gaussian"]
-    if negative and style.signs_fit(on_grid(histogram, histogram["count"]).shape):
-        minus: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "color": colour}
-        handles.append(style.line("negative", linestyle="", **minus))
-    elif negative:
-        handles.append(Patch(facecolor=colour, label="negative"))
+    handles: list[Artist] = [maps.empty()]
+    if negative:
+        handles.append(_negative(maps.signs_fit((len(y) - 1, len(x) - 1))))
     style.below(figure, handles)
     return figure
+
+
+def _negative(signs: bool) -> Artist:
+    """The entry of the legend for negative cells, which have a minus sign or, if they are small, a colour."""
+    colour = style.COLOURS["gaussian"]
+    if signs:
+        look: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "linestyle": ""}
+        return style.line("negative", color=colour, **look)
+    return Patch(facecolor=colour, label="negative")
 
 
 def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
@@ -138,12 +167,16 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
     """The caption: what is negative and how the Gaussian was calibrated, by ``protocol`` of the config."""
     below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
-    return (
+    subject = (
         f"Original histogram of {title} and one estimate from each mechanism, with the total variation (TV)"
-        " error; one row per budget. As in the paper, only shuffle+INV is projected onto the simplex, so"
-        f" {wording.listing(below, at_most=len(below))} of the Gaussian's {len(data.histogram):,} shares are"
-        f" negative. {calibration_text(protocol)}"
+        " error; one row per budget."
     )
+    negative = (
+        "As in the paper, only shuffle+INV is projected onto the simplex, so"
+        f" {wording.listing(below, at_most=len(below))} of the Gaussian's {len(data.histogram):,} shares are"
+        " negative."
+    )
+    return f"{subject} {negative} {calibration_text(protocol)}"
 
 
 if __name__ == "__main__":
@@ -151,4 +184,4 @@ if __name__ == "__main__":
         params = snakemake.params
         runs = read(snakemake.input.histogram, snakemake.input.estimates)
         text = caption(runs, params.title, params.protocol)
-        style.write_figure(draw(runs, params.title), text, snakemake.output)
+        write_figure(draw(runs, params.title), text, snakemake.output)

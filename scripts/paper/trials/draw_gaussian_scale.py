@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
@@ -18,10 +19,10 @@ def draw(table: pd.DataFrame) -> Figure:
     """A line per eps."""
     figure = style.new_figure(2.7, width=5.0)
     axes = figure.add_subplot()
-    ratio, ends = table["published"] / table["exact"], []
-    axes.set(
-        xlim=(table["log10_delta"].max(), table["log10_delta"].min()), ylim=(0, 1.1 * max(1, ratio.max()))
-    )
+    ratio = table["published"] / table["exact"]
+    axes.set_xlim(table["log10_delta"].max(), table["log10_delta"].min())
+    axes.set_ylim(0, 1.1 * max(1, ratio.max()))
+    ends = []
     for colour, (eps, curve) in zip(CYCLE, groups(table, "eps"), strict=False):
         curve = curve.sort_values("log10_delta", ascending=False)
         axes.plot(curve["log10_delta"], ratio[curve.index], color=colour, linewidth=1.6)
@@ -37,25 +38,28 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: where diffprivlib's scale leaves the exact one."""
-    ends = []
-    for eps, curve in groups(table, "eps"):
-        last = curve.sort_values("log10_delta").iloc[0]
-        enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
-        short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
-        ends.append(
-            f" For ε = {eps:g} it stops at {last['published']:.4g},"
-            f" which gives log₁₀ δ = {last['published_log10_delta']:.1f}"
-            + f", and is more than {100 * SATURATED:g} % too small from log₁₀ δ = {short.max():g} on"
-            * bool(len(short))
-            + "."
-        )
-    return (
+    verdict = (
         "diffprivlib, the library that the paper names, gives too little noise for a very small δ: its scale"
-        f" of the analytic Gaussian mechanism stops growing (sensitivity 1).{''.join(ends)}"
+        " of the analytic Gaussian mechanism stops growing (sensitivity 1)."
     )
+    return " ".join([verdict, *(_where_it_stops(eps, curve) for eps, curve in groups(table, "eps"))])
+
+
+def _where_it_stops(eps: float, curve: pd.DataFrame) -> str:
+    """The sentence on one eps: the last scale, its delta, and from which delta on it is too small."""
+    last = curve.sort_values("log10_delta").iloc[0]
+    stops = (
+        f"For ε = {eps:g} it stops at {last['published']:.4g}, which gives"
+        f" log₁₀ δ = {last['published_log10_delta']:.1f}"
+    )
+    enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
+    short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
+    if short.empty:
+        return f"{stops}."
+    return f"{stops}, and is more than {100 * SATURATED:g} % too small from log₁₀ δ = {short.max():g} on."
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        style.write_figure(draw(table), caption(table), snakemake.output)
+        write_figure(draw(table), caption(table), snakemake.output)

@@ -12,6 +12,7 @@ from matplotlib.patches import Patch
 
 from scripts.paper.trials.calibration_text import calibration_text
 from scripts.shared import style, wording
+from scripts.shared.figure_files import write_figure
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
@@ -170,13 +171,17 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
     """The caption: what a box shows, and what is ours; ``protocol`` is that section of the config."""
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
     names = wording.listing([style.LABELS[name] for name in MECHANISMS])
-    return (
-        f"Total variation (TV) error over the number of users, {title}: {_setting(trials)}."
-        f" At each n the boxes are, from left to right, {names}: quartiles and median, with whiskers up to"
-        " 1.5 interquartile ranges and dots beyond. The small panels are ours: the same boxes in percent"
-        " above their median, which stands below n. The uniform histogram, which ignores the data, has the TV"
-        f" error {uniform}. {calibration_text(protocol)}"
+
+    subject = f"Total variation (TV) error over the number of users, {title}: {_setting(trials)}."
+    boxes = (
+        f"At each n the boxes are, from left to right, {names}: quartiles and median, with whiskers up to"
+        " 1.5 interquartile ranges and dots beyond."
     )
+    small_panels = (
+        "The small panels are ours: the same boxes in percent above their median, which stands below n."
+    )
+    comparison = f"The uniform histogram, which ignores the data, has the TV error {uniform}."
+    return f"{subject} {boxes} {small_panels} {comparison} {calibration_text(protocol)}"
 
 
 def _setting(trials: pd.DataFrame) -> str:
@@ -191,4 +196,4 @@ if __name__ == "__main__":
         params = snakemake.params
         table = read(snakemake.input)
         text = caption(table, params.title, params.protocol)
-        style.write_figure(draw(table, params.title), text, snakemake.output)
+        write_figure(draw(table, params.title), text, snakemake.output)

@@ -13,7 +13,7 @@ import tightshuffle
 from scripts.beyond.study.compute_designs import designs
 from scripts.beyond.study.compute_study import best_randomizers, largest_eps0, study
 from scripts.beyond.study.gather_study import gather
-from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.labels import LABELS
 from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.gaussian import exact_scale, geometric_error
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection

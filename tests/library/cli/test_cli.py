@@ -16,6 +16,7 @@ from tightshuffle import methods
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
 from tightshuffle.dummies.best_law import smallest_poisson_mean
+from tightshuffle.dummies.laws import error_of_parties, parse_law
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
 
@@ -61,6 +62,30 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert err.startswith(f"tightshuffle: {wrong[-2].strip('-').replace('-', '_')} must be ")
+
+
+def test_dummies_of_parties_and_a_law_of_theirs():
+    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6"]
+    alone = answer(*words, "--eps", 1)["designs"][0]
+    for parties, honest in ((2, 1), (3, 2)):
+        options = ["--parties", parties, "--honest", honest]
+        found = answer(*words, "--eps", 1, *options)
+        assert (found["parties"], found["honest"]) == (parties, honest)
+        best = found["designs"][0]
+        law = parse_law(best["law"])
+        assert best["added_by"] == f"each of {parties} parties"
+        assert best["mean"] == parties * law.mean
+        assert best["messages_per_user"] == pytest.approx(1 + 50 * parties * law.mean / 10_000)
+        assert best["expected_tv"] == pytest.approx(25 * error_of_parties(law, parties) / 10_000)
+        assert (best["law"] == alone["law"]) == (honest == 1)
+
+        # The honest parties' law, asked for as the law of a sum.
+        own = answer(*words, *options, "--law", law.name)
+        honest_alone = answer(*words, "--law", f"{honest}*{law.name}")
+        assert own["eps"] == honest_alone["eps"] <= 1
+        assert own["expected_tv"] == best["expected_tv"]
+    code, _, err = call(*words, "--eps", 1, "--parties", 2, "--honest", 3)
+    assert (code, err) == (2, "tightshuffle: honest must be a whole number from 1 to 2; got 3\n")
 
 
 def test_sums_and_the_fewest_users():

@@ -3,6 +3,7 @@
 import itertools
 import math
 import warnings
+from collections import defaultdict
 from fractions import Fraction
 
 import mpmath
@@ -14,6 +15,8 @@ import tightshuffle
 from tests.library.bounds.enumeration import add, hockey_stick, krr
 from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
+from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.dummies.laws import parse_law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
@@ -303,6 +306,55 @@ def test_values_themselves_in_several_rounds():
     assert once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
 
+@pytest.mark.parametrize("text", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"])
+@pytest.mark.parametrize("unseen", [False, True])
+def test_a_law_of_dummies_by_every_dataset_and_outcome(text, unseen):
+    """Of three values: two other users, of whom one may not take part, and who takes part seen or not."""
+    k, participation, eps = 3, 0.5, np.array([0.0, 0.4, 1.1])
+    law = parse_law(text)
+    numbers = {law.first + i: math.exp(ln) for i, ln in enumerate(law.log_mass) if ln > -20}
+    groups = (Group("target", 2, math.inf, participation), Group("b", 1, math.inf))
+    collection = Collection(k, groups, dummies=Dummies(law=text))
+
+    def world(own, others):
+        outcomes = defaultdict(float)
+        for present in itertools.product((False, True), repeat=2):
+            if not (unseen or present[0]):
+                continue
+            values = [others[1], *itertools.compress((own, others[0]), present)]
+            mass = (1 if unseen else 2) * participation**2
+            for dummies in itertools.product(numbers, repeat=k):
+                counts = tuple(values.count(x) + z for x, z in enumerate(dummies))
+                seen = counts if unseen else (counts, present)
+                outcomes[seen] += mass * math.prod(numbers[z] for z in dummies)
+        return outcomes
+
+    bounds = [collection.log10_delta(eps, bound=bound, unseen=unseen) for bound in ("lower", "upper")]
+    low, high = 10.0 ** np.array(bounds)
+    worst = np.zeros(3)
+    for others in itertools.product(range(k), repeat=2):
+        first, second = world(0, others), world(1, others)
+        worst = np.maximum(worst, [hockey_stick(first, second, growth) for growth in np.exp(eps)])
+    assert np.all(worst <= high * (1 + 1e-12))
+    assert np.all(worst >= low * (1 - 1e-6))  # without the numbers of a probability below e^-20
+    if not unseen:
+        assert high == pytest.approx(worst, rel=1e-3)
+
+
+def test_rounds_of_a_law_of_dummies():
+    group = (Group("all", 10**6, math.inf, 0.8),)
+    dummies = Dummies(law="power:387:1.75:49.641")
+    collection = Collection(408, group, dummies=dummies, rounds=52)
+    known = HiddenByDummies(parse_law(dummies.law), rounds=52)
+    assert collection.epsilon(1e-8) == known.epsilon(1e-8)
+    assert collection.log10_delta(0.9) == known.log10_delta(0.9)
+    assert 0.999 * known.epsilon(1e-8) < collection.epsilon(1e-8, bound="lower") <= known.epsilon(1e-8)
+    later = Collection(408, group, dummies=dummies, rounds=26)
+    divided = Collection(408, group, dummies=dummies, rounds=26, then=(later,))
+    assert known.epsilon(1e-8) <= divided.epsilon(1e-8) < 1.001 * known.epsilon(1e-8)
+    assert collection.epsilon(1e-8, unseen=True) < known.epsilon(1e-8)
+
+
 def test_rounds_equal_and_different():
     first, later = Group("a", 5000, 2.0), Collection(10, (Group("a", 3000, 3.0),), rounds=2)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
@@ -373,6 +425,22 @@ def test_the_expected_error_is_that_of_simulated_collections():
     assert abs(collection.expected_error() - mean) < 4 * error
 
 
+@pytest.mark.parametrize("participation", [0.5, 1.0])
+def test_the_expected_error_with_a_law_is_that_of_simulated_collections(participation):
+    """Mean total variation distance over 4,000 runs: within 4 standard errors."""
+    k, users, runs = 8, 80, 4000
+    law = parse_law("geometric:6:0.6")
+    groups = (Group("all", users, math.inf, participation),)
+    collection = Collection(k, groups, dummies=Dummies(law=law.name))
+    rng = np.random.default_rng(20261128)
+    probabilities = np.exp(law.log_mass)
+    dummies = law.first + rng.choice(law.log_mass.size, (runs, k), p=probabilities / probabilities.sum())
+    counts = rng.binomial(users // k, participation, (runs, k)) + dummies - law.mean
+    distances = abs(counts / (users * participation) - 1 / k).sum(axis=1) / 2
+    error = distances.std() / math.sqrt(runs)
+    assert abs(collection.expected_error() - distances.mean()) < 4 * error
+
+
 def test_errors_of_given_data():
     """For everybody alike, the errors of `expected_errors` and of the Gaussian."""
     shares = np.array([0.5, 0.3, 0.1, 0.1])
@@ -385,6 +453,7 @@ def test_errors_of_given_data():
 
 
 A = (Group("a", 5, 1.0),)
+VALUES = (Group("values", 5, math.inf),)
 LONG = Collection(10, A, rounds=50_000)
 WRONG = [
     (lambda: Group("a", 0, 1.0), "group 'a': users must be a whole number from 1"),
@@ -394,6 +463,13 @@ WRONG = [
     (lambda: Group(7, 10, 1.0), "name of a group must be text"),
     (lambda: Dummies(-1), "dummies: number must be a whole number"),
     (lambda: Dummies(poisson_per_value=-1), "dummies: poisson_per_value must be from 0"),
+    (lambda: Dummies(law="x"), "dummies: law must be poisson:MEAN"),
+    (lambda: Dummies(law=5), "dummies: law must be poisson:MEAN.* got 5"),
+    (lambda: Collection(10, VALUES, dummies=Dummies(3, law="poisson:9")), "dummies: law must be alone"),
+    (
+        lambda: Collection(10, VALUES + A, dummies=Dummies(law="poisson:9")),
+        "dummies: law is for groups with eps0 = inf; group 'a' has 1.0",
+    ),
     (lambda: Collection(10, ()), "groups must be at least one"),
     (lambda: Collection([10, 20], A), "k must be one number"),
     (lambda: Collection(10**15, A), "k must be a whole number from 2 to 10000000"),

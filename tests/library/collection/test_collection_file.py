@@ -39,7 +39,10 @@ def read(tmp_path, text, name="mine.yaml"):
 def test_a_file_means_the_same_as_the_classes(tmp_path):
     """A collection under `then` has the keys of the first one, but for rounds. 050 is 50, not octal."""
     assert read(tmp_path, YAML) == MEANT
-    assert read(tmp_path, "k: 4\ngroups: [{users: 2, eps0: .inf}]").groups[0].eps0 == math.inf
+    text = "k: 4\ngroups: [{users: 2, eps0: .inf}]\ndummies: {law: 2*power:27:1.0:2.0001}"
+    values = read(tmp_path, text)
+    assert values.groups[0].eps0 == math.inf
+    assert values.dummies == Dummies(law="2*power:27:1.0:2.0001")
 
 
 def test_json_needs_no_other_library(tmp_path, monkeypatch):

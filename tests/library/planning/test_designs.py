@@ -1,6 +1,7 @@
 """Which design to run: each has the guarantee, none could be better, and the errors are right."""
 
 import functools
+import itertools
 import math
 import re
 import time
@@ -10,11 +11,14 @@ import pytest
 from scipy import stats
 
 import tightshuffle
+from tests.library.bounds.enumeration import Shuffled, krr
 from tests.library.cli.calls import answer, call
-from tightshuffle.cli.layout import USELESS_EPS, USELESS_ERROR, what_is_left
+from tightshuffle.cli.design_command import DEFAULTS
+from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
+from tightshuffle.collection import Collection, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
-from tightshuffle.dummies.laws import cut_power, parse_law, poisson
+from tightshuffle.dummies.laws import parse_law, poisson
 from tightshuffle.planning.designs import compare_designs, fewest_dummies, with_dummies
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
@@ -24,12 +28,12 @@ SETTINGS = [  # n, k, eps, delta, eps0, rounds
     (10**8, 40, 0.1, 1e-9, 13.0, 1),
     (5, 1000, 2.0, 1e-6, 8.0, 1),
 ]
-ASKED = [  # n, k, eps, delta; rounds, reports per user, colluding
-    ((20_000, 30, 1.0, 1e-6), (1, 1, 0)),
-    ((20_000, 30, 0.3, 1e-8), (5, 1, 0.1)),
-    ((20_000, 30, 1.0, 1e-5), (2, 3, 500)),
+ASKED = [  # n, k, eps, delta; options as below
+    ((20_000, 30, 1.0, 1e-6), (1, 1, 0, 1, 0.1, 2, 1)),
+    ((20_000, 30, 0.3, 1e-8), (5, 1, 0.1, 0.75, 0.25, 3, 2)),
+    ((20_000, 30, 1.0, 1e-5), (2, 3, 500, 1, 0, 2, 2)),
 ]
-OPTIONS = ("rounds", "values_per_user", "colluding")
+OPTIONS = ("rounds", "values_per_user", "colluding", "participation", "share", "parties", "honest")
 
 
 @functools.cache
@@ -79,31 +83,39 @@ def test_no_dummies_where_reports_alone_are_enough():
 def deltas(design, setting, options):
     """delta of a design by the bound behind it, and with parameters that would be a little more accurate."""
     n, k, eps, _ = setting
-    rounds, values, colluding = options
+    rounds, values, colluding, participation, _, _, honest = options
     if design.law:
-        law = parse_law(design.law)
-        if law.name.startswith("poisson"):
-            honest = n - (math.ceil(n * colluding) if colluding < 1 else colluding)
-            kept = [poisson(law.mean * honest / n * factor) for factor in (1, 0.999)]
+        name, *numbers = design.law.split(":")
+        if name == "poisson":
+            devices = n - (math.ceil(n * colluding) if colluding < 1 else colluding)
+            laws = [poisson(float(numbers[0]) * devices / n * factor) for factor in (1, 0.999)]
         else:
-            mean, power, deviation = (float(part) for part in law.name.split(":")[1:])
-            kept = [law, cut_power(mean, power, 0.999 * deviation)]
-        return [10 ** float(HiddenByDummies(each, values, rounds).log10_delta(eps)) for each in kept]
+            deviation = float(numbers.pop())
+            texts = [":".join([name, *numbers, repr(deviation * factor)]) for factor in (1, 0.999)]
+            laws = [parse_law(f"{honest}*{text}" if name == "noise" else text) for text in texts]
+        return [10 ** float(HiddenByDummies(law, values, rounds).log10_delta(eps)) for law in laws]
     if "dummies" in design.name:
-        numbers = (design.dummies, design.dummies - 1)
-        return [with_dummies(n, k, design.eps0, each, colluding, rounds).delta(eps) for each in numbers]
-    given = {"n": n, "k": k, "rounds": rounds * values, "colluding": colluding}
-    if "sums" in design.name:
-        given.update(randomizer=design.name.split(",")[0].lower(), release="sums")
-    return [tightshuffle.delta(eps, eps0=each * design.eps0, **given) for each in (1, 1.001)]
+        collections = [
+            with_dummies(n, k, design.eps0, number, colluding, rounds, participation)
+            for number in (design.dummies, design.dummies - 1)
+        ]
+    else:
+        sums = "sums" in design.name
+        given = {"randomizer": design.name.split(",")[0].lower(), "release": "sums"} if sums else {}
+        groups = [
+            Group("a", n, design.eps0 * factor, participation, colluding) for factor in (1 - 1e-6, 1.001)
+        ]
+        collections = [Collection(k, (group,), rounds=rounds * values, **given) for group in groups]
+    return [collection.delta(eps) for collection in collections]
 
 
 @pytest.mark.parametrize(("setting", "options"), ASKED)
 def test_every_design_has_the_guarantee_and_none_could_be_better(setting, options):
     n, k, _, delta = setting
-    rounds, values, _ = options
+    rounds, values, _, participation, *_ = options
     found = compared(setting, options)
-    assert [one.error for one in found.designs] == sorted(one.error for one in found.designs)
+    order = [(one.popular_error, one.error) for one in found.designs]
+    assert order == sorted(order)
     names = {one.name for one in found.designs}
     assert (
         {"k-RR", "k-RR with dummies"} - names
@@ -111,13 +123,14 @@ def test_every_design_has_the_guarantee_and_none_could_be_better(setting, option
         == ({"k-RR", "k-RR with dummies"} if values > 1 else set())
     )
     for one in found.designs:
-        assert one.users_per_value == pytest.approx(2 * one.error * n / k)
+        summed = "sums" in one.name or one.name == "noise of aggregators"
+        sent = 1 if summed else values
+        assert one.messages_per_user == pytest.approx(sent + one.dummies / (n * participation))
+        assert one.bits_per_user == one.messages_per_user * (k if summed else math.ceil(math.log2(k)))
         if one.reference:
             continue
         with_these, with_better = deltas(one, setting, options)
         assert with_these <= delta < with_better, one.name
-        sent = 1 if "sums" in one.name else values
-        assert one.messages_per_user == pytest.approx(sent + one.dummies / n)
         assert one.eps_if_it_fails == rounds * values * one.eps0
 
 
@@ -146,43 +159,121 @@ def test_small_eps_and_many_rounds_are_answered_in_seconds():
     assert time.process_time() - start < 30
 
 
-def noise_of(design, n, k, values):
+def chances(name, eps0, k):
+    """The probabilities that a report supports its user's value, and another one."""
+    growth = math.exp(eps0)
+    if name.startswith("k-RR"):
+        return growth / (growth + k - 1), 1 / (growth + k - 1)
+    if name.startswith("RAPPOR"):
+        return math.sqrt(growth) / (math.sqrt(growth) + 1), 1 / (math.sqrt(growth) + 1)
+    return 0.5, 1 / (growth + 1)
+
+
+def noise_of(design, n, k, share):
     """Standard deviation of a value's estimated count: the numbers of reports and dummies, over the slope."""
-    share, growth = values / k, math.exp(design.eps0) if design.eps0 < math.inf else math.inf
-    if design.name.startswith("k-RR"):
-        p, q = growth / (growth + k - 1), 1 / (growth + k - 1)
-    elif design.name.startswith("RAPPOR"):
-        p = math.sqrt(growth) / (math.sqrt(growth) + 1)
-        q = 1 - p
-    else:
-        p, q = 0.5, 1 / (growth + 1)
+    p, q = chances(design.name, design.eps0, k)
     dummies = design.dummies * (1 - 1 / k) / k
     return math.sqrt(n * (share * p * (1 - p) + (1 - share) * q * (1 - q)) + dummies) / (p - q)
+
+
+def mass_of(text):
+    """The probabilities of a law by its definition, around the middle of the array unless it is Poisson's."""
+    name, *numbers = text.split(":")
+    *_, power, deviation = (float(number) for number in ("0", *numbers))
+    if name == "poisson":
+        return stats.poisson.pmf(np.arange(10 * int(deviation)), deviation)
+    reach = 40 * deviation if name == "noise" else float(numbers[0])
+    z = np.arange(-round(reach), round(reach) + 1)
+    mass = np.exp(-((abs(z) / deviation) ** power) / power)
+    return mass / mass.sum()
 
 
 @pytest.mark.parametrize(("setting", "options"), ASKED)
 def test_errors_are_those_of_the_closed_forms(setting, options):
     n, k, eps, delta = setting
-    rounds, values, _ = options
+    rounds, values, _, participation, popular, parties, _ = options
+    reports = n * participation
     for one in compared(setting, options).designs:
-        if one.law:
-            mean = parse_law(one.law).mean
-            z = np.arange(10 * int(mean))
-            if one.law.startswith("poisson"):
-                mass = stats.poisson.pmf(z, mean)
+        for share, error in (
+            (values / k, 2 / k * reports * one.error),
+            (0, one.rare_error),
+            (popular, one.popular_error),
+        ):
+            if one.law:
+                mass = mass_of(one.law)
+                for _ in range(parties - 1 if one.law.startswith("noise") else 0):
+                    mass = np.convolve(mass, mass_of(one.law))
+                expected = mass @ abs(np.arange(mass.size) - mass @ np.arange(mass.size))
+            elif one.name == "central geometric":
+                expected = 1 / math.sinh(eps / (2 * rounds * values))
+            elif one.name == "central Gaussian":
+                sensitivity = math.sqrt(2 * rounds * values)
+                scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
+                expected = math.sqrt(2 / math.pi) * scale
             else:
-                power, deviation = (float(part) for part in one.law.split(":")[2:])
-                end = round(2 * mean)  # the mean is a float, next to a whole number
-                mass = np.where(z <= end, np.exp(-((abs(z - mean) / deviation) ** power) / power), 0)
-            expected = mass @ abs(z - mean) / mass.sum()
-        elif one.name == "central geometric":
-            expected = 1 / math.sinh(eps / (2 * rounds * values))
-        elif one.name == "central Gaussian":
-            scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=math.sqrt(2 * rounds * values))
-            expected = math.sqrt(2 / math.pi) * scale
-        else:
-            expected = math.sqrt(2 / math.pi) * noise_of(one, n, k, values)
-        assert one.users_per_value == pytest.approx(expected, rel=1e-6), one.name
+                expected = math.sqrt(2 / math.pi) * noise_of(one, reports, k, share)
+            assert error == pytest.approx(expected, rel=1e-6), one.name
+
+
+def test_the_error_of_a_popular_value_is_that_of_a_simulation():
+    """Of reports and, in the design with dummies, of dummies: within five standard errors of the mean."""
+    setting, options = ASKED[0]
+    n, k, *_ = setting
+    share, runs = 0.1, 20_000
+    rng = np.random.default_rng(20261128)
+    checked = 0
+    for one in compared(setting, options).designs:
+        if one.eps0 == math.inf:
+            continue
+        p, q = chances(one.name, one.eps0, k)
+        reports = rng.binomial(int(n * share), p, runs) + rng.binomial(n - int(n * share), q, runs)
+        dummies = rng.binomial(int(one.dummies), 1 / k, runs) - one.dummies / k
+        errors = abs((reports + dummies - n * q) / (p - q) - n * share)
+        assert abs(errors.mean() - one.popular_error) < 5 * errors.std() / math.sqrt(runs), one.name
+        checked += 1
+    assert checked == 4
+
+
+def test_who_takes_part_hides_others_by_every_number_of_reports():
+    """Six users of whom each reports with some probability: delta of every dataset, over who reports."""
+    n, k, eps, delta, participation = 6, 3, 0.5, 0.02, 0.6
+    planned = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta, participation=participation).eps0
+    everybody = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta).eps0
+
+    def worst(eps0):
+        matrix = np.array([krr(value, math.exp(eps0), k) for value in range(k)])
+        shuffled = [Shuffled(matrix, users) for users in range(1, n + 1)]
+        deltas = []
+        for others in shuffled[-1].datasets():
+            total = 0.0
+            for present in itertools.product((False, True), repeat=n - 1):
+                there = tuple(itertools.compress(others, present))
+                mass = participation ** len(there) * (1 - participation) ** (n - 1 - len(there))
+                total += mass * float(shuffled[len(there)].delta(there, (0, 1), np.asarray(eps)))
+            deltas.append(total)
+        return max(deltas)
+
+    assert eps < planned < everybody
+    assert 0.5 * delta < worst(planned) <= delta < worst(everybody)
+
+
+def test_participation_of_one_is_that_of_everybody():
+    setting = {"k": 20, "eps": 0.5, "delta": 1e-6}
+    for given in ({}, {"randomizer": "oue", "release": "sums"}):
+        everybody = tightshuffle.plan(n=10_000, **setting, **given)
+        assert tightshuffle.plan(n=10_000, **setting, **given, participation=1.0) == everybody
+        nearly = tightshuffle.plan(n=10_000, **setting, **given, participation=1 - 1e-9)
+        assert nearly.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
+        # Twice as many could report; for sums, which need 10,000 reports but for a probability of 5e-10,
+        # six standard deviations (70 reports) more have to be expected.
+        users = tightshuffle.fewest_users(0.5, 1e-6, k=20, eps0=everybody.eps0, **given, participation=0.5)
+        assert 20_000 * 0.999 <= users <= 20_000 * (1.05 if given else 1.001)
+        planned = tightshuffle.plan(n=users, **setting, **given, participation=0.5)
+        assert planned.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
+        reports = round(users / 2)
+        alike = tightshuffle.plan(n=reports, **setting, **given)
+        for name in ("gaussian", "local"):
+            assert planned.tv[name] == alike.tv[name]
 
 
 def test_sums_of_several_values_per_user_by_every_count():
@@ -214,7 +305,9 @@ def test_the_command_prints_the_table():
     for name, value in zip(OPTIONS, options, strict=True):
         words += [f"--{name.replace('_', '-')}", value]
     found, own = answer(*words), compared(*ASKED[2])
-    assert [found[name] for name in ("n", "k", *OPTIONS, "log10_delta")] == [n, k, *options, -5]
+    changed = {name: value for name, value in zip(OPTIONS, options, strict=True) if value != DEFAULTS[name]}
+    assert changed == {name: found[name] for name in OPTIONS if name in found}
+    assert [found[name] for name in ("n", "k", "log10_delta")] == [n, k, -5]
     assert [row["name"] for row in found["designs"]] == [one.name for one in own.designs]
     assert [row["error"] for row in found["designs"]] == [one.error for one in own.designs]
     assert found["designs"][0]["eps_if_it_fails"] is None
@@ -242,7 +335,7 @@ def test_the_command_says_where_nothing_useful_is_left(monkeypatch):
         useful = [eps for eps in left if eps is not None and eps < USELESS_EPS]
         assert bool(useful) == (n == 2000)
         assert (f"\n{start} {NOBODY}\n" in text) == (not useful)
-        assert ("n is the number of users who report in each round" in text) == (rounds > 1)
+        assert "\nn is how many users report in each round, and the guarantee is for each of them.\n" in text
         for eps in left:
             shown = what_is_left(math.inf if eps is None else eps)
             assert re.search(rf"  {re.escape(shown)}  ", text), shown
@@ -259,6 +352,22 @@ def test_the_command_says_where_nothing_useful_is_left(monkeypatch):
 )
 def test_from_six_on_nothing_useful_is_left(eps, shown):
     assert what_is_left(eps) == shown
+
+
+def test_the_command_says_whom_the_guarantee_is_for():
+    words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
+    for command in ("design", "plan"):
+        text = call(command, *words)[1]
+        assert "n is how many users could report. In each round a user does with probability 0.8." in text
+        assert (
+            "The guarantee is for a user who reports in every round, and does not hide who reports." in text
+        )
+        assert ERROR_OF_REPORTS in text
+    assert answer("plan", *words)["participation"] == 0.8
+    text = call("users", "--eps0", 4, *words[2:])[1]
+    assert "The guarantee is for a user who reports in every round" in text
+    text = call("design", *words[:-2], "--share", "20%")[1]
+    assert "that a share of 0.2 of the users hold (2,000)" in text
 
 
 def test_the_command_says_that_an_error_above_one_is_useless():

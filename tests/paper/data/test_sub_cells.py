@@ -58,8 +58,7 @@ def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
 
 @pytest.mark.skipif(not ROWS.exists(), reason="the check-ins themselves are not in the project")
 def test_bundled_counts_are_those_of_the_check_ins():
-    points, summary = crop(ROWS, {city: DATASETS[city]["box"] for city in CITIES}, bad_rows_at_most=0)
-    assert as_csv(summary) == f"file,rows,bad_rows,first_bad_lines\n{ROWS},134216,0,\n"
+    points = crop(ROWS, {city: DATASETS[city]["box"] for city in CITIES}, bad_rows_at_most=0)
     for city in CITIES:
         assert not points[city]["spread"].any()
         tables = count_in_sub_cells(points[city], GRIDS[city])

@@ -3,7 +3,11 @@ AUDITS = {
     configuration.label(**{name: setting[name] for name in ("n", "k", "eps0", "count")}): setting
     for setting in config["audit"]["settings"]
 }
-ATTACK_FIGURES = {"audit": ("attack", "Audit: measured lower bounds on δ")}
+
+
+localrules:
+    collect_audit,
+    draw_audit,
 
 
 rule run_audit:
@@ -14,10 +18,15 @@ rule run_audit:
         "<results>/logs/run_audit/{setting}.log",
     wildcard_constraints:
         setting="|".join(map(re.escape, AUDITS)),
+    conda:
+        "../../envs/rules.yml"
     params:
-        setting=lambda wildcards: AUDITS[wildcards.setting],
-        remaining=config["audit"]["remaining"],
-        seed=config["seed"],
+        *code_of("scripts/beyond/attack/run_audit.py"),
+        **named(
+            setting=lambda wildcards: AUDITS[wildcards.setting],
+            remaining=config["audit"]["remaining"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/beyond/attack/run_audit.py"
 
@@ -30,10 +39,14 @@ rule collect_audit:
         shown("<results>/attack/audit.csv", "audit", "lower confidence bounds on delta", "audit_table"),
     log:
         "<results>/logs/collect_audit.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        eps=config["audit"]["eps"],
-        confidence=config["audit"]["confidence"],
+        *code_of("scripts/beyond/attack/collect_audit.py"),
+        **named(
+            eps=config["audit"]["eps"],
+            confidence=config["audit"]["confidence"],
+        ),
     script:
         "../../../scripts/beyond/attack/collect_audit.py"
 
@@ -45,7 +58,10 @@ rule draw_audit:
         **drawn("audit"),
     log:
         "<results>/logs/draw_audit.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/attack/draw_audit.py"),
     script:
         "../../../scripts/beyond/attack/draw_audit.py"
 
@@ -55,5 +71,4 @@ rule attack:
     input:
         expand(rules.run_audit.output, setting=AUDITS),
         rules.collect_audit.output,
-        files_of(ATTACK_FIGURES),
-    localrule: True
+        figures_of_stage("attack"),

@@ -1,8 +1,11 @@
 # Bounds on delta of the whole histogram beside the paper's; and Corollary 1.
-BOUNDS_FIGURES = {  # name: section of the page, title
-    "too_small": ("overview", "δ by the paper's formula and its true value"),
-    "delta_bounds": ("experts", "δ over ε: published, exact and all bounds"),
-}
+
+
+localrules:
+    compute_cited_bounds,
+    compute_corollary_1,
+    draw_too_small,
+    draw_delta_bounds,
 
 
 rule compute_cited_bounds:
@@ -17,9 +20,11 @@ rule compute_cited_bounds:
         ),
     log:
         "<results>/logs/compute_cited_bounds.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(VALUES)]),
+        *code_of("scripts/beyond/bounds/compute_cited_bounds.py"),
+        **named(contents=digests([source(VALUES)])),
     script:
         "../../../scripts/beyond/bounds/compute_cited_bounds.py"
 
@@ -30,7 +35,10 @@ rule compute_corollary_1:
         "<results>/bounds/corollary_1.csv",
     log:
         "<results>/logs/compute_corollary_1.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/bounds/compute_corollary_1.py"),
     script:
         "../../../scripts/beyond/bounds/compute_corollary_1.py"
 
@@ -40,8 +48,11 @@ rule compute_too_small:
         "<results>/bounds/too_small.csv",
     log:
         "<results>/logs/compute_too_small.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        surface=config["delta_surface"],
+        *code_of("scripts/beyond/bounds/compute_too_small.py"),
+        **named(surface=config["delta_surface"]),
     script:
         "../../../scripts/beyond/bounds/compute_too_small.py"
 
@@ -53,7 +64,10 @@ rule draw_too_small:
         **drawn("too_small"),
     log:
         "<results>/logs/draw_too_small.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/bounds/draw_too_small.py"),
     script:
         "../../../scripts/beyond/bounds/draw_too_small.py"
 
@@ -63,9 +77,14 @@ rule compute_delta_bounds:
         "<results>/bounds/delta_bounds.csv",
     log:
         "<results>/logs/compute_delta_bounds.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        steps=config["delta_bounds"]["steps"],
-        settings=config["delta_bounds"]["settings"],
+        *code_of("scripts/beyond/bounds/compute_delta_bounds.py"),
+        **named(
+            steps=config["delta_bounds"]["steps"],
+            settings=config["delta_bounds"]["settings"],
+        ),
     script:
         "../../../scripts/beyond/bounds/compute_delta_bounds.py"
 
@@ -77,7 +96,10 @@ rule draw_delta_bounds:
         **drawn("delta_bounds"),
     log:
         "<results>/logs/draw_delta_bounds.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/bounds/draw_delta_bounds.py"),
     script:
         "../../../scripts/beyond/bounds/draw_delta_bounds.py"
 
@@ -89,5 +111,4 @@ rule bounds:
         rules.compute_corollary_1.output,
         rules.compute_too_small.output,
         rules.compute_delta_bounds.output,
-        files_of(BOUNDS_FIGURES),
-    localrule: True
+        figures_of_stage("bounds"),

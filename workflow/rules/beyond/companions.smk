@@ -1,19 +1,22 @@
 # The curves of the three companion papers.
-COMPANION_FIGURES = {  # name: section of the page, title
-    "blanket": ("companion", "Eq. (3) of the authors' blanket paper"),
-    "girgis_rdp": ("companion", "Girgis et al.: Rényi differential privacy"),
-    "koskela_fig1a": ("companion", "Koskela et al., Figure 1a: strong and weak adversary"),
-    "koskela_fig1b": ("companion", "Koskela et al., Figure 1b: clones"),
-}
+
+
+localrules:
+    draw_blanket,
+    draw_girgis,
+    draw_koskela,
 
 
 rule compute_blanket:
-    "The authors' blanket paper: where its theorems apply, and eq. (3) beside the bounds."
+    "The authors' blanket paper: eq. (3) beside the bounds."
     output:
-        regions="<results>/companions/blanket_regions.csv",
-        tightness="<results>/companions/blanket_tightness.csv",
+        "<results>/companions/blanket_tightness.csv",
     log:
         "<results>/logs/compute_blanket.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/compute_blanket.py"),
     script:
         "../../../scripts/beyond/companions/compute_blanket.py"
 
@@ -25,7 +28,10 @@ rule draw_blanket:
         **drawn("blanket"),
     log:
         "<results>/logs/draw_blanket.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/draw_blanket.py"),
     script:
         "../../../scripts/beyond/companions/draw_blanket.py"
 
@@ -37,6 +43,10 @@ rule compute_girgis:
         composed="<results>/companions/girgis_composed.csv",
     log:
         "<results>/logs/compute_girgis.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/compute_girgis.py"),
     script:
         "../../../scripts/beyond/companions/compute_girgis.py"
 
@@ -49,7 +59,10 @@ rule draw_girgis:
         **drawn("girgis_rdp"),
     log:
         "<results>/logs/draw_girgis.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/draw_girgis.py"),
     script:
         "../../../scripts/beyond/companions/draw_girgis.py"
 
@@ -61,6 +74,10 @@ rule compute_koskela:
         fig1b="<results>/companions/koskela_fig1b.csv",
     log:
         "<results>/logs/compute_koskela.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/compute_koskela.py"),
     script:
         "../../../scripts/beyond/companions/compute_koskela.py"
 
@@ -74,7 +91,10 @@ rule draw_koskela:
         "<results>/logs/draw_koskela/{panel}.log",
     wildcard_constraints:
         panel="fig1[ab]",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/companions/draw_koskela.py"),
     script:
         "../../../scripts/beyond/companions/draw_koskela.py"
 
@@ -85,5 +105,4 @@ rule companions:
         rules.compute_blanket.output,
         rules.compute_girgis.output,
         rules.compute_koskela.output,
-        files_of(COMPANION_FIGURES),
-    localrule: True
+        figures_of_stage("companions"),

@@ -1,6 +1,10 @@
 # The comparison at equal privacy (docs/parity.md).
 PARITY = configuration.having("tv", DATASETS)
-PARITY_FIGURES = {"parity_ratio": ("parity", "shuffle+INV relative to the Gaussian")} if PARITY else {}
+
+
+localrules:
+    summarise_parity,
+    draw_parity_ratio,
 
 
 rule run_parity:
@@ -11,14 +15,19 @@ rule run_parity:
         "<results>/parity/{dataset}.parquet",
     log:
         "<results>/logs/run_parity/{dataset}.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        n=lookup("datasets/{dataset}/tv/n", within=config),
-        individual=lookup("datasets/{dataset}/individual", within=config, default=None),
-        eps0=config["parity"]["eps0"],
-        delta=config["parity"]["delta"],
-        delta_exponents=config["parity"]["delta_exponents"],
-        repetitions=config["parity"]["repetitions"],
-        seed=config["seed"],
+        *code_of("scripts/beyond/parity/run_parity.py"),
+        **named(
+            n=lookup("datasets/{dataset}/tv/n", within=config),
+            individual=lookup("datasets/{dataset}/individual", within=config, default=None),
+            eps0=config["parity"]["eps0"],
+            delta=config["parity"]["delta"],
+            delta_exponents=config["parity"]["delta_exponents"],
+            repetitions=config["parity"]["repetitions"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/beyond/parity/run_parity.py"
 
@@ -39,12 +48,16 @@ rule summarise_parity:
         ),
     log:
         "<results>/logs/summarise_parity.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        datasets=PARITY,
-        resamples=config["parity"]["bootstrap"],
-        confidence=config["parity"]["confidence"],
-        seed=config["seed"],
+        *code_of("scripts/beyond/parity/summarise_parity.py"),
+        **named(
+            datasets=PARITY,
+            resamples=config["parity"]["bootstrap"],
+            confidence=config["parity"]["confidence"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/beyond/parity/summarise_parity.py"
 
@@ -57,10 +70,14 @@ rule draw_parity_ratio:
         **drawn("parity_ratio"),
     log:
         "<results>/logs/draw_parity_ratio.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        titles={name: DATASETS[name]["title"] for name in PARITY},
-        papers=configuration.papers_eps0(config),
+        *code_of("scripts/beyond/parity/draw_parity_ratio.py"),
+        **named(
+            titles={name: DATASETS[name]["title"] for name in PARITY},
+            papers=configuration.papers_eps0(config),
+        ),
     script:
         "../../../scripts/beyond/parity/draw_parity_ratio.py"
 
@@ -70,5 +87,4 @@ rule parity:
     input:
         expand(rules.run_parity.output, dataset=PARITY),
         rules.summarise_parity.output,
-        files_of(PARITY_FIGURES),
-    localrule: True
+        figures_of_stage("parity"),

@@ -15,13 +15,18 @@ rule judge_jointly:
         grids="<results>/statements/grids.csv",
     log:
         "<results>/logs/judge_jointly.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(VALUES)]),
-        datasets=INDIVIDUAL,
-        cities=CITIES,
-        repetitions={name: DATASETS[name]["individual"]["repetitions"] for name in CITIES},
-        protocol=config["protocol"],
-        seed=config["seed"],
+        *code_of("scripts/beyond/statements/judge_jointly.py"),
+        **named(
+            contents=digests([source(VALUES)]),
+            datasets=INDIVIDUAL,
+            cities=CITIES,
+            repetitions={name: DATASETS[name]["individual"]["repetitions"] for name in CITIES},
+            protocol=config["protocol"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/beyond/statements/judge_jointly.py"
 
@@ -46,10 +51,15 @@ rule judge_claims:
         ),
     log:
         "<results>/logs/judge_claims.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests(map(source, (CLAIMS, VALUES))),
-        sensitivity=config["protocol"]["sensitivity"],
-        boxes={name: PAPERS[name]["box"] for name in configuration.of_kind(PAPERS, "gowalla")},
+        *code_of("scripts/beyond/statements/judge_claims.py"),
+        **named(
+            contents=digests(map(source, (CLAIMS, VALUES))),
+            sensitivity=config["protocol"]["sensitivity"],
+            boxes={name: PAPERS[name]["box"] for name in configuration.of_kind(PAPERS, "gowalla")},
+        ),
     script:
         "../../../scripts/beyond/statements/judge_claims.py"
 
@@ -59,4 +69,3 @@ rule statements:
     input:
         rules.judge_jointly.output,
         rules.judge_claims.output,
-    localrule: True

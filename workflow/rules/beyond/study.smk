@@ -1,9 +1,10 @@
 # The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
-from scripts.beyond.study.looks import LABELS
+from scripts.beyond.study.labels import LABELS
 
-STUDY_FIGURES = {
-    "designs": ("parity", "Which design: error over messages"),
-}
+
+localrules:
+    gather_study,
+    draw_designs,
 
 
 rule compute_study:
@@ -14,12 +15,17 @@ rule compute_study:
         "<results>/logs/compute_study/{randomizer}.log",
     wildcard_constraints:
         randomizer=one_of(LABELS),
+    conda:
+        "../../envs/rules.yml"
     params:
-        n=config["study"]["n"],
-        k=config["study"]["k"],
-        eps=config["study"]["eps"],
-        delta=config["study"]["delta"],
-        delta_exponents=config["study"]["delta_exponents"],
+        *code_of("scripts/beyond/study/compute_study.py"),
+        **named(
+            n=config["study"]["n"],
+            k=config["study"]["k"],
+            eps=config["study"]["eps"],
+            delta=config["study"]["delta"],
+            delta_exponents=config["study"]["delta_exponents"],
+        ),
     script:
         "../../../scripts/beyond/study/compute_study.py"
 
@@ -32,34 +38,25 @@ rule gather_study:
         shown("<results>/study/study.csv", "study", "all randomizers at equal privacy", "study"),
     log:
         "<results>/logs/gather_study.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/study/gather_study.py"),
     script:
         "../../../scripts/beyond/study/gather_study.py"
 
 
-rule write_designs:
-    "Which randomizer to use: the study in sentences and a table."
-    input:
-        "<results>/study/study.csv",
-    output:
-        "<results>/study/designs.md",
-    log:
-        "<results>/logs/write_designs.log",
-    localrule: True
-    params:
-        which=config["study"]["which"],
-    script:
-        "../../../scripts/beyond/study/write_designs.py"
-
-
 rule compute_designs:
-    "Every design at its best parameters for a few guarantees: error, messages, who is trusted."
+    "Every design at its best parameters for a few guarantees: errors, bits, who is trusted."
     output:
         shown("<results>/study/designs.csv", "designs", "which design to run", "designs"),
     log:
         "<results>/logs/compute_designs.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        designs=config["study"]["designs"],
+        *code_of("scripts/beyond/study/compute_designs.py"),
+        **named(designs=config["study"]["designs"]),
     script:
         "../../../scripts/beyond/study/compute_designs.py"
 
@@ -71,17 +68,18 @@ rule draw_designs:
         **drawn("designs"),
     log:
         "<results>/logs/draw_designs.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/study/draw_designs.py"),
     script:
         "../../../scripts/beyond/study/draw_designs.py"
 
 
 rule study:
-    "Which randomizer to use: all of them at equal privacy, in sentences and a table; and which design, in a figure."
+    "Which randomizer to use: all of them at equal privacy; and which design, in a figure."
     input:
         rules.gather_study.input,
         rules.gather_study.output,
-        rules.write_designs.output,
         rules.compute_designs.output,
-        files_of(STUDY_FIGURES),
-    localrule: True
+        figures_of_stage("study"),

@@ -8,12 +8,23 @@ CHECKINS = config["gowalla"]["file"] if SOURCE == "file" else DOWNLOADED
 # All rules are there, whatever the source is. By default no result needs the rules that read SNAP's file.
 COUNTED = GOWALLA if SOURCE == "bundled" else []  # cities whose counts are bundled
 CROPPED = [] if SOURCE == "bundled" else GOWALLA  # cities whose check-ins are read
-BUNDLED = [name for name in GOWALLA if (HERE / SUB_CELLS["counts"].format(dataset=name)).exists()]
+BUNDLED = [name for name in GOWALLA if (PROJECT / SUB_CELLS["counts"].format(dataset=name)).exists()]
 SUB_CELLS_OF_BUNDLED = {
     table: [source(path.format(dataset=name)) for name in BUNDLED] for table, path in SUB_CELLS.items()
 }
 OF_NORMAL = ("mean", "spread", "spread_is", "range", "cells", "population")
-DATA_FIGURES = {"fig3_checkins": ("figures", "Check-ins of each city")} if GOWALLA else {}
+
+
+localrules:
+    use_bundled_counts,
+    download_checkins,
+    crop_checkins,
+    grid_checkins,
+    compare_checkins,
+    count_checkins,
+    sample_synthetic,
+    use_counts,
+    draw_checkins,
 
 
 rule use_bundled_counts:
@@ -28,14 +39,20 @@ rule use_bundled_counts:
         "<results>/logs/use_bundled_counts/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(COUNTED),
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=lambda wildcards: digests(source(file.format(**wildcards)) for file in SUB_CELLS.values()),
-        box=lookup("datasets/{dataset}/box", within=config),
-        uniform=lookup("datasets/{dataset}/uniform", within=config),
-        stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
-        grid=config["gowalla"]["grid"],
-        seed=config["seed"],
+        *code_of("scripts/paper/data/use_bundled_counts.py"),
+        **named(
+            contents=lambda wildcards: digests(
+                source(file.format(**wildcards)) for file in SUB_CELLS.values()
+            ),
+            box=lookup("datasets/{dataset}/box", within=config),
+            uniform=lookup("datasets/{dataset}/uniform", within=config),
+            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+            grid=config["gowalla"]["grid"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/paper/data/use_bundled_counts.py"
 
@@ -48,7 +65,8 @@ rule download_checkins:
     log:
         "<results>/logs/download_checkins.log",
     priority: 1
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
         md5=config["gowalla"]["download"]["md5"],
     script:
@@ -60,17 +78,20 @@ rule crop_checkins:
     input:
         checkins=CHECKINS,
     output:
-        points=expand("<results>/data/checkins/{dataset}_cropped.parquet", dataset=GOWALLA),
-        summary="<results>/data/checkins/crop_summary.csv",
+        expand("<results>/data/checkins/{dataset}_cropped.parquet", dataset=GOWALLA),
     log:
         "<results>/logs/crop_checkins.log",
     priority: 1
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
-        md5=None if SOURCE == "file" else config["gowalla"]["download"]["md5"],
-        boxes={name: DATASETS[name]["box"] for name in GOWALLA},
-        bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+        *code_of("scripts/paper/data/crop_checkins.py"),
+        **named(
+            contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
+            md5=None if SOURCE == "file" else config["gowalla"]["download"]["md5"],
+            boxes={name: DATASETS[name]["box"] for name in GOWALLA},
+            bad_rows_at_most=config["gowalla"]["bad_rows_at_most"],
+        ),
     script:
         "../../../scripts/paper/data/crop_checkins.py"
 
@@ -88,12 +109,16 @@ rule grid_checkins:
         "<results>/logs/grid_checkins/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(CROPPED),
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        box=lookup("datasets/{dataset}/box", within=config),
-        uniform=lookup("datasets/{dataset}/uniform", within=config),
-        stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
-        grid=config["gowalla"]["grid"],
+        *code_of("scripts/paper/data/grid_checkins.py"),
+        **named(
+            box=lookup("datasets/{dataset}/box", within=config),
+            uniform=lookup("datasets/{dataset}/uniform", within=config),
+            stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
+            grid=config["gowalla"]["grid"],
+        ),
     script:
         "../../../scripts/paper/data/grid_checkins.py"
 
@@ -113,10 +138,14 @@ rule compare_checkins:
         ),
     log:
         "<results>/logs/compare_checkins.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(VALUES), *sum(SUB_CELLS_OF_BUNDLED.values(), [])]),
-        datasets=BUNDLED,
+        *code_of("scripts/paper/data/compare_checkins.py"),
+        **named(
+            contents=digests([source(VALUES), *sum(SUB_CELLS_OF_BUNDLED.values(), [])]),
+            datasets=BUNDLED,
+        ),
     script:
         "../../../scripts/paper/data/compare_checkins.py"
 
@@ -129,9 +158,11 @@ rule count_checkins:
         shown("<results>/data/checkins/totals.csv", "check-ins", "check-ins per city and grid", "totals"),
     log:
         "<results>/logs/count_checkins.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        datasets=GOWALLA,
+        *code_of("scripts/paper/data/count_checkins.py"),
+        **named(datasets=GOWALLA),
     script:
         "../../../scripts/paper/data/count_checkins.py"
 
@@ -144,10 +175,14 @@ rule sample_synthetic:
         "<results>/logs/sample_synthetic/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(NORMAL),
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        normal=lambda wildcards: {name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL},
-        seed=config["seed"],
+        *code_of("scripts/paper/data/sample_synthetic.py"),
+        **named(
+            normal=lambda wildcards: {name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL},
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/paper/data/sample_synthetic.py"
 
@@ -162,9 +197,11 @@ rule use_counts:
         "<results>/logs/use_counts/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(COUNTS),
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]]),
+        *code_of("scripts/paper/data/use_counts.py"),
+        **named(contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]])),
     script:
         "../../../scripts/paper/data/use_counts.py"
 
@@ -179,11 +216,15 @@ rule draw_checkins:
         **drawn("fig3_checkins"),
     log:
         "<results>/logs/draw_checkins.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        titles=[DATASETS[name]["title"] for name in GOWALLA],
-        boxes=[DATASETS[name]["box"] for name in GOWALLA],
-        grid=config["gowalla"]["grid"],
+        *code_of("scripts/paper/data/draw_checkins.py"),
+        **named(
+            titles=[DATASETS[name]["title"] for name in GOWALLA],
+            boxes=[DATASETS[name]["box"] for name in GOWALLA],
+            grid=config["gowalla"]["grid"],
+        ),
     script:
         "../../../scripts/paper/data/draw_checkins.py"
 
@@ -197,5 +238,4 @@ rule data:
         rules.crop_checkins.output if CROPPED else [],
         rules.compare_checkins.output if CROPPED and BUNDLED else [],
         rules.count_checkins.output,
-        files_of(DATA_FIGURES),
-    localrule: True
+        figures_of_stage("data"),

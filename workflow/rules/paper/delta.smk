@@ -1,11 +1,12 @@
 # delta of one value's count: the printed formulas, Figure 1, and the delta behind every printed one.
 DELTA_HAT = configuration.having("delta_hat", DATASETS)
 TITLES = {name: dataset["title"] for name, dataset in DATASETS.items()}
-DELTA_FIGURES = {  # name: section of the page, title
-    "fig1_delta_surface": ("figures", "δ over ε and ε₀"),
-}
-if DELTA_HAT:
-    DELTA_FIGURES["delta_hat"] = ("delta-hat", "δ̂ where it is not 0: as printed and exact")
+
+
+localrules:
+    compute_printed_deltas,
+    draw_delta_surface,
+    draw_delta_hat,
 
 
 rule compute_printed_deltas:
@@ -16,9 +17,11 @@ rule compute_printed_deltas:
         deltas="<results>/delta/printed_deltas.csv",
     log:
         "<results>/logs/compute_printed_deltas.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(VALUES)]),
+        *code_of("scripts/paper/delta/compute_printed_deltas.py"),
+        **named(contents=digests([source(VALUES)])),
     script:
         "../../../scripts/paper/delta/compute_printed_deltas.py"
 
@@ -28,8 +31,11 @@ rule compute_delta_surface:
         "<results>/delta/delta_surface.csv",
     log:
         "<results>/logs/compute_delta_surface.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        surface=config["delta_surface"],
+        *code_of("scripts/paper/delta/compute_delta_surface.py"),
+        **named(surface=config["delta_surface"]),
     script:
         "../../../scripts/paper/delta/compute_delta_surface.py"
 
@@ -50,7 +56,10 @@ rule draw_delta_surface:
         **drawn("fig1_delta_surface"),
     log:
         "<results>/logs/draw_delta_surface.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/paper/delta/draw_delta_surface.py"),
     script:
         "../../../scripts/paper/delta/draw_delta_surface.py"
 
@@ -65,8 +74,13 @@ rule compute_delta_hat:
         "<results>/logs/compute_delta_hat/{dataset}.log",
     wildcard_constraints:
         dataset=one_of(DELTA_HAT),
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings=lambda wildcards: {**DATASETS[wildcards.dataset]["delta_hat"], "seed": config["seed"]},
+        *code_of("scripts/paper/delta/compute_delta_hat.py"),
+        **named(
+            settings=lambda wildcards: {**DATASETS[wildcards.dataset]["delta_hat"], "seed": config["seed"]},
+        ),
     script:
         "../../../scripts/paper/delta/compute_delta_hat.py"
 
@@ -78,9 +92,11 @@ rule draw_delta_hat:
         **drawn("delta_hat"),
     log:
         "<results>/logs/draw_delta_hat.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings={"titles": TITLES, "floor": config["protocol"]["delta_floor"]},
+        *code_of("scripts/paper/delta/draw_delta_hat.py"),
+        **named(settings={"titles": TITLES, "floor": config["protocol"]["delta_floor"]}),
     script:
         "../../../scripts/paper/delta/draw_delta_hat.py"
 
@@ -91,5 +107,4 @@ rule delta:
         rules.compute_printed_deltas.output,
         rules.compute_delta_surface.output,
         expand(rules.compute_delta_hat.output, dataset=DELTA_HAT),
-        files_of(DELTA_FIGURES),
-    localrule: True
+        figures_of_stage("delta"),

@@ -10,6 +10,10 @@ TABLES = {  # table: its number in both versions of the paper, and what it shows
 }
 
 
+localrules:
+    write_tables,
+
+
 rule write_tables:
     "The paper's tables: printed, reproduced and exact values; the parameters."
     input:
@@ -19,11 +23,15 @@ rule write_tables:
         **{name: shown(f"<results>/tables/{name}.csv", *TABLES[name]) for name in TABLES},
     log:
         "<results>/logs/write_tables.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(PARAMETERS)]),
-        surface=config["delta_surface"],
-        synthetic=config["datasets"].get("synthetic", {}),
+        *code_of("scripts/paper/tables/write_tables.py"),
+        **named(
+            contents=digests([source(PARAMETERS)]),
+            surface=config["delta_surface"],
+            synthetic=config["datasets"].get("synthetic", {}),
+        ),
     script:
         "../../../scripts/paper/tables/write_tables.py"
 
@@ -32,4 +40,3 @@ rule tables:
     "All tables of the paper."
     input:
         rules.write_tables.output,
-    localrule: True

@@ -1,12 +1,15 @@
 # The paper's protocol as printed: errors over all repetitions, and one run cell by cell.
-TRIALS_FIGURES = figures_of_datasets("estimates", "estimates", "Estimated histograms", "figures")
-TRIALS_FIGURES |= figures_of_datasets("tv", "tv", "Total variation error", "figures")
 TV = configuration.having("tv", PAPERS)
-if TV:
-    TRIALS_FIGURES["constants"] = ("delta-hat", "What hangs on our two constants")
-if DELTA_HAT:
-    TRIALS_FIGURES["delta_hat_trials"] = ("delta-hat", "The paper's protocol where it is defined")
-TRIALS_FIGURES["gaussian_scale"] = ("experts", "Noise of the analytic Gaussian mechanism")
+
+
+localrules:
+    draw_tv,
+    draw_estimates,
+    run_delta_hat_trials,
+    draw_delta_hat_trials,
+    compute_constants,
+    draw_constants,
+    draw_gaussian_scale,
 
 
 rule run_trials:
@@ -19,11 +22,16 @@ rule run_trials:
         "<results>/logs/run_trials/{dataset}_{part}.log",
     wildcard_constraints:
         part="eps0-[0-9.e-]+_eps-[0-9.e-]+|grid-[0-9]+",
+    conda:
+        "../../envs/rules.yml"
     params:
-        points=lambda wildcards: PARTS[wildcards.dataset][wildcards.part],
-        cells=lookup("datasets/{dataset}/individual/cells", within=config, default=[]),
-        protocol=config["protocol"],
-        seed=config["seed"],
+        *code_of("scripts/paper/trials/run_trials.py"),
+        **named(
+            points=lambda wildcards: PARTS[wildcards.dataset][wildcards.part],
+            cells=lookup("datasets/{dataset}/individual/cells", within=config, default=[]),
+            protocol=config["protocol"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/paper/trials/run_trials.py"
 
@@ -36,11 +44,16 @@ rule estimate_cells:
         "<results>/trials/estimates/{dataset}.csv",
     log:
         "<results>/logs/estimate_cells/{dataset}.log",
+    conda:
+        "../../envs/rules.yml"
     params:
-        budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
-        n=lookup("datasets/{dataset}/estimates/n", within=config),
-        protocol=config["protocol"],
-        seed=config["seed"],
+        *code_of("scripts/paper/trials/estimate_cells.py"),
+        **named(
+            budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
+            n=lookup("datasets/{dataset}/estimates/n", within=config),
+            protocol=config["protocol"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/paper/trials/estimate_cells.py"
 
@@ -53,10 +66,14 @@ rule draw_tv:
         **drawn("{number}tv_{dataset}"),
     log:
         "<results>/logs/draw_tv/{number}{dataset}.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        title=lookup("datasets/{dataset}/title", within=config),
-        protocol=config["protocol"],
+        *code_of("scripts/paper/trials/draw_tv.py"),
+        **named(
+            title=lookup("datasets/{dataset}/title", within=config),
+            protocol=config["protocol"],
+        ),
     script:
         "../../../scripts/paper/trials/draw_tv.py"
 
@@ -70,10 +87,14 @@ rule draw_estimates:
         **drawn("{number}estimates_{dataset}"),
     log:
         "<results>/logs/draw_estimates/{number}{dataset}.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        title=lookup("datasets/{dataset}/title", within=config),
-        protocol=config["protocol"],
+        *code_of("scripts/paper/trials/draw_estimates.py"),
+        **named(
+            title=lookup("datasets/{dataset}/title", within=config),
+            protocol=config["protocol"],
+        ),
     script:
         "../../../scripts/paper/trials/draw_estimates.py"
 
@@ -87,13 +108,17 @@ rule run_delta_hat_trials:
         "<results>/trials/delta_hat/{dataset}.parquet",
     log:
         "<results>/logs/run_delta_hat_trials/{dataset}.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings=lambda wildcards: {
-            "repetitions": DATASETS[wildcards.dataset]["delta_hat"]["repetitions"],
-            "sensitivity": config["protocol"]["sensitivity"],
-            "seed": config["seed"],
-        },
+        *code_of("scripts/paper/trials/run_delta_hat_trials.py"),
+        **named(
+            settings=lambda wildcards: {
+                "repetitions": DATASETS[wildcards.dataset]["delta_hat"]["repetitions"],
+                "sensitivity": config["protocol"]["sensitivity"],
+                "seed": config["seed"],
+            },
+        ),
     script:
         "../../../scripts/paper/trials/run_delta_hat_trials.py"
 
@@ -105,9 +130,11 @@ rule draw_delta_hat_trials:
         **drawn("delta_hat_trials"),
     log:
         "<results>/logs/draw_delta_hat_trials.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings={"titles": TITLES, "sensitivity": config["protocol"]["sensitivity"]},
+        *code_of("scripts/paper/trials/draw_delta_hat_trials.py"),
+        **named(settings={"titles": TITLES, "sensitivity": config["protocol"]["sensitivity"]}),
     script:
         "../../../scripts/paper/trials/draw_delta_hat_trials.py"
 
@@ -120,9 +147,11 @@ rule compute_constants:
         shown("<results>/trials/constants.csv", "constants", "errors under other floors and sensitivities"),
     log:
         "<results>/logs/compute_constants.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings=config["constants"],
+        *code_of("scripts/paper/trials/compute_constants.py"),
+        **named(settings=config["constants"]),
     script:
         "../../../scripts/paper/trials/compute_constants.py"
 
@@ -134,9 +163,11 @@ rule draw_constants:
         **drawn("constants"),
     log:
         "<results>/logs/draw_constants.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        settings={"titles": TITLES},
+        *code_of("scripts/paper/trials/draw_constants.py"),
+        **named(settings={"titles": TITLES}),
     script:
         "../../../scripts/paper/trials/draw_constants.py"
 
@@ -146,6 +177,10 @@ rule compute_gaussian_scale:
         "<results>/trials/gaussian_scale.csv",
     log:
         "<results>/logs/compute_gaussian_scale.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/paper/trials/compute_gaussian_scale.py"),
     script:
         "../../../scripts/paper/trials/compute_gaussian_scale.py"
 
@@ -157,7 +192,10 @@ rule draw_gaussian_scale:
         **drawn("gaussian_scale"),
     log:
         "<results>/logs/draw_gaussian_scale.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/paper/trials/draw_gaussian_scale.py"),
     script:
         "../../../scripts/paper/trials/draw_gaussian_scale.py"
 
@@ -170,5 +208,4 @@ rule trials:
         expand(rules.run_delta_hat_trials.output, dataset=DELTA_HAT),
         rules.compute_constants.output if TV else [],
         rules.compute_gaussian_scale.output,
-        files_of(TRIALS_FIGURES),
-    localrule: True
+        figures_of_stage("trials"),

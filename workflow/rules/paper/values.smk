@@ -2,6 +2,10 @@
 INDIVIDUAL = configuration.having("individual", PAPERS)
 
 
+localrules:
+    judge_values,
+
+
 rule judge_values:
     "A verdict on every printed value."
     input:
@@ -14,10 +18,14 @@ rule judge_values:
         shown("<results>/values/verdicts.csv", "verdicts", "every printed value beside ours"),
     log:
         "<results>/logs/judge_values.log",
-    localrule: True
+    conda:
+        "../../envs/rules.yml"
     params:
-        contents=digests([source(VALUES)]),
-        datasets=INDIVIDUAL,
+        *code_of("scripts/paper/values/judge_values.py"),
+        **named(
+            contents=digests([source(VALUES)]),
+            datasets=INDIVIDUAL,
+        ),
     script:
         "../../../scripts/paper/values/judge_values.py"
 
@@ -26,4 +34,3 @@ rule values:
     "A verdict on every printed value."
     input:
         rules.judge_values.output,
-    localrule: True

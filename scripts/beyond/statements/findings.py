@@ -1,0 +1,199 @@
+"""The numbers that texts state about the paper's statements, its random values, and its unstated noise."""
+
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scripts.beyond.statements import verdict_rules as rules
+from scripts.beyond.statements.claim_counts import counted_claims
+from scripts.beyond.statements.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
+from scripts.beyond.statements.noise_scale import gaussian_errors, likely
+from scripts.shared.findings import Results, chosen_rows
+from scripts.shared.published_gaussian import published_scale
+
+
+@dataclass(frozen=True)
+class Statements:
+    """How many of the paper's statements that count have each verdict."""
+
+    of: int
+    hold: int  # or mostly hold
+    only_exactly: int
+    only_published: int
+    fail: int
+    undecided: int
+    cross: Mapping[Hashable, Mapping[Hashable, int]]  # verdict as published -> exactly -> how many
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One reading of a statement."""
+
+    verdict: str
+    statistic: str  # the reason, as results/statements/claim_verdicts.csv says it
+
+
+@dataclass(frozen=True)
+class AlmostComparable:
+    """The paper's statement on accuracy by both readings."""
+
+    published: Reading
+    exact: Reading
+
+
+@dataclass(frozen=True)
+class JointTests:
+    """The tests of all printed random values of a table together."""
+
+    of: int
+    rejected: int
+    least: float  # the smallest corrected p
+    power: list[float]  # percent, at most, for errors that are `TIMES` as large as ours
+
+
+@dataclass(frozen=True)
+class NumberedFit:
+    """How printed errors fit a grid whose cells are numbered in one way."""
+
+    p: float
+    numbering: str
+
+
+@dataclass(frozen=True)
+class GridsOfCity:
+    """How a city's printed errors, all together, fit each of its grids.
+
+    ``p``, its standard error ``error`` and ``corrected`` (Holm over all cities and grids) are for our noise
+    and our numbering, by grid. ``other`` is the fit for `OTHER_NOISE` by the numbering with the largest p:
+    the best of several, which favours the grid.
+    """
+
+    title: str
+    p: dict[Hashable, float]
+    error: dict[Hashable, float]
+    corrected: dict[Hashable, float]
+    contradicts_both: bool  # grids, by our noise and numbering
+    every_numbering: bool  # whether every numbering is contradicted, by our noise
+    other: dict[str, NumberedFit]
+    other_fits: bool  # whether none of ``other`` is contradicted
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A Gaussian that the paper may have used at eps = 4."""
+
+    delta: float
+    sensitivity: float
+    scale: float  # in users
+
+
+@dataclass(frozen=True)
+class Grids:
+    """How the printed errors of each city fit its grids, and the cities that contradict both."""
+
+    by_city: dict[str, GridsOfCity]
+    contradicted: list[GridsOfCity]
+    other_noise: Noise
+
+
+@dataclass(frozen=True)
+class NoiseScales:
+    """Which scales of the Gaussian fit what is printed at eps = 4."""
+
+    low: float  # in users, the end of the 95 % interval
+    high: float
+    both_fit: bool  # the scale of delta and sensitivity sqrt(2), and that of our rerun
+    delta: float
+    eps: float
+
+
+def statements(results: Results) -> Statements:
+    """The verdicts on the paper's statements, each of which counts once."""
+    counted = counted_claims(results["claim_verdicts"])
+    counts = counted["verdict"].value_counts().reindex(rules.CLAIM_VERDICTS, fill_value=0)
+    cross = pd.crosstab(counted["verdict_published"], counted["verdict_exact"])
+    occurring = cross.index.union(cross.columns)
+    verdicts = [verdict for verdict in rules.READING_VERDICTS if verdict in occurring]
+    return Statements(
+        of=counts.sum(),
+        hold=counts[[rules.HOLDS, rules.MOSTLY]].sum(),
+        only_exactly=counts[rules.ONLY_EXACTLY],
+        only_published=counts[rules.ONLY_PUBLISHED],
+        fail=counts[rules.FAILS],
+        undecided=counts[[rules.UNSETTLED, rules.UNTESTABLE]].sum(),
+        cross=cross.reindex(index=verdicts, columns=verdicts, fill_value=0).to_dict("index"),
+    )
+
+
+def almost_comparable(results: Results) -> AlmostComparable:
+    """The verdicts on "almost comparable", and in how many comparisons it is true and false."""
+    row = chosen_rows(results["claim_verdicts"], id="almost-comparable").iloc[0]
+    return AlmostComparable(
+        published=Reading(row["verdict_published"], row["statistic_published"]),
+        exact=Reading(row["verdict_exact"], row["statistic_exact"]),
+    )
+
+
+def joint_tests(results: Results) -> JointTests:
+    """The joint tests, counted. Raises LookupError if there is none."""
+    tests = results["joint_tests"]
+    if tests.empty:
+        raise LookupError("there is no joint test")
+    return JointTests(
+        of=len(tests),
+        rejected=(tests["verdict"] == REJECTED).sum(),
+        least=tests["corrected_p"].min(),
+        power=[100 * tests[column].max() for column in TIMES],
+    )
+
+
+def grids(results: Results) -> Grids:
+    """How the printed errors of each city fit its grids: by our noise, and by `OTHER_NOISE`."""
+    rows = results["grids"]
+    rows = rows.assign(contradicted=rows["verdict"] == CONTRADICTED)
+    delta, sensitivity = OTHER_NOISE
+    is_other = (rows["delta"] == delta) & (rows["sensitivity"] == sensitivity)
+
+    by_city = {}
+    for city, ours in rows[~is_other].groupby("dataset", sort=False):
+        others = rows[is_other & (rows["dataset"] == city)]
+        title = results["titles"].get(str(city), city)
+        by_city[str(city)] = _grids_of_city(title, ours, others)
+
+    return Grids(
+        by_city=by_city,
+        contradicted=[city for city in by_city.values() if city.contradicts_both],
+        other_noise=Noise(delta, sensitivity, published_scale(4.0, delta, sensitivity)),
+    )
+
+
+def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> GridsOfCity:
+    """The fits of one city; ``ours`` and ``others``: its rows for our noise and for `OTHER_NOISE`."""
+    our_numbering = ours[ours["numbering"] == OUR_NUMBERING].set_index("grid")
+    best_others = others.sort_values("p").groupby("grid").tail(1)
+    other = {}
+    for grid, p, numbering in zip(*(best_others[name] for name in ("grid", "p", "numbering")), strict=True):
+        other[str(grid)] = NumberedFit(p, numbering)
+    return GridsOfCity(
+        title=title,
+        p=our_numbering["p"].to_dict(),
+        error=our_numbering["p_error"].to_dict(),
+        corrected=our_numbering["corrected_p"].to_dict(),
+        contradicts_both=bool(our_numbering["contradicted"].all()),
+        every_numbering=bool(ours["contradicted"].all()),
+        other=other,
+        other_fits=not best_others["contradicted"].any(),
+    )
+
+
+def noise_scales(results: Results) -> NoiseScales:
+    """The scales that fit the printed errors, and whether two that somebody could choose are among them."""
+    eps, delta = 4.0, 1e-8
+    totals = chosen_rows(results["totals"], grid="uniform").set_index("dataset")["checkins"]
+    users = {str(dataset): int(checkins) for dataset, checkins in totals.items()}
+    low, high = likely(gaussian_errors(results["verdicts"], users))
+    scales = published_scale(eps, delta, math.sqrt(2)), published_scale(eps, 1e-30, 1.0)
+    both_fit = low <= min(scales) and max(scales) <= high
+    return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=eps)

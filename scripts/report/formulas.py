@@ -1,0 +1,29 @@
+"""LaTeX formulas as MathML, which a browser shows without the net: for the errata and the site."""
+
+import re
+import unicodedata
+
+from latex2mathml.converter import convert
+
+
+def mathml(latex: str, display: str = "inline") -> str:
+    """A LaTeX formula as a MathML element for HTML; ``display``: inline or block.
+
+    Letters of another alphabet become Unicode's: browsers do not know MathML's attribute for them.
+    """
+    formula = convert(latex, display=display).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1)
+    formula = re.sub(r"<(\w+)([^<>]*?) ?/>", r"<\1\2></\1>", formula)
+    return re.sub(
+        '<mi mathvariant="(double-struck|script)">([A-Z])</mi>',
+        lambda found: f"<mi>{_letter(found[1].upper(), found[2])}</mi>",
+        formula,
+    )
+
+
+def _letter(style: str, letter: str) -> str:
+    for block in ("MATHEMATICAL ", ""):  # some were in Unicode before the block of mathematical alphabets
+        try:
+            return unicodedata.lookup(f"{block}{style} CAPITAL {letter}")
+        except KeyError:
+            continue
+    return letter

@@ -1,0 +1,48 @@
+"""What the findings of all stages share: the tables that they read, ranges of numbers, and chosen rows.
+
+A finding is a number that a text states: the page, the article, the README or a page of docs/. Every stage
+has a module ``findings``, whose functions compute those of its subject and return them as a frozen dataclass.
+The fields have the names of results/findings.json. They are numbers, or texts that stand in a table, such as
+the digits that the paper prints: the words of a sentence belong to the page that states the number.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+# The tables of results/ by name, as rules/report.smk names them: verdicts and claim_verdicts with every
+# column as text (`read_verdicts`), the others with numbers, and only those that the configuration makes.
+# Beside them `titles`, dataset -> its title, and `papers`, dataset -> the paper's eps0s (`papers_eps0`).
+Results = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The smallest and the largest of several numbers, in their unit."""
+
+    low: float
+    high: float
+
+
+def range_of(values: Iterable[Any]) -> Range:
+    """The range of at least one number. Raises ValueError where there is none."""
+    numbers = [float(value) for value in values]
+    return Range(min(numbers), max(numbers))
+
+
+def chosen_rows(rows: pd.DataFrame, **values: float | str) -> pd.DataFrame:
+    """The rows with the given values in these columns, in order. Raises LookupError if there is none."""
+    matches = [rows[column] == value for column, value in values.items()]
+    chosen = rows[np.logical_and.reduce(matches)]
+    if chosen.empty:
+        raise LookupError(f"no row with {values}")
+    return chosen
+
+
+def in_papers_settings(rows: pd.DataFrame, papers: Mapping[str, Collection[float]]) -> pd.DataFrame:
+    """The rows whose dataset and eps0 are in ``papers``: dataset -> the paper's eps0s (`papers_eps0`)."""
+    points = zip(rows["dataset"], rows["eps0"], strict=True)
+    return rows[[eps0 in papers.get(dataset, ()) for dataset, eps0 in points]]

@@ -1,0 +1,55 @@
+"""The numbers on statements, grids and noise that texts state."""
+
+import pytest
+
+from scripts.beyond.statements.findings import NumberedFit, grids, noise_scales, statements
+from tests.report.world import EVERYTHING, claim_rows, grid_row, real_verdicts, results
+
+
+def test_statements_are_counted_by_verdict():
+    counts = statements(results([], claim_verdicts=claim_rows()))
+    assert (counts.of, counts.hold, counts.fail, counts.undecided) == (8, 3, 1, 2)
+    assert (counts.only_exactly, counts.only_published) == (1, 1)
+
+
+def test_a_family_of_statements_counts_once_with_its_best_row():
+    rows = [
+        ("fails", "fails", "fails", "twins"),
+        ("holds", "holds", "holds", ""),
+        ("holds", "fails", "holds only as published", "twins"),
+        ("fails", "fails", "fails", ""),
+        ("untestable", "fails", "fails", "open"),
+        ("untestable", "untestable", "untestable", "open"),  # more favourable than "fails"
+    ]
+    columns = ("verdict_published", "verdict_exact", "verdict", "family")
+    claims = [dict(zip(columns, texts, strict=True)) for texts in rows]
+    counts = statements(results([], claim_verdicts=claims))
+    assert (counts.hold, counts.only_published, counts.only_exactly) == (1, 1, 0)
+    assert (counts.undecided, counts.fail) == (1, 1)
+    assert counts.cross["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
+    assert counts.cross["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
+
+
+def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
+    fits = grids(results([], **EVERYTHING))
+    (paris,) = fits.contradicted
+    assert paris == fits.by_city["paris"]
+    assert paris.p == {"uniform": 0.0058, "stepped": 3e-4}
+    assert paris.corrected == {"uniform": 0.0175, "stepped": 0.0011}
+    assert paris.other == {
+        "uniform": NumberedFit(0.035, "row by row from the south-west"),
+        "stepped": NumberedFit(0.014, "another"),
+    }
+    assert (paris.every_numbering, paris.other_fits) == (True, True)
+    assert fits.other_noise.scale == pytest.approx(1.5753, abs=5e-5)
+
+
+def test_another_numbering_that_fits_is_told_apart_from_ours():
+    fitting = grid_row("stepped", 0.5, 0.5, "another")
+    paris = grids(results([], grids=[*EVERYTHING["grids"][:5], fitting])).by_city["paris"]
+    assert (paris.contradicts_both, paris.every_numbering, paris.other_fits) == (True, False, False)
+
+
+def test_the_scales_that_fit_are_those_of_the_errata():
+    scales = noise_scales(results(real_verdicts(), totals=EVERYTHING["totals"]))
+    assert (round(scales.low, 2), round(scales.high, 2), scales.both_fit) == (1.56, 2.34, True)
