@@ -100,15 +100,16 @@ class Kappas:
 
 
 def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
-    """The constants of eqs. (4) to (8), as printed. All arguments broadcast, with eps0 up to 300.
+    """The constants kappa_1 to kappa_5 of eqs. (4) to (8), as printed. All arguments broadcast.
 
-    ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError names a bad argument.
+    eps0 is at most 300. ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError
+    names a bad argument.
     """
     n = check_n(n)
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
     inverse = np.exp(-eps0)
-    gain = -np.expm1(-eps0)
+    gain = -np.expm1(-eps0)  # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(
         log_kappa_1=2 * _ln_spread(eps0) + C * n * inverse - np.log(4),
@@ -145,7 +146,12 @@ def polynomial_roots(constants: Kappas) -> Integers:
 
 
 def equation_roots(constants: Kappas) -> Integers:
-    """How many roots H(x) has in (0, 1), Definition 2.2 (x = tanh(eps / 2)): none, for those as printed."""
+    """How many roots H(x) of Definition 2.2 has in (0, 1), at each of the ``constants``: 0 or 2.
+
+    H(x) = height e^(-rate x^2) + x (square x - slope), in x = tanh(eps / 2), with coefficients from the
+    constants. It has one minimum, so two roots where that is not positive (counted twice if it is 0). For the
+    constants as printed there is none.
+    """
     coefficients = np.broadcast_arrays(
         2 * constants.kappa_5 * constants.kappa_2,
         C / (4 * constants.kappa_5),

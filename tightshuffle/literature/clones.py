@@ -89,11 +89,11 @@ def log10_delta_of_two_messages(
 ) -> Floats:
     """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
 
-    G is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. The ``exponent``, >= 0, says how far
-    rounding may have moved them: an exponent behind them, such as eps + eps0. All arguments have the
-    shape of the result. Nothing is checked.
+    G_i of a message is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. ``exponent`` >= 0 is
+    the largest power of e from which gain and loss were computed, such as eps + eps0: their rounding error
+    grows with it. All arguments have the shape of the result. Nothing is checked.
     """
-    ulps = 16 + 4 * exponent
+    ulps = 16 + 4 * exponent  # of a few elementary functions, and of e^exponent
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
     ln_sums = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
@@ -109,11 +109,14 @@ def log10_delta_of_two_messages(
 def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
-    ``n`` is the number of messages, each with the ``gain`` or the ``loss`` < 0 with ``probability`` each.
-    ``ulps`` are the units in the last place by which these three may be wrong. S_m, m, t and c are those of
-    the module's docstring: t of m messages have to bring a gain for a positive sum.
+    Each of the ``n`` messages has the ``gain`` > 0 with ``probability``, the ``loss`` < 0 with the same one,
+    or else 0. ``ulps`` are the units in the last place by which these three may be wrong. A number m ~ Bin(n,
+    c), c = 2 ``probability``, of messages are not 0. Their sum is positive if t or more of the m have the
+    gain. Its positive part has the mean S_m = m / 2 (gain P(B >= t - 1) + loss P(B >= t)), B ~ Bin(m - 1,
+    1/2), and the result is ln of the sum of P(m) S_m over the likely m, with bounds for all others.
     """
     c = 2 * probability
+    # The likely m, by Chernoff's bounds e^-_FEW below n c, and e^-_MANY above.
     first = max(1, math.floor(n * c - math.sqrt(2 * _FEW * n * c)))
     last = min(n, math.ceil(n * c + math.sqrt(2 * _MANY * n * c) + _MANY))
     if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
