@@ -40,10 +40,12 @@ class HadamardResponse(SupportRandomizer):
         return ("x0", "x1", "x2", "x3")[: self.k]
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """Uniform on the patterns that occur.
+        """P_u of each pattern of support of ``values``, shape (2,) * len(values); index 1 means support.
 
-        These are the sums modulo 2 of the patterns of the columns 1, 2, 4, ... Here a pattern is a tuple with
-        1 for every value that is not supported.
+        All patterns that occur are equally likely. These are the sums modulo 2 of the patterns of the columns
+        1, 2, 4, ... of the matrix. In the sums a pattern is a tuple with 1 for every value that is not
+        supported: value x is not by column y where the bits of row x + 1 and y have an odd number of ones in
+        common.
         """
         rows = [value + 1 for value in values]
         patterns = {(0,) * len(values)}  # of column 0, whose entries are all +1
