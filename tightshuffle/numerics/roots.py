@@ -12,6 +12,7 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     None where it is above 0 at ``most``. The search starts at ``guess``, and ends at a number with which the
     function is at most 0 while it is above 0 at the number before.
     """
+    # Steps that grow, upwards until the function is at most 0, or downwards until it is above.
     low = high = max(least, math.ceil(min(guess, most)))
     factor = 1.2
     while function(high) > 0:
@@ -25,6 +26,7 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     if function(low) <= 0:
         return low
 
+    # The rounded argument makes steps of the function: its root is next to the number, which two loops find.
     root = scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5)
     number = round(root)
     while function(number) > 0:

@@ -85,7 +85,7 @@ def test_truncation(reach, theta):
     with mp.workdps(30):
         bell = mp.quad(lambda u: mp.exp(-(u**2) / 2) / (mp.pi * (theta**2 + u**2)), [reach, 2 * reach, 40])
         for tau in (1e-3, 1.0, 50.0):
-            bound = contour.truncation(np.array(reach / tau), np.array(tau))
+            bound = contour.truncation_error(np.array(reach / tau), np.array(tau))
             assert bell * tau <= bound
             assert theta > 1e-3 or reach < 6 or bound < 1.2 * bell * tau
 
@@ -100,7 +100,7 @@ def test_skipping(values, probabilities, n, threshold):
     points = tilted(values, probabilities, n)
     theta, h = points.theta[0], 0.05 / points.sigma[0]
     last = np.array([4000.0])
-    distance, half = contour._windows(points, np.array([h]), last, np.array([threshold]))
+    distance, half = contour._windows_of_nodes(points, np.array([h]), last, np.array([threshold]))
     if half[0] >= last[0] * h:
         assert n < 100, "no pair of values leaves windows"
         return
@@ -112,14 +112,14 @@ def test_skipping(values, probabilities, n, threshold):
         size = np.abs(m) / math.exp(points.log_mgf[0])
     terms = 2 * size**n / np.abs(z) ** 2 * h / (2 * math.pi)
     assert not near.all()
-    assert terms[~near].sum() <= contour.skipping(threshold, theta, h)
+    assert terms[~near].sum() <= contour.skipping_error(threshold, theta, h)
 
 
 @pytest.mark.parametrize("h", [1e-3, 0.1, 1.0, 30.0])
 def test_skipping_where_every_node_is_as_large_as_may_be(h):
     """The sum over all whole j of h / (2 pi (theta^2 + (j h)^2)) is coth(pi theta / h) / (2 theta)."""
     for theta in (0.05, 1.0, 40.0):
-        assert 0.5 / theta / math.tanh(math.pi * theta / h) <= contour.skipping(0.0, theta, h)
+        assert 0.5 / theta / math.tanh(math.pi * theta / h) <= contour.skipping_error(0.0, theta, h)
 
 
 def test_rounding_of_power_is_what_its_argument_may_do():
@@ -164,7 +164,7 @@ def test_no_node_is_lost_by_rounding():
     last = np.arange(1.0, 60)
     many = points.rows(np.zeros(len(last), int))
     h = 0.1 / many.sigma
-    _, half = contour._windows(many, h, last, np.full(len(last), 1e3))
+    _, half = contour._windows_of_nodes(many, h, last, np.full(len(last), 1e3))
     assert np.any(np.floor(last * h / h) < last)
     np.testing.assert_array_equal(np.minimum(np.floor(half / h), last), last)
 
