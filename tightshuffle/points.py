@@ -262,6 +262,7 @@ def make_points(
     honest_users = all_users - check_colluding(colluding, all_users)
     values, budget = check_k(given_k), check_eps0(given_eps0)
     number_of_rounds = check_rounds(rounds)
+    # Other users who hold x0; without a count nothing reads the 0.
     holders = np.zeros((), dtype=int) if count is None else check_count(count, honest_users)
     if direction is not None:
         direction = check_choice("direction", direction, DIRECTIONS)
@@ -339,6 +340,7 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
     meanings = "\n".join(MEANINGS[name] for name in arguments.__annotations__)
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        """``function``, which checks its keywords, with all of them in its signature and docstring."""
         signature = inspect.signature(function)
         named = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
         positional = [parameter for parameter in named if parameter.kind is not parameter.KEYWORD_ONLY]

@@ -97,7 +97,7 @@ def log10_delta_of_two_messages(
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
     ln_sums = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
-    unsettled = ~np.isfinite(ln_sums)
+    unsettled = ~np.isfinite(ln_sums)  # too many tails, or inexact ones: by a contour integral instead
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]

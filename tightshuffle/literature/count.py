@@ -93,11 +93,11 @@ def ceiling(
 ) -> float:
     """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
-    It is a float, and 0 where it is trivial; eps0 is at most 700, and all arguments are numbers. N users who
-    do not hold x0 report it J ~ Bin(N, q) times. The loss exceeds eps where the mean of J / N given the count
-    exceeds a threshold a. By Jensen's inequality E_Q[(P / Q - e^eps)_+] <= (e^eps0 - kappa_2)
-    E[(J / N - a)_+], kappa_2 being the least ratio P / Q. J reaches a N with probability at most
-    e^(-N KL(a || q)), by Chernoff's bound.
+    It is 0 where it is trivial. All arguments are numbers, eps0 at most 700. N users who do not hold x0
+    report it J ~ Bin(N, q) times, q being the probability of one given other value in k-RR. The loss exceeds
+    eps where the mean of J / N given the count exceeds a threshold a. By Jensen's inequality E_Q[(P / Q -
+    e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+], kappa_2 being the least ratio P / Q. J reaches a N with
+    probability at most e^(-N KL(a || q)), by Chernoff's bound.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
@@ -105,12 +105,13 @@ def ceiling(
     if eps >= eps0:
         return -np.inf
 
-    edge = _edge(eps, k, eps0, 1)
+    edge = _edge(eps, k, eps0, sign=1)
     assert edge is not None  # e^eps >= 1 >= kappa_2
     logit_q = _logit_lie(k, eps0)
     if edge.threshold <= scipy.special.expit(logit_q):
         return 0.0
 
+    # KL(a || q) with a = threshold and 1 - a = gap
     of_lie = edge.threshold * (np.log(edge.threshold) - scipy.special.log_expit(logit_q))
     of_other_reports = edge.gap * (np.log(edge.gap) - scipy.special.log_expit(-logit_q))
     divergence = of_lie + of_other_reports
@@ -134,8 +135,8 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     if edge is None:
         return -np.inf
 
-    # Tilt towards the edge of the tail, never away from it: the printed loss can put its edge beyond the
-    # mean.
+    # With these log odds J has the moment at the edge of the tail. Tilt towards the edge, never away from it:
+    # the printed loss can put its edge beyond the mean.
     logit_p = eps0 - np.log(k - 1)  # log of p / (1 - p), p = P(k-RR reports the true value)
     logit_q = _logit_lie(k, eps0)
     if power == 1:
@@ -145,26 +146,27 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     theta = sign * max(0.0, sign * (log_odds - logit_q))
     tilted_p, tilted_q = logit_p + theta, logit_q + theta
 
-    # P - e^eps Q of S = X + J, under the tilt, in units of e^lift.
+    # P - e^eps Q of S = X + J, under the tilt, in units of e^lift, which may be too small for a float.
     first_x, x_masses = _binomial_window(int(m), tilted_p)
     moments = _moments(edge, non_holders, tilted_q, eps0, power)
-    surplus, is_direct = _convolve(x_masses, sign * moments.excess)
+    surplus = _convolve(x_masses, sign * moments.excess)
     s = first_x + moments.first + np.arange(surplus.size)
 
     # The tail of S where the loss exceeds eps: the order of growing loss is that of s, or its reverse.
     mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
     deviation = np.sqrt(_variance(m, tilted_p) + _variance(non_holders, tilted_q))
     distance = sign * (s - mean) / max(deviation, _NARROWEST)
-    trusted = np.inf if is_direct else _TRUSTED
+    trusted = np.inf if _is_direct(x_masses, moments.excess) else _TRUSTED
     by_loss = slice(None, None, sign)
     tail = _tail(surplus[by_loss], distance[by_loss], trusted)[by_loss]
     if power == 2 and sign == 1:
         # Eq. (6) weighs with P(s), while the printed loss has another denominator.
-        weight_of_s, _ = _convolve(x_masses, moments.weight)
-        loss_of_s, _ = _convolve(x_masses, moments.loss)
+        weight_of_s = _convolve(x_masses, moments.weight)
+        loss_of_s = _convolve(x_masses, moments.loss)
         tail = np.divide(tail * weight_of_s, loss_of_s, out=np.zeros_like(tail), where=tail > 0)
 
-    # Undo the tilt, and turn moments into probabilities: times e^eps0 * span, and e^eps in reverse.
+    # Undo the tilt: at s it is e^(theta (s - mean) + divergence). Turn moments into probabilities: times
+    # e^eps0 * span, and e^eps in reverse.
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
         ln_terms = np.log(tail) - theta * (s - mean)
@@ -335,13 +337,18 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
     return first, distribution / distribution.sum()
 
 
-def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
-    """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
-    if float(first.size) * second.size <= _DIRECT:
-        return np.convolve(first, second), True
+def _convolve(first: Floats, second: Floats) -> Floats:
+    """The full convolution, direct or by an FFT, whichever is faster."""
+    if _is_direct(first, second):
+        return np.convolve(first, second)
     from scipy import signal  # takes half a second; only many users need it
 
-    return signal.fftconvolve(first, second), False
+    return signal.fftconvolve(first, second)
+
+
+def _is_direct(first: Floats, second: Floats) -> bool:
+    """Whether `_convolve` is direct for these arrays: then even its smallest values have the right sign."""
+    return float(first.size) * second.size <= _DIRECT
 
 
 def _relative_entropy(logit: float, theta: float) -> float:

@@ -59,21 +59,23 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
 
 
 def girgis(points: Points) -> Floats:
-    """log10 delta of all rounds, by Renyi differential privacy of the best real order; (points,).
+    """log10 delta of all rounds, by the Renyi differential privacy of the best real order; (points,).
 
-    The bound on one round is Theorem 3.1, its sum over rounds Lemma 2.2, and its conversion Lemma 2.1. For
-    every eps0-LDP randomizer with discrete reports, so k does not matter. -inf where eps >= rounds * eps0.
+    Of Girgis et al., Theorem 3.1 bounds that of one round, Lemma 2.2 adds rounds up, and Lemma 2.1 gives
+    delta. For every eps0-LDP randomizer with discrete reports, so k does not matter. -inf where eps >= rounds
+    * eps0.
     """
     moments: dict[tuple[int, float], _Moments] = {}
     ln_deltas = np.full(points.eps.size, -np.inf)
-    for number in range(points.eps.size):
-        eps = points.eps[number].item()
-        n = points.users[number].item()
-        eps0 = points.eps0[number].item()
-        rounds = points.rounds[number].item()
+    for index in range(points.eps.size):
+        eps = points.eps[index].item()
+        n = points.users[index].item()
+        eps0 = points.eps0[index].item()
+        rounds = points.rounds[index].item()
         if eps < rounds * eps0:
+            # Moments do not depend on eps: points with the same n and eps0 share them.
             moments_of_setting = moments.setdefault((n, eps0), _Moments(n, eps0))
-            ln_deltas[number] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
+            ln_deltas[index] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
     return ln_deltas / _LN10
 
 

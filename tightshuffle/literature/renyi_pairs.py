@@ -153,8 +153,9 @@ def _coarse_grid(n: int) -> Floats:
 def _relevant_totals(lam: float, grid: Floats, ln_weight: Floats, gap: Floats) -> Floats:
     """All whole T near those of the ``grid`` that add enough to sum_T w_T E[g(tau_T z)], ascending; (T,).
 
-    ``ln_weight`` and ``gap`` are ln w_T and 1 - tau_T at the points T of the grid. What T adds is judged by
-    its weight and the larger one of the two peaks of the summand of E[g(tau_T z)].
+    `_ln_moment_less_1` explains this sum over numbers T of reports. ``ln_weight`` and ``gap`` are ln w_T and
+    1 - tau_T at the points T of the grid. What T adds is judged by its weight and the larger one of the two
+    peaks of the summand of E[g(tau_T z)].
     """
     low, high = _stationary_points(lam, grid, gap)
     exponents = np.maximum(_exponent(lam, grid, gap, low), _exponent(lam, grid, gap, high))

@@ -26,7 +26,7 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     if function(low) <= 0:
         return low
 
-    # The rounded argument makes steps of the function: its root is next to the number, which two loops find.
+    # Brent's method on the rounded argument ends next to the number, which two loops then find.
     root = scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5)
     number = round(root)
     while function(number) > 0:

@@ -215,6 +215,7 @@ class SupportRandomizer(Randomizer):
         """
         if self == other:
             return self.gamma
+        # u depends on the class and its fields, for some classes also on eps0.
         if not self.fixed_background or not isinstance(other, type(self)):
             return 0.0
         if self._fields != other._fields:

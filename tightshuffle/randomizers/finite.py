@@ -53,12 +53,12 @@ class Finite(Randomizer):
         entries = entries[largest > 0]
         with decimal.localcontext(prec=_DIGITS):
             sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
-        matrix_of_sums_1 = entries / (1 + over)
-        matrix_of_sums_1.flags.writeable = False
+        normalised = entries / (1 + over)
+        normalised.flags.writeable = False
 
         fields = {
-            "matrix": matrix_of_sums_1,
-            "k": matrix_of_sums_1.shape[1],
+            "matrix": normalised,
+            "k": normalised.shape[1],
             "eps0": _largest_log_ratio(entries, sums),
             "_entries": entries,
             "_over": over,

@@ -182,7 +182,7 @@ def test_smoothing(values, probabilities, n, width):
         truth = exact_log(values, probabilities, n)
         assert low <= mp.log(2 * logs[0] - logs[1]) <= truth <= mp.log(logs[0]) <= high
         assert high - mp.log(logs[0]) < width
-        lower = contour.without_zero(points, tau, np.array([high]))[0]
+        lower = contour.high_without_zero(points, tau, np.array([high]))[0]
         assert truth <= lower < high  # S is 0 with a positive probability in each of these laws
 
 
@@ -192,7 +192,7 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
     for tau in (1e-9, 1e-6, 1e-3):
         with mp.workdps(60):
             high = np.array([float(mp.log(smoothed(*law, mp.mpf(tau)))) + 1e-14])
-            left = contour.without_zero(tilted(*law), np.array([tau]), high)[0]
+            left = contour.high_without_zero(tilted(*law), np.array([tau]), high)[0]
             assert exact_log(*law) <= left <= high[0]
 
 

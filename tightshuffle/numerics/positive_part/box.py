@@ -206,8 +206,9 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
 
     The result is (points,). S is the sum of n copies of the gain G, and M(theta) = E[e^(theta G)] with the
     point's tilt theta. By x_+ <= e^(theta x) / (e theta) the combinations add at most M(theta)^n / (e theta)
-    times their probability under the tilt. That a count leaves its range has by Chernoff's bound at most
-    the probability e^(-n D), with the relative entropy D of the first share of n outside of the range.
+    times their probability under the tilt. By Chernoff's bound, a count leaves its range with
+    a probability of at most e^(-n D), D being the relative entropy of the first share of n outside of the
+    range.
     ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last`` (values - 1,): the box.
     """
     n = points.n.sum(axis=1)[:, None]
@@ -217,7 +218,7 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     above = np.where(may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0)
     mass = (below + above).sum(axis=1)
 
-    # M(theta)^n / (e theta) times this mass: the 1 is the log of e.
+    # M(theta)^n / (e theta) times this mass: ``base`` is log of M(theta)^n, and the 1 is the log of e.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
     return np.where(mass > 0, points.base + points.rounding - 1 + logs, -np.inf)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
-from tightshuffle.numerics.positive_part.contour import contour, without_zero
+from tightshuffle.numerics.positive_part.contour import contour, high_without_zero
 from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, log_rounded
 from tightshuffle.side import Side
 
@@ -216,6 +216,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
     # A contour integral's bracket has a relative width of about 1.5 (theta tau)^2.
     tau = math.sqrt(width / 2) / points.theta
     guess = _log_bell(points)  # of log(E[S_+] / M(theta)^n)
+    # The excess is the width of a bracket over the one asked for.
     excess_before = np.full(len(points), np.inf)
 
     for attempt in range(_ATTEMPTS):
@@ -229,7 +230,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
 
         still_wide = search.excess()[remaining] > 1
         rows = remaining[still_wide]
-        without = without_zero(points.rows(rows), tau[rows], new_high[still_wide])
+        without = high_without_zero(points.rows(rows), tau[rows], new_high[still_wide])
         search.high[rows] = np.minimum(search.high[rows], without)
 
         # The width grows with the square of tau, hence the root, and a little more; but one attempt should

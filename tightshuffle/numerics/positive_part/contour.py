@@ -151,9 +151,9 @@ def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
 
     With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus e^(-theta m L) E[(S + U + m L)_+]
     for every whole m != 0, its aliases. Those with m > 0 and those with m < 0 are at most M(t)^n e^(t^2 tau^2
-    / 2) / (e t (e^(s L) - 1)) each, with any shift s > 0 and t = theta - s or theta + s. The least bound of
-    all candidates s is taken, in units of M(theta)^n e^(theta^2 tau^2 / 2). ``tau`` (points,): the standard
-    deviation of U.
+    / 2) / (e t (e^(s L) - 1)) each, with any shift s > 0, and t = theta - s for m > 0, else t = theta + s.
+    The least bound of all candidates s is taken, in units of M(theta)^n e^(theta^2 tau^2 / 2). S and M are
+    those of `contour`. ``tau`` (points,): the standard deviation of U.
     """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
     # For m > 0, t = theta - s must be positive.
@@ -224,7 +224,7 @@ def rounding_of_power(
     return rate * off / (1 + modulus)
 
 
-def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
+def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
     """An upper bound on log E[S_+], (points,): ``high`` less what U adds where all gains are 0.
 
     ``high`` (points,): an upper bound on log E[(S + U)_+]. ``tau`` (points,): the standard deviation of U. At

@@ -93,9 +93,10 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
 
 
 def rounding_of_base(points: TiltedPoints) -> Floats:
-    """What rounding may do to the log of M(theta)^n, (points,): error 5 of `contour`, for theta itself.
+    """A bound on the rounding error of ``points.base``, which is the log of M(theta)^n; (points,).
 
-    M(theta) = E[e^(theta G)] is that of a gain G, and n the number of its copies, over all parts.
+    This is error 5 of the module `contour` for theta itself. M(theta) = E[e^(theta G)] of the gain G, and n
+    is its number of copies, a sum of parts that are Binomial(n, share), or Poisson where the share is 0.
     """
     exponents = points.theta[:, None] * points.g
     operations = OPERATIONS + points.g.shape[1]  # and the sum over the values
@@ -107,11 +108,11 @@ def rounding_of_base(points: TiltedPoints) -> Floats:
 
     # In units in the last place: of these terms in each copy, of the logarithms, and of 1 - share where
     # M(theta) is small.
-    rates = points.rates.sum(axis=1)
-    rounding = rates * (operations * terms + 2 * points.weights * np.abs(exponents)).sum(axis=1)
+    copies = points.rates.sum(axis=1)  # on average, under the tilt
+    rounding = copies * (operations * terms + 2 * points.weights * np.abs(exponents)).sum(axis=1)
     rounding += 4 * np.abs(points.log_powers).sum(axis=1) + operations
-    lost_copies = operations * (points.n - points.rates)
-    rounding += np.where(is_small & (points.shares > 0), lost_copies, 0.0).sum(axis=1)
+    of_other_copies = operations * (points.n - points.rates)
+    rounding += np.where(is_small & (points.shares > 0), of_other_copies, 0.0).sum(axis=1)
     return ULP * rounding
 
 
