@@ -78,9 +78,10 @@ def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality (Balle et al., CRYPTO 2019, section 5).
 
     As in `balle_hoeffding`, delta <= E[(L_1 + ... + L_M)_+] / (gamma n), M ~ Bin(n, gamma), and L has the
-    mean -a = 1 - e^eps. Instead of its range this uses its largest value b and a bound c on E[L^2]. As E[e^(t
-    L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)), E[(L_1 + ... + L_m)_+] is at most b / log(1 + a b / c)
-    e^(-m c / b^2 phi(a b / c)), phi(u) = (1 + u) log(1 + u) - u. Its mean over M >= 1 is the result.
+    mean -a = 1 - e^eps. Instead of its range this uses its largest value b and a bound c on E[L^2]. As
+    E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)), E[(L_1 + ... + L_m)_+] is at most
+    b / log(1 + a b / c) e^(-m c / b^2 phi(a b / c)), phi(u) = (1 + u) log(1 + u) - u. The mean of that over
+    M >= 1 is the bound.
     """
     blanket = _blanket_moments(points, randomizer)
     eps, n, b, c = points.eps, points.users, blanket.largest, blanket.second_moment

@@ -138,12 +138,12 @@ def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: flo
     error = float((probabilities * errors).sum())
 
     # What is left out on both sides, from the ratio of neighbours of m P(m).
-    more = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
-    fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
-    if more >= 1 or fewer >= 1:
+    upwards = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
+    downwards = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
+    if upwards >= 1 or downwards >= 1:
         return math.inf
-    error += probabilities[-1] * (sums[-1] + errors[-1]) * more / (1 - more)
-    error += probabilities[0] * first * larger_gain / 2 * fewer / (1 - fewer)
+    error += probabilities[-1] * (sums[-1] + errors[-1]) * upwards / (1 - upwards)
+    error += probabilities[0] * first * larger_gain / 2 * downwards / (1 - downwards)
     if not (total > _SMALLEST and error < total * _WIDTH / 4):
         return math.inf
 

@@ -120,6 +120,7 @@ def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
     ln_deltas = [ln_delta(best)]
     for lam in range(max(1, low - 1), high + 1):
         slope = rounds * (moments[lam + 1] - moments[lam]) - eps
+        # The root, if it lies between the two orders, else the order next to it.
         real_order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
         if real_order > 1:
             on_line = rounds * moments[lam] - (lam - 1) * eps + (real_order - lam) * slope

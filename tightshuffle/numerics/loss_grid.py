@@ -227,14 +227,14 @@ def _ln_finite_part(
     limit = min(tilted.mean + reach, eps[0] + _FAR / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))
 
-    # delta is a difference of two sums from the top: of e^(-theta s), and of e^(e - (1 + theta) s). All
-    # exponents are taken from a served eps, ``centre``, and so are the s in the weights.
+    # The 1 and the e^(e - s) of delta each have a sum over s > e. Losses and eps in the exponents are less a
+    # served eps, ``centre``, so that nothing overflows.
     centre = eps[served // 2]
     shift = np.clip(losses - centre, -_FAR / (1 + theta), None)
     starts = np.searchsorted(losses, eps[:served], side="right")
     weights = np.exp(-theta * shift)
     sum_of_1 = _sum_from_the_top(composed * weights, starts)
-    sum_of_loss = _sum_from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
+    sum_of_exponential = _sum_from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
     distance = eps[:served] - centre
 
     # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta).
@@ -249,7 +249,7 @@ def _ln_finite_part(
     squares = (np.minimum(weights, unit) / unit) ** 2
     slack += noise * unit * np.sqrt(_sum_from_the_top(squares, starts))
 
-    value = sum_of_1 - np.exp(distance) * sum_of_loss + (slack if side is Side.UPPER else -slack)
+    value = sum_of_1 - np.exp(distance) * sum_of_exponential + (slack if side is Side.UPPER else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
 

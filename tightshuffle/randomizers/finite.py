@@ -43,7 +43,7 @@ class Finite(Randomizer):
         entries, over = _check_matrix(matrix)
         smallest = entries.min(axis=1)
         largest = entries.max(axis=1)
-        identifying = (smallest == 0) & (largest > 0)
+        identifying = (smallest == 0) & (largest > 0)  # reports that only some values can cause
         if np.any(identifying):
             row = np.flatnonzero(identifying)[0]
             raise ValueError(

@@ -55,13 +55,13 @@ def boxes(points: TiltedPoints, depth: Floats) -> Boxes:
     A count is the number of copies of the gain that have one value. ``depth`` (points,), above 0. The
     probability is that under the tilt.
     """
-    # The value 0 joins the others, with what they leave of the probability.
+    # The value 0 joins the others, with what they leave of the probability: with all digits if that is much.
     total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
         log_zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
         log_p = np.concatenate([np.log(points.p), log_zero[:, None]], axis=1)
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
-    log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
+    log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]  # under the tilt
 
     # The count of the last value is what the others leave of n, so it needs no range: the likeliest is last.
     is_likeliest = log_weights == log_weights.max(axis=1, keepdims=True)

@@ -61,10 +61,11 @@ def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> t
     """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
 
     S is a sum of n copies of the gain G, M(z) = E[e^(z G)], and U is Gaussian with the standard deviation
-    ``tau`` (points,). E[(S + U)_+] is the integral of M(z)^n e^(z^2 tau^2 / 2) / (2 pi z^2) over u, z = theta
-    + iu. Its nodes are u = j h for whole j. ``guess`` (points,): about
-    log(E[S_+] / M(theta)^n). ``width``: of the bracket, roughly. The bounds hold for every guess and width,
-    which only steer how many nodes there are.
+    ``tau`` (points,). E[(S + U)_+], which bounds E[S_+], is the integral of M(z)^n e^(z^2 tau^2 / 2) / (2 pi
+    z^2) over u, where z = theta + iu and theta is near the saddle point. The nodes are u = j h for whole j.
+
+    ``guess`` (points,): about log(E[S_+] / M(theta)^n). ``width``: of the bracket, roughly. The bounds hold
+    for every guess and width, which only steer how many nodes there are.
     """
     # Each error but smoothing and rounding may be a thousandth of the width.
     log_allowed = guess + math.log(width * 1e-3)
@@ -86,8 +87,8 @@ def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> t
 
     windows = np.where(skips_nodes, np.floor(reach / distance) + 2, 1)
     nodes = np.minimum(windows * (2 * half_width / spacing + 1), last_node + 1)
-    sums = np.zeros((2, len(points)))
-    errors = np.full((2, len(points)), np.inf)
+    sums = np.zeros((2, len(points)))  # for tau and 2 tau
+    errors = np.full((2, len(points)), np.inf)  # stays where there are too many nodes
     feasible = np.flatnonzero(nodes <= _MOST_NODES)
     batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
     for batch in sorted(set(batches.tolist())):
