@@ -153,10 +153,10 @@ def equation_roots(constants: Kappas) -> Integers:
     constants as printed there is none.
     """
     coefficients = np.broadcast_arrays(
-        2 * constants.kappa_5 * constants.kappa_2,
-        C / (4 * constants.kappa_5),
-        constants.kappa_3 * (constants.kappa_2 + 1),
-        constants.kappa_3 * constants.excess,
+        2 * constants.kappa_5 * constants.kappa_2,  # height
+        C / (4 * constants.kappa_5),  # rate
+        constants.kappa_3 * (constants.kappa_2 + 1),  # square
+        constants.kappa_3 * constants.excess,  # slope
     )
     roots = np.zeros(coefficients[0].shape, dtype=np.int64)
     for index in np.ndindex(roots.shape):

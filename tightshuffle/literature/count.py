@@ -181,8 +181,8 @@ class _Moments(NamedTuple):
 
     first: int
     excess: Floats  # times (J / trials)^power - threshold
-    weight: Floats  # times the likelihood ratio P / Q given J, by e^eps0
-    loss: Floats  # times the printed ratio, by e^eps0
+    weight: Floats  # times the likelihood ratio P / Q given J = j, over e^eps0
+    loss: Floats  # times the printed ratio, over e^eps0
     lift: float
 
 
@@ -200,6 +200,7 @@ def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) 
     j = first + np.arange(distribution.size)
     # J / N, and its distance to 1 without cancellation
     share, miss = j / trials, (trials - j) / trials
+    # (J / N)^power less the threshold, again without cancellation
     if power == 1:
         excess = ((j - edge.nearest) - edge.rest) / trials
     else:

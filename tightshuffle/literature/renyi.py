@@ -30,10 +30,11 @@ def check_order(order: npt.ArrayLike) -> Floats:
 
 
 def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """RDP eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1, in nats.
+    """RDP eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1.
 
-    ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which broadcast. Between whole
-    orders (lambda - 1) eps(lambda) is linear, eq. (7). A ValueError names a bad argument.
+    It is in natural logarithms. ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which
+    broadcast. Between whole orders (lambda - 1) eps(lambda) is linear, eq. (7). A ValueError names a bad
+    argument.
     """
     points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     rdp = np.empty(points[0].shape)
@@ -134,10 +135,11 @@ def _ln_conversion(lam: Any) -> Any:
 
 
 def _ln_moment(lam: int, n: int, eps0: float) -> float:
-    """(lambda - 1) eps(lambda) of Theorem 3.1 for the whole order lambda = ``lam`` >= 1, in nats; 0 for 1.
+    """(lambda - 1) eps(lambda) of Theorem 3.1 for the whole order lambda = ``lam`` >= 1; 0 for 1.
 
-    eps(lambda) is the RDP of ``n`` shuffled reports. This is ln of 1 plus the theorem's terms: the second,
-    those from the third on, and the last one. n bar is the theorem's floor((n - 1) / (2 e^eps0)) + 1.
+    eps(lambda) is the RDP of ``n`` shuffled reports, in natural logarithms. This is ln of 1 plus the
+    theorem's terms: the second, those from the third on, and the last one. n bar is the theorem's floor((n -
+    1) / (2 e^eps0)) + 1.
     """
     if lam == 1:
         return 0.0

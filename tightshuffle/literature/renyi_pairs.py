@@ -111,7 +111,7 @@ def _divergences(weights: Weights, order: Floats, n: Integers, *rest: npt.NDArra
 
 
 def _ln_moment_less_1(lam: float, weights: Weights, n: int, rest: list[Any]) -> float:
-    """ln of e^((lambda - 1) D) - 1, of the Renyi divergence D of order lambda = ``lam``, by a sum over T.
+    """ln of e^((lambda - 1) D) - 1 for the Renyi divergence D(P || Q) of order lambda = ``lam``.
 
     It is the sum of w_T E[g(tau_T z)] with g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x.
     T = 1..n reports, with probability w_T, make up two counts. Given T, their unevenness z = 2 a / T - 1,

@@ -274,6 +274,7 @@ class SupportRandomizer(Randomizer):
         """See `Randomizer.gains`: a class is a set of the named values that a report may support.
 
         A report y has the likelihood c u(y) e^eps0 for every value that it supports, c u(y) for all others.
+        Here c is ``_base``, and `patterns` gives probabilities under u.
         """
         eps = self._checked_eps(eps, pair)
         eps0 = self.eps0
@@ -290,6 +291,7 @@ class SupportRandomizer(Randomizer):
         else:
             weights = self._weights(reference, pair)
             supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)
+            # The likelihood under the mixture, in units of c u.
             density = 1 + np.expm1(eps0) * (np.array(list(weights.values())) @ supports)
             values = numerators[supports[0], supports[1]] / density
             probabilities = self._base * density * self.patterns(tuple(weights)).ravel()
