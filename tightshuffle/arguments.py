@@ -202,7 +202,7 @@ def _numbers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Flo
     """``value`` as a float array. ValueError that states the ``rule`` unless all are finite and valid."""
     try:
         if np.asarray(value).dtype.kind in "bcSU":  # numpy would convert "0.5", True and 1j to numbers
-            raise TypeError
+            raise TypeError  # which gets its message below
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {rule}; got {value!r}") from None

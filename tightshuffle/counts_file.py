@@ -109,7 +109,8 @@ def _make_histogram(header: list[str], rows: list[list[str]], path: StrPath) -> 
 
     wrong_order = columns["cell"] != np.arange(1, len(rows) + 1)
     if wrong_order.any():
-        _refuse(path, wrong_order, "cell", columns["cell"].tolist(), "1, 2, 3, ... in this order")
+        rule = "1, 2, 3, ... in this order"
+        _refuse_first(bad=wrong_order, values=columns["cell"].tolist(), name="cell", rule=rule, path=path)
     users = sum(columns["count"].tolist())  # exact, however large
     if not users:
         raise ValueError(f"{path}: every count is 0; expected at least one user")
@@ -124,7 +125,7 @@ def _parse_whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Inte
     with np.errstate(invalid="ignore"):
         bad = ~((numbers == np.floor(numbers)) & (numbers >= 0) & (numbers < MOST_USERS))
     if bad.any():
-        _refuse(path, bad, name, texts, "a whole number >= 0")
+        _refuse_first(bad=bad, values=texts, name=name, rule="a whole number >= 0", path=path)
     return numbers.astype(np.int64)
 
 
@@ -138,7 +139,8 @@ def _parse_number(text: str) -> float:
         return math.nan
 
 
-def _refuse(path: StrPath, bad: Booleans, name: str, values: Sequence[Any], rule: str) -> NoReturn:
-    """Raise ValueError for the first bad value of a column."""
-    row = int(np.flatnonzero(bad)[0])
-    raise ValueError(f"{path}: row {row + 2}: {name} must be {rule}; got {str(values[row])[:80]!r}")
+def _refuse_first(*, bad: Booleans, values: Sequence[Any], name: str, rule: str, path: StrPath) -> NoReturn:
+    """Raise ValueError for the first ``bad`` one of the ``values`` of the column ``name``."""
+    index = int(np.flatnonzero(bad)[0])
+    row = index + 2  # the header is row 1
+    raise ValueError(f"{path}: row {row}: {name} must be {rule}; got {str(values[index])[:80]!r}")

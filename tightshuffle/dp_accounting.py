@@ -85,14 +85,20 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
         super().__init__(NeighboringRelation.REPLACE_ONE, value_discretization_interval)
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
+        """The ``CompositionErrorDetails`` of an event that cannot be composed, else None.
+
+        If ``do_compose``, the event is composed ``count`` times. dp-accounting asks without it first, and
+        goes on only with an event that can be composed.
+        """
         if isinstance(event, RandomizedResponseDpEvent) and count > 1:
-            problem = super()._maybe_compose(event, 1, do_compose=False)
-            if do_compose:
-                # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md).
-                once = ShuffleAccountant(self._value_discretization_interval).compose(event)
-                self._contains_non_dp_event |= once._contains_non_dp_event
-                self._pld: Any = self._pld.compose(once._pld.self_compose(count))
-            return problem
+            if not do_compose:
+                return super()._maybe_compose(event, count, do_compose)
+            # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md).
+            once = ShuffleAccountant(self._value_discretization_interval).compose(event)
+            self._contains_non_dp_event |= once._contains_non_dp_event
+            self._pld: Any = self._pld.compose(once._pld.self_compose(count))
+            return None
+
         if not isinstance(event, ShuffledDpEvent):
             return super()._maybe_compose(event, count, do_compose)
         if do_compose:

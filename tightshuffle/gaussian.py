@@ -18,7 +18,7 @@ from tightshuffle.arguments import Floats, check_eps, check_log10_delta, check_p
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)  # of Gauss-Legendre quadrature on [-1, 1]
 _HUGE = 1e150  # its square is a float
 _LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-45)
 
@@ -64,58 +64,69 @@ def exact_scale(
     scales = np.empty(points[0].shape)
     for index in np.ndindex(scales.shape):
         eps_of_point, ln_delta, sensitivity_of_point = (array[index] for array in points)
-        scales[index] = _solve_ratio(eps_of_point.item(), ln_delta.item()) * sensitivity_of_point
+        ratio = _ratio_of_delta(eps_of_point.item(), ln_delta.item())
+        scales[index] = ratio * sensitivity_of_point
     return scales[()]
 
 
-def _solve_ratio(eps: float, target_ln_delta: float) -> float:
-    """The ratio scale / sensitivity at which the natural log of delta is the target."""
-    # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio), and delta <= Phi(a - b) <= exp(-(b - a)^2 / 2).
-    reach = np.sqrt(-2 * target_ln_delta)
-    high = -target_ln_delta - np.log(2.5)
+def _ratio_of_delta(eps: float, target_ln_delta: float) -> float:
+    """The ratio scale / sensitivity at which ln delta of the Gaussian mechanism is the target.
+
+    delta falls while the ratio grows. The search is for ln ratio: downwards from a ratio that is surely large
+    enough until one is too small, then by Brent's method in between.
+    """
+    # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio), and sqrt(2 pi) > 2.5.
+    ln_high = -target_ln_delta - np.log(2.5)
     if eps > 0:
-        # b - a = reach, as eps ratio^2 - reach ratio - 1/2 = 0
+        # delta <= Phi(-reach) <= e^(-reach^2 / 2) where eps ratio - 1 / (2 ratio) = reach.
+        reach = np.sqrt(-2 * target_ln_delta)
         root = np.hypot(reach, np.sqrt(2 * eps))
-        high = min(high, np.log(reach + root) - np.log(2 * eps))
-    if high > 700:
+        ln_high = min(ln_high, np.log(reach + root) - np.log(2 * eps))
+    if ln_high > 700:  # e^710 is no float
         raise ValueError(f"eps must be larger for this delta: the scale overflows; got {eps}")
 
-    def surplus(log_ratio: float) -> float:
-        ln_delta = _ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(log_ratio)))
+    def surplus(ln_ratio: float) -> float:
+        """ln delta less its target."""
+        ln_delta = _ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(ln_ratio)))
         return float(ln_delta) - target_ln_delta
 
-    low = high
+    ln_low = ln_high
     step = 0.25
-    while surplus(low) < 0:
-        high, low = low, low - step
+    while surplus(ln_low) < 0:
+        ln_high = ln_low
+        ln_low -= step
         step *= 2
-    if low == high:
-        return np.exp(high)
-    return np.exp(scipy.optimize.brentq(surplus, low, high, xtol=1e-14, rtol=1e-14))
+    if ln_low == ln_high:  # the first bound is tight: rounding alone is left
+        return np.exp(ln_high)
+    return np.exp(scipy.optimize.brentq(surplus, ln_low, ln_high, xtol=1e-14, rtol=1e-14))
 
 
 def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
-    """Natural log of delta, with ``ratio`` = scale / sensitivity."""
+    """Natural log of delta of the Gaussian mechanism, with ``ratio`` = scale / sensitivity; both broadcast.
+
+    With a = 1 / (2 ratio) and b = eps ratio, delta is Phi(a - b) - e^eps Phi(-a - b) of the normal
+    distribution function Phi. Each point takes the one of three forms of it that loses no digits there.
+    """
     eps, ratio = np.broadcast_arrays(eps, ratio)
     with np.errstate(over="ignore", under="ignore"):
         a, b = 0.5 / ratio, eps * ratio
-    a = np.minimum(a, _HUGE)
-    b = np.where(b < _HUGE, b, np.nan)  # nan: log delta overflows, too
+    a = np.minimum(a, _HUGE)  # delta is 1 there already
+    b = np.where(b < _HUGE, b, np.nan)  # else ln delta is -inf: nan is in none of the three ranges
 
-    common_digits = a <= 0.5 * np.maximum(b, 1.0)  # of M(b - a) and M(b + a)
-    large = a >= np.maximum(b, 0.5)
-    between = (a < b) & ~common_digits
+    large = a >= np.maximum(b, 0.5)  # delta is above 0.2
+    # The Mills' ratios of b - a and b + a have leading digits in common, which a difference would lose.
+    near = (a <= 0.5 * np.maximum(b, 1.0)) & ~large
+    between = (a < b) & ~near
     ln_delta = np.full(eps.shape, -np.inf)
-    ln_delta[common_digits] = _ln_delta_by_integral(a[common_digits], b[common_digits])
-    if np.any(large):
-        ln_delta[large] = _ln_delta_by_complement(a[large], b[large])
-    if np.any(between):
-        ln_delta[between] = _ln_delta_by_mills(a[between], b[between])
+    forms = ((large, _ln_delta_by_complement), (near, _ln_delta_by_integral), (between, _ln_delta_by_mills))
+    for in_range, form in forms:
+        if np.any(in_range):
+            ln_delta[in_range] = form(a[in_range], b[in_range])
     return ln_delta
 
 
 def _ln_delta_by_integral(a: Floats, b: Floats) -> Floats:
-    """ln delta from the integral, all of whose terms are positive."""
+    """ln of phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt, all of whose terms are positive."""
     slope = b - a
     last_t = 2 * _LAST / (slope + np.sqrt(slope**2 + 2 * _LAST))  # slope t + t^2 / 2 = _LAST
     t = last_t[..., None] * (_NODES + 1) / 2
@@ -133,7 +144,7 @@ def _ln_delta_by_complement(a: Floats, b: Floats) -> Floats:
 
 
 def _ln_delta_by_mills(a: Floats, b: Floats) -> Floats:
-    """ln of phi(b - a) (M(b - a) - M(b + a))."""
+    """ln of phi(b - a) (M(b - a) - M(b + a)), with Mills' ratio M."""
     return _ln_phi(a - b) + np.log(_mills_ratio(b - a) - _mills_ratio(b + a))
 
 

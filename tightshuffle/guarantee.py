@@ -215,11 +215,12 @@ def tradeoff(alpha: npt.ArrayLike, **arguments: Unpack[RoundArguments[float]]) -
 
     # Dense near 0, where the curve of many users bends.
     eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
-    kept = 1 - 10 ** log10_upper_of_round(point.with_eps(eps))
+    one_less_delta = 1 - 10 ** log10_upper_of_round(point.with_eps(eps))
     alphas = rates[..., None]
-    forward, reverse = kept - np.exp(eps) * alphas, np.exp(-eps) * (kept - alphas)
+    forward = one_less_delta - np.exp(eps) * alphas
+    reverse = np.exp(-eps) * (one_less_delta - alphas)
     lines = np.maximum(forward, reverse)
-    bound = np.maximum(lines.max(axis=-1) * (1 - 1e-15) - 1e-16, 0.0)
+    bound = np.maximum(lines.max(axis=-1) * (1 - 1e-15) - 1e-16, 0.0)  # down by more than rounding
     return bound if bound.ndim else float(bound)
 
 
@@ -257,12 +258,13 @@ def to_pld(
 
     point = make_point(**arguments)
     pessimistic = check_flag("pessimistic", pessimistic)
-    last = epsilon_of_upper(pld.NEGLIGIBLE, point)
-    if np.isnan(last):
-        last = point.eps0.item()
+    # The grid of losses ends at the eps from which on delta is negligible, or at eps0 if there is none.
+    last_eps = epsilon_of_upper(pld.NEGLIGIBLE, point)
+    if np.isnan(last_eps):
+        last_eps = point.eps0.item()
     if pessimistic:
-        return pld.pessimistic_pld(lambda eps: log10_upper_of_round(point.with_eps(eps)), last, spacing)
-    return pld.optimistic_pld(point, last, spacing)
+        return pld.pessimistic_pld(lambda eps: log10_upper_of_round(point.with_eps(eps)), last_eps, spacing)
+    return pld.optimistic_pld(point, last_eps, spacing)
 
 
 def refuse_rounds(points: Points, method: str, able: str) -> None:

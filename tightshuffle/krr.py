@@ -30,16 +30,17 @@ def sample_histogram(
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
-    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly; the uniform reports of all
-    other users are multinomial. `check_counts` says what ``counts`` may be, and which errors it raises.
-    Returns whole numbers (repetitions, k).
+    k-RR reports a uniform value with probability gamma, and else the true one. So of the users who hold x,
+    Binomial(counts[x], 1 - gamma) report it directly, and the uniform reports of all others are multinomial.
+    `check_counts` says what ``counts`` may be, and which errors it raises. Returns whole numbers
+    (repetitions, k).
     """
     counts = check_counts(counts, repetitions)
     k = counts.shape[1]
-    uniform = k * lie_probability(eps0, k)
-    truthful = rng.binomial(counts, 1 - uniform)
-    blanket = counts.sum(axis=1) - truthful.sum(axis=1)
-    return truthful + rng.multinomial(blanket, np.full(k, 1 / k))
+    gamma = k * lie_probability(eps0, k)
+    truthful = rng.binomial(counts, 1 - gamma)
+    uniform_reports = counts.sum(axis=1) - truthful.sum(axis=1)
+    return truthful + rng.multinomial(uniform_reports, np.full(k, 1 / k))
 
 
 def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
@@ -64,7 +65,8 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
     rows = np.asarray(points, dtype=float)
     if not np.all(np.isfinite(rows)):
         raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    # The projection depends on differences only. Near 0 they keep their digits. Below -2 they do not matter.
+    # The projection depends on differences only, which keep their digits near 0. Less the row's maximum, the
+    # threshold is at least -1, so that values below -2 do not matter.
     with np.errstate(over="ignore"):
         shifted = np.maximum(rows - rows.max(axis=-1, keepdims=True), -2.0)
 
@@ -74,6 +76,8 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
         return np.maximum(shifted - np.reshape(thresholds, (*shifted.shape[:-1], 1)), 0)
 
     descending = -np.sort(-shifted, axis=-1)
+    # The m largest values less a threshold sum to 1 at the threshold excess / m. The m that stay positive are
+    # those that are above it.
     excess = np.cumsum(descending, axis=-1) - 1
     ranks = np.arange(1, k + 1)
     positive = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
@@ -82,7 +86,10 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
 
 
 def _threshold(values: Floats) -> float:
-    """The number above which the excess of values (k,) sums to 1. It rises while a value falls below it."""
+    """The threshold at which the positive parts of ``values`` (k,) less the threshold sum to 1.
+
+    Leaving out the values below it raises it, until none is left to be left out.
+    """
     remaining_values = values
     while True:
         threshold = float(remaining_values.sum() - 1) / remaining_values.size
@@ -95,10 +102,11 @@ def _threshold(values: Floats) -> float:
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
 
-    The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x), which is concave in f. So by
-    Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at the
-    level that makes the sum 1. The largest m values are kept as long as every one stays positive. Where
-    inversion gives no negative estimate, both agree.
+    The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x): y are the noisy frequencies, f
+    the true ones, and k-RR reports the value with probability p, any other with q. The sum is concave in f.
+    So by Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at
+    the level that makes the sum of f 1. As many of the largest y are kept as stay positive. Where inversion
+    gives no negative estimate, both agree.
 
     ``frequencies`` (..., k) are >= 0, and rows sum to 1. Returns the same shape. ValueError for other
     frequencies, and for an eps0 below 1e-9.

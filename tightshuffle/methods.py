@@ -124,7 +124,7 @@ class GuaranteeMethod(OwnMethod):
 
 
 def _log10_of_count(points: Points) -> Floats:
-    """delta of the count of x0, in one dataset: the direction is both unless one is given."""
+    """log10 delta of the count of x0 in one dataset, (points,), in both directions unless one is given."""
     assert points.count is not None  # `chosen_method` asks for it
     return count.delta(
         points.eps,

@@ -23,7 +23,7 @@ def from_log10(log10: float) -> Decimal:
     if not math.isfinite(log10):
         raise ValueError(f"log10 of a value must be finite or -inf; got {log10}")
     exponent = math.floor(log10)
-    mantissa = Decimal(f"{10 ** (log10 - exponent):.{_CERTAIN - 1}e}")
+    mantissa = Decimal(f"{10 ** (log10 - exponent):.{_CERTAIN - 1}e}")  # one digit before the point
     return _ANY_DEPTH.scaleb(mantissa, exponent)
 
 

@@ -63,8 +63,11 @@ def check_guarantee(eps: npt.ArrayLike) -> float:
 
 
 def check_rounds_of_sums(rounds: npt.ArrayLike, deletion: bool, name: str = "rounds") -> None:
-    """ValueError, which calls the argument ``name``, if sums of so many ``rounds`` show too many counts."""
-    counts = 1 if deletion else 2  # of which one user changes the law, per round
+    """Raise ValueError, which calls the argument ``name``, if ``rounds`` are too many for sums.
+
+    ``deletion``: whether neighbours differ in one user's having a value or none.
+    """
+    counts = 1 if deletion else 2  # per round: those whose distribution depends on one user's value
     most = LARGEST_ROUNDS // counts
     if np.any(np.asarray(rounds) > most):
         raise ValueError(
@@ -259,6 +262,7 @@ def make_points(
     honest_users = all_users - check_colluding(colluding, all_users)
     values, budget = check_k(given_k), check_eps0(given_eps0)
     number_of_rounds = check_rounds(rounds)
+    # Other users who hold x0; without a count nothing reads the 0.
     holders = np.zeros((), dtype=int) if count is None else check_count(count, honest_users)
     if direction is not None:
         direction = check_choice("direction", direction, DIRECTIONS)
@@ -275,17 +279,17 @@ def make_points(
     arrays = (check_eps(eps), all_users, honest_users, values, budget, number_of_rounds, holders)
     broadcast = np.broadcast_arrays(*arrays)
     shape = broadcast[0].shape
-    flat = [array.ravel() for array in broadcast]
-    if isinstance(randomizer, str) and flat[0].size:
-        _named_randomizer(randomizer, flat[3][0].item(), flat[4][0].item())  # a bad name fails at once
+    eps, n, users, k, eps0, rounds, holders = (array.ravel() for array in broadcast)
+    if isinstance(randomizer, str) and eps.size:
+        _named_randomizer(randomizer, k[0].item(), eps0[0].item())  # a bad name fails at once
     return Points(
-        eps=flat[0],
-        n=flat[1],
-        users=flat[2],
-        k=flat[3],
-        eps0=flat[4],
-        rounds=flat[5],
-        count=None if count is None else flat[6],
+        eps=eps,
+        n=n,
+        users=users,
+        k=k,
+        eps0=eps0,
+        rounds=rounds,
+        count=None if count is None else holders,
         randomizer=randomizer,
         direction=direction,
         release=release,
@@ -336,11 +340,13 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
     meanings = "\n".join(MEANINGS[name] for name in arguments.__annotations__)
 
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        """``function``, which checks its keywords, with all of them in its signature and docstring."""
         signature = inspect.signature(function)
-        before = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
-        first = [parameter for parameter in before if parameter.kind is not parameter.KEYWORD_ONLY]
-        last = [parameter for parameter in before if parameter.kind is parameter.KEYWORD_ONLY]
-        parameters = [parameter.replace(annotation=parameter.empty) for parameter in [*first, *taken, *last]]
+        named = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
+        positional = [parameter for parameter in named if parameter.kind is not parameter.KEYWORD_ONLY]
+        keyword_only = [parameter for parameter in named if parameter.kind is parameter.KEYWORD_ONLY]
+        in_order = [*positional, *taken, *keyword_only]
+        parameters = [parameter.replace(annotation=parameter.empty) for parameter in in_order]
         signature = signature.replace(parameters=parameters, return_annotation=signature.empty)
 
         @functools.wraps(function)

@@ -335,7 +335,7 @@ def _share_from_blanket(other: Randomizer | None, randomizer: Randomizer | None)
     if other is None or randomizer is None:  # of k-RR, whose blanket is uniform, as dummies are
         share = _gamma(other)
     else:
-        share = other.shares_blanket(randomizer)
+        share = other.share_from_blanket(randomizer)
     return min(share, _BELOW_ONE)  # a tiny eps0 can round to 1, which `Cover.rounded` keeps
 
 

@@ -91,15 +91,15 @@ def log10_delta_of_two_messages(
 ) -> Floats:
     """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
 
-    G is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. The ``exponent``, >= 0, says how far
-    rounding may have moved them: an exponent behind them, such as eps + eps0. All arguments have the
-    shape of the result. Nothing is checked.
+    G_i of a message is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. ``exponent`` >= 0 is
+    the largest power of e from which gain and loss were computed, such as eps + eps0: their rounding error
+    grows with it. All arguments have the shape of the result. Nothing is checked.
     """
-    ulps = 16 + 4 * exponent
+    ulps = 16 + 4 * exponent  # of a few elementary functions, and of e^exponent
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
     ln_sums = np.reshape([ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
-    unsettled = ~np.isfinite(ln_sums)
+    unsettled = ~np.isfinite(ln_sums)  # too many tails, or inexact ones: by a contour integral instead
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]
@@ -111,11 +111,14 @@ def log10_delta_of_two_messages(
 def ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
-    ``n`` is the number of messages, each with the ``gain`` or the ``loss`` < 0 with ``probability`` each.
-    ``ulps`` are the units in the last place by which these three may be wrong. S_m, m, t and c are those of
-    the module's docstring: t of m messages have to bring a gain for a positive sum.
+    Each of the ``n`` messages has the ``gain`` > 0 with ``probability``, the ``loss`` < 0 with the same one,
+    or else 0. ``ulps`` are the units in the last place by which these three may be wrong. A number m ~ Bin(n,
+    c), c = 2 ``probability``, of messages are not 0. Their sum is positive if t or more of the m have the
+    gain. Its positive part has the mean S_m = m / 2 (gain P(B >= t - 1) + loss P(B >= t)), B ~ Bin(m - 1,
+    1/2), and the result is ln of the sum of P(m) S_m over the likely m, with bounds for all others.
     """
     c = 2 * probability
+    # The likely m, by Chernoff's bounds e^-DEPTH_BELOW below n c, and e^-DEPTH_ABOVE above.
     first = max(1, math.floor(n * c - math.sqrt(2 * DEPTH_BELOW * n * c)))
     last = min(n, math.ceil(n * c + math.sqrt(2 * DEPTH_ABOVE * n * c) + DEPTH_ABOVE))
     if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
@@ -137,12 +140,12 @@ def ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: floa
     error = float((probabilities * errors).sum())
 
     # What is left out on both sides, from the ratio of neighbours of m P(m).
-    more = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
-    fewer = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
-    if more >= 1 or fewer >= 1:
+    upwards = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
+    downwards = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
+    if upwards >= 1 or downwards >= 1:
         return math.inf
-    error += probabilities[-1] * (sums[-1] + errors[-1]) * more / (1 - more)
-    error += probabilities[0] * first * larger_gain / 2 * fewer / (1 - fewer)
+    error += probabilities[-1] * (sums[-1] + errors[-1]) * upwards / (1 - upwards)
+    error += probabilities[0] * first * larger_gain / 2 * downwards / (1 - downwards)
     if not (total > _SMALLEST and error < total * _WIDTH / 4):
         return math.inf
 

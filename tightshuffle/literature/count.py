@@ -71,9 +71,11 @@ def of_moment(
     direction: str,
     moment: int,
 ) -> Floats:
-    """`delta` for the loss with that ``moment`` of J: 1, or 2, which is no guarantee.
+    """log10 delta of the count of x0 by the loss with that ``moment`` of J: 1 is exact, 2 as printed.
 
-    The paper prints no reverse; for the second moment its loss is put into eq. (2) with the roles exchanged.
+    J is the number of reports of x0 by users who hold another value. Other arguments are those of `delta`.
+    Moment 2 is no guarantee. The paper prints no reverse: there its loss is put into eq. (2) with the roles
+    of P and Q exchanged.
     """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
@@ -91,9 +93,11 @@ def ceiling(
 ) -> float:
     """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
-    By Jensen's inequality E_Q[(P / Q - e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+] with the threshold a
-    of the loss, and J reaches a N with probability at most e^(-N KL(a || q)) (Chernoff). Numbers only, eps0
-    at most 700; 0 where it is trivial.
+    It is 0 where it is trivial. All arguments are numbers, eps0 at most 700. N users who do not hold x0
+    report it J ~ Bin(N, q) times, q being the probability of one given other value in k-RR. The loss exceeds
+    eps where the mean of J / N given the count exceeds a threshold a. By Jensen's inequality E_Q[(P / Q -
+    e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+], kappa_2 being the least ratio P / Q. J reaches a N with
+    probability at most e^(-N KL(a || q)), by Chernoff's bound.
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
@@ -101,35 +105,39 @@ def ceiling(
     if eps >= eps0:
         return -np.inf
 
-    edge = _edge(eps, k, eps0, 1)
+    edge = _edge(eps, k, eps0, sign=1)
     assert edge is not None  # e^eps >= 1 >= kappa_2
     logit_q = _logit_lie(k, eps0)
     if edge.threshold <= scipy.special.expit(logit_q):
         return 0.0
 
-    holds = edge.threshold * (np.log(edge.threshold) - scipy.special.log_expit(logit_q))
-    holds_not = edge.gap * (np.log(edge.gap) - scipy.special.log_expit(-logit_q))
-    divergence = holds + holds_not
+    # KL(a || q) with a = threshold and 1 - a = gap
+    of_lie = edge.threshold * (np.log(edge.threshold) - scipy.special.log_expit(logit_q))
+    of_other_reports = edge.gap * (np.log(edge.gap) - scipy.special.log_expit(-logit_q))
+    divergence = of_lie + of_other_reports
     ln_bound = float(eps0 + np.log(edge.span * edge.gap) - non_holders * divergence)
     return min(0.0, ln_bound / np.log(10))
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:
-    """Natural log of delta at one point with ``m`` other users at x0; -inf where delta is 0.
+    """Natural log of delta of the count S of x0 if ``m`` other users hold x0; -inf where it is 0.
 
-    ``n`` users in all, ``k`` values and ``eps0`` are those of k-RR. The loss has this ``power`` of J: 1 is
-    exact, 2 is as published. ``sign`` is 1 for P against Q, forward, and -1 for the reverse.
+    ``n`` users in all, ``k`` values and ``eps0`` are those of k-RR. ``sign`` is 1 for P against Q, the
+    distributions of S if the target user holds x0 and if not, and -1 for the reverse. Under Q, S = X + J,
+    with X reports of x0 by the ``m`` users and J by all N others. The loss at S is a function of the mean of
+    J^``power`` given S: 1 is exact, 2 is as published. It exceeds eps in a tail of S, over which P - e^eps Q
+    is summed. X and J are tilted, their odds times e^theta, until that tail starts at the mean of S.
     """
     if eps >= eps0:
         return -np.inf
-    non_holders = int(n - m)
+    non_holders = int(n - m)  # N
     edge = _edge(eps, k, eps0, sign, non_holders)
     if edge is None:
         return -np.inf
 
-    # Tilt towards the edge of the tail, never away from it: the printed loss can put its edge beyond the
-    # mean.
-    logit_p = eps0 - np.log(k - 1)
+    # With these log odds J has the moment at the edge of the tail. Tilt towards the edge, never away from it:
+    # the printed loss can put its edge beyond the mean.
+    logit_p = eps0 - np.log(k - 1)  # log of p / (1 - p), p = P(k-RR reports the true value)
     logit_q = _logit_lie(k, eps0)
     if power == 1:
         log_odds = edge.log_threshold - edge.log_gap
@@ -138,26 +146,27 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     theta = sign * max(0.0, sign * (log_odds - logit_q))
     tilted_p, tilted_q = logit_p + theta, logit_q + theta
 
-    # P - e^eps Q of S = X + J, under the tilt, in units of e^lift.
+    # P - e^eps Q of S = X + J, under the tilt, in units of e^lift, which may be too small for a float.
     first_x, x_masses = _binomial_window(int(m), tilted_p)
     moments = _moments(edge, non_holders, tilted_q, eps0, power)
-    surplus, is_direct = _convolve(x_masses, sign * moments.excess)
+    surplus = _convolve(x_masses, sign * moments.excess)
     s = first_x + moments.first + np.arange(surplus.size)
 
     # The tail of S where the loss exceeds eps: the order of growing loss is that of s, or its reverse.
     mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
     deviation = np.sqrt(_variance(m, tilted_p) + _variance(non_holders, tilted_q))
     distance = sign * (s - mean) / max(deviation, _NARROWEST)
-    trusted = np.inf if is_direct else _TRUSTED
+    trusted = np.inf if _is_direct(x_masses, moments.excess) else _TRUSTED
     by_loss = slice(None, None, sign)
     tail = _tail(surplus[by_loss], distance[by_loss], trusted)[by_loss]
     if power == 2 and sign == 1:
         # Eq. (6) weighs with P(s), while the printed loss has another denominator.
-        weight_of_s, _ = _convolve(x_masses, moments.weight)
-        loss_of_s, _ = _convolve(x_masses, moments.loss)
+        weight_of_s = _convolve(x_masses, moments.weight)
+        loss_of_s = _convolve(x_masses, moments.loss)
         tail = np.divide(tail * weight_of_s, loss_of_s, out=np.zeros_like(tail), where=tail > 0)
 
-    # Undo the tilt, and turn moments into probabilities: times e^eps0 * span, and e^eps in reverse.
+    # Undo the tilt: at s it is e^(theta (s - mean) + divergence). Turn moments into probabilities: times
+    # e^eps0 * span, and e^eps in reverse.
     divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
     with np.errstate(divide="ignore"):
         ln_terms = np.log(tail) - theta * (s - mean)
@@ -168,21 +177,22 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
 
 
 class _Moments(NamedTuple):
-    """Arrays over j = ``first``, first + 1, ...: the probabilities of J times factors and times e^-lift."""
+    """P(J = j) e^-lift for j = ``first``, first + 1, ..., times three factors that depend on j."""
 
     first: int
     excess: Floats  # times (J / trials)^power - threshold
-    weight: Floats  # times the likelihood ratio P / Q given J, by e^eps0
-    loss: Floats  # times the printed ratio, by e^eps0
+    weight: Floats  # times the likelihood ratio P / Q given J = j, over e^eps0
+    loss: Floats  # times the printed ratio, over e^eps0
     lift: float
 
 
 def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) -> _Moments:
-    """The moments of J ~ Bin(trials, expit(logit)), for the loss with this ``power`` of J.
+    """P(J = j) times the factors of `_Moments` that make up delta, for J ~ Bin(``trials``, expit(``logit``)).
 
-    ``edge`` is where the loss exceeds eps, and ``trials`` is N.
+    J of the N = ``trials`` users who do not hold x0 report it. The loss has this ``power`` of J, and ``edge``
+    is the threshold of (J / N)^power above which it exceeds eps. Here lift is 0.
     """
-    log_ratio = edge.log_low - eps0  # of kappa_2 to e^eps0
+    log_ratio = edge.log_kappa_2 - eps0  # of kappa_2 to e^eps0
     if logit < _FAINT:
         return _faint_moments(edge, trials, logit, log_ratio, power)
 
@@ -190,6 +200,7 @@ def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) 
     j = first + np.arange(distribution.size)
     # J / N, and its distance to 1 without cancellation
     share, miss = j / trials, (trials - j) / trials
+    # (J / N)^power less the threshold, again without cancellation
     if power == 1:
         excess = ((j - edge.nearest) - edge.rest) / trials
     else:
@@ -200,10 +211,11 @@ def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) 
 
 
 def _faint_moments(edge: "_Edge", trials: int, logit: float, log_ratio: float, power: int) -> _Moments:
-    """`_moments` where J is 0 or 1, and what belongs to either may be too small for a float.
+    """`_moments` where J is 0 or 1, as its probability of success, expit(``logit``), is below e^-300.
 
-    ``log_ratio`` is the natural log of kappa_2 / e^eps0. All is in units of e^lift, the larger one of the
-    probability of a trial and the threshold.
+    Arguments are those of `_moments`, and ``log_ratio`` is ln of kappa_2 / e^eps0, the least likelihood ratio
+    over the largest. What belongs to either J may be too small for a float. So all is in units of e^lift, the
+    larger one of that probability and the threshold.
     """
     lift = max(logit, edge.log_threshold)
     probability_of_1 = trials * math.exp(logit - lift)
@@ -227,7 +239,7 @@ class _Edge(NamedTuple):
     span: float  # (e^eps0 - kappa_2) / e^eps0
     threshold: float  # of the moment
     gap: float  # 1 - threshold
-    log_low: float  # of kappa_2
+    log_kappa_2: float
     log_threshold: float
     log_gap: float
     nearest: int  # the whole number next to N threshold
@@ -235,30 +247,32 @@ class _Edge(NamedTuple):
 
 
 def _edge(eps: float, k: int, eps0: float, sign: int, trials: int = 1) -> _Edge | None:
-    """The edge for N = ``trials``; None where no outcome has so large a loss.
+    """Where the mean of J / N makes the loss exceed ``eps``, for N = ``trials``; None where it never does so.
 
-    ``sign`` is 1 for the loss of P against Q, and -1 for the reverse, whose edge is at e^-eps. It is computed
-    in decimals with twice the digits that can cancel, and logarithms: e^-eps0 may be too small for a float.
+    P / Q of an outcome is kappa_2 + (e^eps0 - kappa_2) times that mean, kappa_2 = (k - 1) / (e^eps0 + k - 2):
+    the threshold is where this is e^eps, for the loss of P against Q (``sign`` 1), or e^-eps for the reverse
+    (-1). It is computed in decimals, with twice the digits that can cancel. Some results are logarithms, as
+    e^-eps0 may be too small for a float.
     """
-    sizes = -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)
-    digits = 50 + 2 * math.ceil(max(0.0, *sizes)) + len(str(k)) + len(str(trials))
+    digits_lost = -math.log10(min(eps0, 1.0)), -math.log10((eps0 - eps) / eps0)
+    digits = 50 + 2 * math.ceil(max(0.0, *digits_lost)) + len(str(k)) + len(str(trials))
     context = decimal.Context(digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     with decimal.localcontext(context):
-        gain = Decimal(eps0).exp()
-        bound = (Decimal(eps) * sign).exp()
-        low = (k - 1) / (gain + k - 2)
-        span = gain - low
-        threshold = (bound - low) / span
-        gap = (gain - bound) / span
+        largest_ratio = Decimal(eps0).exp()
+        ratio = (Decimal(eps) * sign).exp()
+        kappa_2 = (k - 1) / (largest_ratio + k - 2)
+        span = largest_ratio - kappa_2
+        threshold = (ratio - kappa_2) / span
+        gap = (largest_ratio - ratio) / span
         if threshold <= 0:
             return None
 
         nearest = (trials * threshold).to_integral_value()
         return _Edge(
-            span=float(span / gain),
+            span=float(span / largest_ratio),
             threshold=float(threshold),
             gap=float(gap),
-            log_low=float(low.ln(_LOGARITHMS)),
+            log_kappa_2=float(kappa_2.ln(_LOGARITHMS)),
             log_threshold=float(threshold.ln(_LOGARITHMS)),
             log_gap=float(gap.ln(_LOGARITHMS)),
             nearest=int(nearest),
@@ -304,40 +318,46 @@ def _variance(trials: int, logit: float) -> float:
 
 
 def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
-    """First value and probabilities of Binomial(trials, expit(logit)) where it matters: O(sqrt trials).
+    """The first of the likely values of Bin(trials, expit(logit)), and the probabilities of all of these.
 
-    Products of ratios outwards from the mode, normalised: no factorials, hence no loss for large trials.
+    There are O(sqrt trials). Each probability follows from its neighbour towards the mode, by their ratio;
+    then all are normalised. Factorials would lose digits for many trials.
     """
     mean = trials * scipy.special.expit(logit)
     reach = _REACH * np.sqrt(_variance(trials, logit)) + _MARGIN
     first = max(0, int(mean - reach))
     last = min(trials, int(mean + reach) + 1)
     mode = min(max(int(mean), first), last)
-    up = np.arange(mode + 1, last + 1)
-    down = np.arange(mode, first, -1)
+    above = np.arange(mode + 1, last + 1)
+    below = np.arange(mode, first, -1)  # each stands for the value before it
     odds = np.exp(np.clip(logit, -700, 700))  # e^700 is a float
 
-    upwards = np.cumprod((trials - up + 1) / up * odds)
-    downwards = np.cumprod(down / (trials - down + 1) / odds)
+    upwards = np.cumprod((trials - above + 1) / above * odds)
+    downwards = np.cumprod(below / (trials - below + 1) / odds)
     distribution = np.concatenate([downwards[::-1], [1.0], upwards])
     return first, distribution / distribution.sum()
 
 
-def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
-    """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
-    if float(first.size) * second.size <= DIRECT_PRODUCTS:
-        return np.convolve(first, second), True
+def _convolve(first: Floats, second: Floats) -> Floats:
+    """The full convolution, direct or by an FFT, whichever is faster."""
+    if _is_direct(first, second):
+        return np.convolve(first, second)
     from scipy import signal  # takes half a second; only many users need it
 
-    return signal.fftconvolve(first, second), False
+    return signal.fftconvolve(first, second)
+
+
+def _is_direct(first: Floats, second: Floats) -> bool:
+    """Whether `_convolve` is direct for these arrays: then even its smallest values have the right sign."""
+    return float(first.size) * second.size <= DIRECT_PRODUCTS
 
 
 def _relative_entropy(logit: float, theta: float) -> float:
     """KL(Bernoulli(b) || Bernoulli(a)) of a = expit(logit), b = expit(logit + theta), also for small theta.
 
-    A tilt by theta makes 1 e^theta times as likely, and so adds theta to the logit.
+    b is a tilted by ``theta``: the odds of 1 are e^theta times those under a. In natural logarithms.
     """
-    base = scipy.special.expit(logit)
+    a = scipy.special.expit(logit)
     if abs(theta) > 0.1:  # else the two terms cancel
         tilted_logit = logit + theta
         ln_ratio_of_1 = scipy.special.log_expit(tilted_logit) - scipy.special.log_expit(logit)
@@ -347,8 +367,8 @@ def _relative_entropy(logit: float, theta: float) -> float:
         return tilted_mass_of_1 * ln_ratio_of_1 + tilted_mass_of_0 * ln_ratio_of_0
 
     # With h(x) = (1 + x) log(1 + x) - x it is a h(b / a - 1) + (1 - a) h((1 - b) / (1 - a) - 1).
-    shift = np.expm1(theta) / (1 + base * np.expm1(theta))  # (tilted - base) / (base (1 - base))
-    return base * _entropy_term(shift * (1 - base)) + (1 - base) * _entropy_term(-shift * base)
+    shift = np.expm1(theta) / (1 + a * np.expm1(theta))  # (b - a) / (a (1 - a))
+    return a * _entropy_term(shift * (1 - a)) + (1 - a) * _entropy_term(-shift * a)
 
 
 def _entropy_term(x: float) -> float:

@@ -30,20 +30,21 @@ def check_order(order: npt.ArrayLike) -> Floats:
 
 
 def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1.
+    """RDP eps(lambda) of n shuffled reports of any discrete eps0-LDP randomizer: Theorem 3.1.
 
-    ``order`` lambda > 1 (real orders by eq. (7)), ``n`` users and ``eps0`` are numbers or arrays, which
-    broadcast. A ValueError names a bad argument.
+    It is in natural logarithms. ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which
+    broadcast. Between whole orders (lambda - 1) eps(lambda) is linear, eq. (7). A ValueError names a bad
+    argument.
     """
     points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     rdp = np.empty(points[0].shape)
     for index in np.ndindex(rdp.shape):
         lam, users, budget = (array[index].item() for array in points)
-        whole = int(np.floor(lam))
-        a = whole + 1 - lam  # weight of the whole order below, in eq. (7): 1 for a whole lambda
-        rdp[index] = a * _ln_moment(whole, users, budget) / (lam - 1)
-        if a < 1:
-            rdp[index] += (1 - a) * _ln_moment(whole + 1, users, budget) / (lam - 1)
+        order_below = int(np.floor(lam))
+        weight = order_below + 1 - lam  # of this order in eq. (7): 1 for a whole lambda
+        rdp[index] = weight * _ln_moment(order_below, users, budget) / (lam - 1)
+        if weight < 1:
+            rdp[index] += (1 - weight) * _ln_moment(order_below + 1, users, budget) / (lam - 1)
     return rdp[()]
 
 
@@ -59,21 +60,23 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
 
 
 def girgis(points: Points) -> Floats:
-    """log10 delta of all rounds from Theorem 3.1 and Lemmas 2.1 and 2.2, at the best real order, (points,).
+    """log10 delta of all rounds, by the Renyi differential privacy of the best real order; (points,).
 
-    For every eps0-LDP randomizer with discrete reports, so k does not matter. -inf where
-    eps >= rounds * eps0.
+    Of Girgis et al., Theorem 3.1 bounds that of one round, Lemma 2.2 adds rounds up, and Lemma 2.1 gives
+    delta. For every eps0-LDP randomizer with discrete reports, so k does not matter. -inf where eps >= rounds
+    * eps0.
     """
     moments: dict[tuple[int, float], _Moments] = {}
     ln_deltas = np.full(points.eps.size, -np.inf)
-    for number in range(points.eps.size):
-        eps = points.eps[number].item()
-        n = points.users[number].item()
-        eps0 = points.eps0[number].item()
-        rounds = points.rounds[number].item()
+    for index in range(points.eps.size):
+        eps = points.eps[index].item()
+        n = points.users[index].item()
+        eps0 = points.eps0[index].item()
+        rounds = points.rounds[index].item()
         if eps < rounds * eps0:
+            # Moments do not depend on eps: points with the same n and eps0 share them.
             moments_of_setting = moments.setdefault((n, eps0), _Moments(n, eps0))
-            ln_deltas[number] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
+            ln_deltas[index] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
     return ln_deltas / _LN10
 
 
@@ -92,12 +95,14 @@ class _Moments(dict[int, float]):
 def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
     """Natural log of the smallest delta of ``rounds`` rounds at ``eps`` over the real orders lambda > 1.
 
-    ``moments`` are those of one round. delta may have several valleys. A grid finds the deepest, then every
-    whole order there is tried. Between whole orders, by eq. (7), ln delta is ``slope`` times lambda and the
-    conversion of Lemma 2.1, and the best real order solves slope + log(1 - 1 / lambda) = 0.
+    ``moments`` has (lambda - 1) eps(lambda) of one round for every whole lambda. delta may have several
+    valleys over lambda. A grid finds the deepest one, and a bisection its whole orders. Between two of these,
+    by eq. (7), ln delta is linear in lambda plus the conversion of Lemma 2.1. With the ``slope`` of the
+    line, the best real order solves slope + log(1 - 1 / lambda) = 0.
     """
 
     def ln_delta(lam: int) -> float:
+        """ln of the delta that the whole order ``lam`` gives, by Lemma 2.1."""
         return rounds * moments[lam] - (lam - 1) * eps + _ln_conversion(lam)
 
     order = best = 2
@@ -116,22 +121,25 @@ def _best_ln_delta(eps: float, moments: _Moments, rounds: int) -> float:
     ln_deltas = [ln_delta(best)]
     for lam in range(max(1, low - 1), high + 1):
         slope = rounds * (moments[lam + 1] - moments[lam]) - eps
+        # The root, if it lies between the two orders, else the order next to it.
         real_order = np.clip(-1 / np.expm1(-slope), lam, lam + 1) if slope > 0 else lam + 1
         if real_order > 1:
-            on_chord = rounds * moments[lam] - (lam - 1) * eps + (real_order - lam) * slope
-            ln_deltas.append(on_chord + _ln_conversion(real_order))
+            on_line = rounds * moments[lam] - (lam - 1) * eps + (real_order - lam) * slope
+            ln_deltas.append(on_line + _ln_conversion(real_order))
     return min(ln_deltas)
 
 
 def _ln_conversion(lam: Any) -> Any:
-    """Natural log of (1 - 1 / lambda)^lambda / (lambda - 1)."""
+    """Natural log of (1 - 1 / lambda)^lambda / (lambda - 1), the factor of Lemma 2.1."""
     return lam * np.log1p(-1 / lam) - np.log(lam - 1)
 
 
 def _ln_moment(lam: int, n: int, eps0: float) -> float:
-    """(lambda - 1) eps(lambda) of Theorem 3.1 for a whole lambda ``lam`` >= 1. It is 0 for lambda = 1.
+    """(lambda - 1) eps(lambda) of Theorem 3.1 for the whole order lambda = ``lam`` >= 1; 0 for 1.
 
-    This is ln of 1 plus the theorem's terms: the second, those from the third on, and the last one.
+    eps(lambda) is the RDP of ``n`` shuffled reports, in natural logarithms. This is ln of 1 plus the
+    theorem's terms: the second, those from the third on, and the last one. n bar is the theorem's floor((n -
+    1) / (2 e^eps0)) + 1.
     """
     if lam == 1:
         return 0.0

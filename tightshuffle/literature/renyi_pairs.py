@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import interpolate, special
 
-from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
+from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_n
 from tightshuffle.literature.renyi import check_order
 from tightshuffle.numerics.binomial import log_binomial_pmf
 
@@ -62,7 +62,11 @@ def rdp_two_counts(
 
 
 def _weights_of_clones(t: Floats, n: int, eps0: float) -> tuple[Floats, Floats]:
-    """ln w_T and 1 - tau_T (module's docstring) for each T = ``t``: T - 1 other users are clones."""
+    """ln w_T and 1 - tau_T for each T = ``t``, the number of clones and the target user's report; as ``t``.
+
+    w_T is the probability of T. Given T, tau_T is how much the target user's report tells: the two counts at
+    unevenness z have 1 + tau_T z times their fair probability under P, and 1 - tau_T z times under Q.
+    """
     ln_weight = log_binomial_pmf(t - 1, n - 1, np.exp(-eps0))
     return ln_weight, np.full(t.shape, 2 * special.expit(-eps0))
 
@@ -91,38 +95,45 @@ def _weights_of_two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floa
     return ln_weight, np.where(np.isneginf(ln_weight), 1.0, gap)  # any number where T never occurs
 
 
-def _divergences(weights: Weights, order: Floats, *setting: npt.NDArray[Any]) -> Floats:
+def _divergences(weights: Weights, order: Floats, n: Integers, *rest: npt.NDArray[Any]) -> Floats:
     """The Renyi divergence at every point, in the shape of ``order``.
 
-    ``weights`` is `_weights_of_clones` or `_weights_of_two_counts`, and ``setting`` has its arguments after T
-    (n, eps0, ...), each an array of that shape.
+    ``weights`` is `_weights_of_clones` or `_weights_of_two_counts`; ``n`` and the ``rest`` (eps0, ...) are
+    its arguments after T, each an array of that shape.
     """
     divergences = np.empty(order.shape)
     for index in np.ndindex(divergences.shape):
         lam = order[index].item()
-        setting_of_point = [array[index].item() for array in setting]
-        ln_sum = _ln_sum(lam, setting_of_point, weights)
+        rest_of_point = [array[index].item() for array in rest]
+        ln_sum = _ln_moment_less_1(lam, weights, n[index].item(), rest_of_point)
         divergences[index] = np.logaddexp(0, ln_sum) / (lam - 1)
     return divergences[()]
 
 
-def _ln_sum(lam: float, setting: list[Any], weights: Weights) -> float:
-    """ln of sum_T w_T E[g(tau_T z)], T = 1..n, for the order ``lam``.
+def _ln_moment_less_1(lam: float, weights: Weights, n: int, rest: list[Any]) -> float:
+    """ln of e^((lambda - 1) D) - 1 for the Renyi divergence D(P || Q) of order lambda = ``lam``.
 
-    ``setting`` has the arguments of ``weights`` after T: n, eps0, ...
+    It is the sum of w_T E[g(tau_T z)] with g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x.
+    T = 1..n reports, with probability w_T, make up two counts. Given T, their unevenness z = 2 a / T - 1,
+    a ~ Bin(T, 1/2), has 1 + tau_T z times this probability under P, and 1 - tau_T z times under Q.
+    ``weights`` gives ln w_T and the gap 1 - tau_T for T, ``n`` and the ``rest`` of its arguments (eps0, ...).
     """
-    grid = _coarse_grid(setting[0])
-    t = _relevant_totals(lam, grid, *weights(grid, *setting))
-    ln_weight, gap = weights(t, *setting)
+    grid = _coarse_grid(n)
+    ln_weight_on_grid, gap_on_grid = weights(grid, n, *rest)
+    t = _relevant_totals(lam, grid, ln_weight_on_grid, gap_on_grid)
+    ln_weight, gap = weights(t, n, *rest)
     if t.size <= _FEW:
         return special.logsumexp(ln_weight + _ln_means(lam, t, gap))
 
-    # A spline of ln E[g] in sqrt(T) goes through nodes, whose inner sums are done: T of the grid, T with two
-    # peaks, where ln E[g] is not smooth enough, small T, and the T beside gaps between the relevant ones.
+    # E[g] is computed at some T, the nodes: those of the grid, small ones, those with two peaks, near which a
+    # spline is not exact, and both ends of each run of neighbouring T. A spline of ln E[g] in sqrt(T)
+    # gives the others.
     low, high = _stationary_points(lam, t, gap)
     is_node = np.isin(t, grid) | (high - low > _TWO_PEAKS) | (t <= _SMALL_TOTAL)
-    breaks = np.flatnonzero(np.diff(t) > 1)
-    is_node[np.concatenate([[0], breaks, breaks + 1, [t.size - 1]])] = True
+    last_of_run = np.flatnonzero(np.diff(t) > 1)
+    is_node[last_of_run] = True
+    is_node[last_of_run + 1] = True
+    is_node[[0, -1]] = True
 
     ln_mean = np.empty(t.size)
     ln_mean[is_node] = _ln_means(lam, t[is_node], gap[is_node])
@@ -140,22 +151,25 @@ def _coarse_grid(n: int) -> Floats:
 
 
 def _relevant_totals(lam: float, grid: Floats, ln_weight: Floats, gap: Floats) -> Floats:
-    """All whole T near those of the ``grid`` whose share of the sum is not negligible, ascending; (T,).
+    """All whole T near those of the ``grid`` that add enough to sum_T w_T E[g(tau_T z)], ascending; (T,).
 
-    ``ln_weight`` and ``gap`` are ln w_T and 1 - tau_T at the points T of the grid.
+    `_ln_moment_less_1` explains this sum over numbers T of reports. ``ln_weight`` and ``gap`` are ln w_T and
+    1 - tau_T at the points T of the grid. What T adds is judged by its weight and the larger one of the two
+    peaks of the summand of E[g(tau_T z)].
     """
     low, high = _stationary_points(lam, grid, gap)
     exponents = np.maximum(_exponent(lam, grid, gap, low), _exponent(lam, grid, gap, high))
     ln_size = ln_weight + exponents
     relevant = np.flatnonzero(ln_size >= ln_size.max() - _DEPTH)
 
-    # All T from the point before each of them to the point after it: a count of the intervals that cover T.
+    # An interval goes from the point before a relevant one to the point after it. Its ends are +1 and -1, so
+    # that a running sum counts the intervals that cover T.
     firsts = grid[np.maximum(relevant - 1, 0)]
     lasts = grid[np.minimum(relevant + 1, grid.size - 1)]
-    edges = np.zeros(int(grid[-1]) + 2, dtype=np.int32)
-    np.add.at(edges, firsts.astype(int), 1)
-    np.add.at(edges, lasts.astype(int) + 1, -1)
-    return np.flatnonzero(np.cumsum(edges) > 0).astype(float)
+    ends = np.zeros(int(grid[-1]) + 2, dtype=np.int32)
+    np.add.at(ends, firsts.astype(int), 1)
+    np.add.at(ends, lasts.astype(int) + 1, -1)
+    return np.flatnonzero(np.cumsum(ends) > 0).astype(float)
 
 
 def _exponent(lam: float, t: Floats, gap: Floats, z: Floats) -> Floats:
@@ -168,14 +182,17 @@ def _exponent(lam: float, t: Floats, gap: Floats, z: Floats) -> Floats:
 
 
 def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floats]:
-    """The smallest and the largest z in [0, 1] where `_exponent` is stationary; both (T,).
+    """Bounds (low, high) on the z in [0, 1] where `_exponent` is stationary, for each T = ``t``; both (T,).
 
-    There T atanh z = slope(z), the derivative of its part with lambda. ``gap`` is 1 - tau. The iterations
-    start at 0 and 1 and come closer. If they end early, the window between them is only too large.
+    The exponent is -T KL((1 + z) / 2 || 1/2) + lambda ln(1 + tau z) - (lambda - 1) ln(1 - tau z), lambda
+    being ``lam`` and tau 1 - ``gap``. Its derivative is slope(z) - T atanh z, with the slope of the two terms
+    with lambda. So z -> tanh(slope(z) / T) is iterated: from 0 to the smallest stationary point, from 1 to
+    the largest. If it has not settled after `_ITERATIONS` steps, the range is wider, which costs time only.
     """
     tau = 1 - gap
 
     def next_z(z: Floats) -> Floats:
+        """A fixed point is a stationary z."""
         slope = lam * tau / (1 + tau * z) + (lam - 1) * tau / (1 - z + gap * z)
         return np.tanh(slope / t)
 
@@ -183,18 +200,19 @@ def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floa
     high: Floats = np.ones(t.shape)
     for _ in range(_ITERATIONS):
         next_low, next_high = next_z(low), next_z(high)
-        change = np.abs(np.subtract((low, high), (next_low, next_high)))
+        change = np.maximum(np.abs(low - next_low), np.abs(high - next_high))
         low, high = next_low, next_high
         if np.max(change) < 1e-13:
             break
-    return np.minimum(low, high), np.maximum(low, high)
+    return np.minimum(low, high), np.maximum(low, high)  # where both meet, rounding may exchange them
 
 
 def _ln_means(lam: float, t: Floats, gap: Floats) -> Floats:
-    """ln E[g(tau z)] for each T = ``t``; ``gap`` is 1 - tau; all (T,).
+    """ln E[g(tau z)] for each T = ``t``, z = 2 a / T - 1 of a count a ~ Bin(T, 1/2); (T,).
 
-    The sum goes over the values a of the first count, z = 2 a / T - 1, from the window around the lowest peak
-    to that around the highest one. A single broad peak is summed at every few a only, its stride.
+    ``gap`` is 1 - tau, and g(x) = (1 + x)^lam (1 - x)^(1 - lam) - 1 - (2 lam - 1) x. The sum over a goes from
+    the window around the lowest peak of the summand to that around the highest one. Of a single broad peak
+    only every few a are summed: that step is the stride.
     """
     low, high = _stationary_points(lam, t, gap)
     first = _window_end(t, low, -1)
@@ -202,12 +220,12 @@ def _ln_means(lam: float, t: Floats, gap: Floats) -> Floats:
     spread = np.sqrt(t * (1 - high * high)) / 2
     one_peak = high - low < 1e-9
     stride = np.where(one_peak, np.maximum(1, np.floor(spread / _STEPS_PER_SPREAD)), 1)
-    points = np.floor((last - first) / stride) + 1  # how many a each T has
+    length = np.floor((last - first) / stride) + 1  # how many a are summed
 
     ln_means = np.empty(t.size)
-    order = np.argsort(points)  # rows of similar length together
-    for rows in np.array_split(order, max(1, int(points.sum() // _CHUNK))):
-        a = first[rows, None] + stride[rows, None] * np.arange(points[rows].max())
+    by_length = np.argsort(length)  # rows of similar length together
+    for rows in np.array_split(by_length, max(1, int(length.sum() // _CHUNK))):
+        a = first[rows, None] + stride[rows, None] * np.arange(length[rows].max())
         total = t[rows, None]
         ln_mass = np.where(a <= last[rows, None], log_binomial_pmf(a, total, 0.5), -np.inf)
         a = np.minimum(a, total)
@@ -223,10 +241,10 @@ def _window_end(t: Floats, z: Floats, side: int) -> Floats:
 
 
 def _ln_g(lam: float, gap: Floats, above: Floats, below: Floats) -> Floats:
-    """ln g(tau z) from ``above`` = 1 + z and ``below`` = 1 - z, exact where they are small.
+    """ln g(tau z) from ``above`` = 1 + z and ``below`` = 1 - z, exact where one of these is small.
 
-    ``gap`` is 1 - tau. g is the power e^exponent less 1 and less the linear part; for a large exponent its
-    log is the exponent plus a small correction.
+    g(x) = (1 + x)^lam (1 - x)^(1 - lam) - 1 - (2 lam - 1) x = e^exponent - 1 - linear, and ``gap`` is 1 -
+    tau. For a large exponent ln g is the exponent plus a small correction.
     """
     z = (above - below) / 2
     x = (1 - gap) * z  # tau z
@@ -235,7 +253,7 @@ def _ln_g(lam: float, gap: Floats, above: Floats, below: Floats) -> Floats:
     exponent = lam * ln_1_plus_x - (lam - 1) * ln_1_minus_x
     linear = (2 * lam - 1) * x
 
-    # Either formula gets only arguments that it can stand, as both are computed everywhere.
+    # Both formulas are computed everywhere: each gets arguments within its range.
     with np.errstate(divide="ignore"):
         small = np.log(np.maximum(np.expm1(np.minimum(exponent, _LARGE)) - linear, 0))
         subtracted = 1 + np.minimum(linear, np.exp(_LARGE))

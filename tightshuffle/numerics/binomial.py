@@ -8,19 +8,19 @@ import scipy
 
 from tightshuffle.arguments import Floats
 
-_ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # of artanh(v) / v - 1, in v^2
+_ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # coefficients of artanh(v) / v - 1 in v^2
 
 
 def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
-    """Natural log of the Binomial(trials, probability) probabilities. The arguments broadcast.
+    """Natural log of P(B = ``successes``) for B ~ Bin(``trials``, ``probability``). The arguments broadcast.
 
-    Loader's saddle-point form: the deviance and Stirling's remainders instead of differences of large
-    log-factorials, so that the relative error stays near 1e-13 for 10^9 trials as for ten. -inf outside
-    of 0..trials. ``probability`` in [0, 1].
+    It is -inf outside of 0..trials. The relative error of the probability stays near 1e-13 for 10^9 trials as
+    for ten: in Loader's saddle-point form, deviances and remainders of Stirling's formula take the place of
+    differences of large log-factorials.
     """
     arrays = [np.asarray(argument, dtype=float) for argument in (successes, trials, probability)]
     x, n, p = np.broadcast_arrays(*arrays)
-    y = n - x
+    y = n - x  # failures
     with np.errstate(divide="ignore", invalid="ignore"):
         inner = (
             _stirling_remainder(n)

@@ -113,7 +113,8 @@ def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats
     log_infinite = float(forward[-1])
 
     # A loss of P against Q is a loss of Q against P with the other sign. So the delta of the one direction
-    # gives the masses of the positive losses, and that of the other direction those of the negative ones.
+    # gives the masses of the positive losses, and that of the other direction those of the negative ones. A
+    # jump is the mass under Q: times e^loss it is that under P. In the other direction P and Q change roles.
     numbers, jumps = _ln_jumps(index, eps, forward)
     backward_numbers, backward_jumps = _ln_jumps(index, eps, backward)
     logs = np.concatenate([backward_jumps[::-1], [-np.inf], jumps + numbers * spacing])
@@ -152,13 +153,14 @@ def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
 
 
 def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floats]:
-    """Corners of the largest convex function of e^eps below the points, and ln |slope| between them.
+    """Corners of the largest convex function of e^eps below the points, and ln |slope| between neighbours.
 
     The c corners are indices of the points (``eps``, ``ln_delta``), the first and the last among them, and
     there are c - 1 slopes. They are negative, as ``ln_delta`` falls, and less steep from corner to corner.
     """
 
     def ln_slope(a: int, b: int) -> float:
+        """ln of by how much delta falls from point ``a`` to point ``b``, over e^eps_b - e^eps_a."""
         if ln_delta[a] == -math.inf or ln_delta[b] >= ln_delta[a]:
             return -math.inf
         gap = eps[b] - eps[a]
@@ -181,8 +183,9 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
 def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> Floats:
     """Natural log of a bound on delta of independent rounds at ``eps``, (e,).
 
-    ``rounds`` has each `LossGrid` with the number of rounds that have it. All have the same spacing.
-    The result moves to its ``side`` by the convolution's largest error: an upper or a lower bound.
+    ``rounds`` has each `LossGrid` with the number of rounds that have it. All have the same spacing. The loss
+    of all rounds is the sum of theirs, by a convolution, once for each run of eps that one tilt serves. The
+    result moves to its ``side`` by the convolution's largest error: an upper or a lower bound.
     """
     eps = np.asarray(eps, dtype=float)
     ln_finite = np.full(eps.shape, -np.inf)
@@ -210,8 +213,9 @@ def _ln_finite_part(
     """How many of the ascending ``eps`` one tilt serves, and ln of delta's part of finite losses there.
 
     The first eps is always served. ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the
-    same rounds on few points, to choose the tilt. With losses s of the composition and their tilted masses,
-    delta(e) is the sum over s > e of mass * e^(-theta s) (1 - e^(e - s)), times e^log_mgf.
+    same rounds on few points, to choose the tilt theta. Masses under the tilt are those of the sum s of all
+    losses times e^(theta s), divided by their sum, e^log_mgf: near eps they are large, so that rounding
+    matters little. delta(e) is the sum over s > e of mass * e^(-theta s) (1 - e^(e - s)), times e^log_mgf.
     """
     spacing = rounds[0][0].spacing
     theta = _tilt(eps[0], coarse_grids, spacing)
@@ -223,13 +227,14 @@ def _ln_finite_part(
     limit = min(tilted.mean + reach, eps[0] + _FAR / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))
 
-    # It is a difference of two sums from the top. All exponents are taken from a served eps, ``centre``.
+    # The 1 and the e^(e - s) of delta each have a sum over s > e. Losses and eps in the exponents are less a
+    # served eps, ``centre``, so that nothing overflows.
     centre = eps[served // 2]
     shift = np.clip(losses - centre, -_FAR / (1 + theta), None)
     starts = np.searchsorted(losses, eps[:served], side="right")
     weights = np.exp(-theta * shift)
     sum_of_1 = _sum_from_the_top(composed * weights, starts)
-    sum_of_loss = _sum_from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
+    sum_of_exponential = _sum_from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
     distance = eps[:served] - centre
 
     # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta).
@@ -244,13 +249,16 @@ def _ln_finite_part(
     squares = (np.minimum(weights, unit) / unit) ** 2
     slack += noise * unit * np.sqrt(_sum_from_the_top(squares, starts))
 
-    value = sum_of_1 - np.exp(distance) * sum_of_loss + (slack if side is Side.UPPER else -slack)
+    value = sum_of_1 - np.exp(distance) * sum_of_exponential + (slack if side is Side.UPPER else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
 
 
 def _tilt_rounds(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
-    """The distributions of ``rounds`` with weights e^(theta loss), less `_CUT` of the mass at either end."""
+    """The `_TiltedSum` of ``rounds``: each distribution with weights e^(theta loss), cut at both ends.
+
+    Either end loses `_CUT` of the mass. The moments are those of all rounds before the cut.
+    """
     parts: list[tuple[Floats, int]] = []
     start = count = 0
     log_mgf = mean = variance = largest_loss = 0.0

@@ -1,7 +1,10 @@
 """The least whole number at which a falling function is at most 0."""
 
+import functools
 import math
 from collections.abc import Callable
+
+import scipy
 
 
 def least_whole(function: Callable[[int], float], *, guess: float, least: int, most: int) -> int | None:
@@ -10,38 +13,26 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     None where it is above 0 at ``most``. The search starts at ``guess``, and ends at a number with which the
     function is at most 0 while it is above 0 at the number before.
     """
+    function = functools.cache(function)
+    # Steps that grow, upwards until the function is at most 0, or downwards until it is above.
     low = high = max(least, math.ceil(min(guess, most)))
-    low_value = high_value = function(high)
     factor = 1.2
-    while high_value > 0:
+    while function(high) > 0:
         if high == most:
             return None
-        low, low_value = high, high_value
-        high = min(math.ceil(high * factor), most)
-        high_value = function(high)
+        low, high = high, min(math.ceil(high * factor), most)
         factor **= 2
-    while low_value <= 0 and low > least:
-        high, high_value = low, low_value
-        low = max(int(low / factor), least)
-        low_value = function(low)
+    while low > least and function(low) <= 0:
+        low, high = max(int(low / factor), least), low
         factor **= 2
-    if low_value <= 0:
+    if function(low) <= 0:
         return low
 
-    # Where the line between both ends is 0. An end that stays twice counts half (the Illinois method).
-    was_above: bool | None = None
-    while high - low > 1:
-        share = low_value / (low_value - high_value)
-        number = min(max(round(low + share * (high - low)), low + 1), high - 1)
-        value = function(number)
-        is_above = value > 0
-        if is_above:
-            low, low_value = number, value
-        else:
-            high, high_value = number, value
-        if is_above and was_above is True:
-            high_value /= 2
-        if not is_above and was_above is False:
-            low_value /= 2
-        was_above = is_above
-    return high
+    # Brent's method on the rounded argument ends next to the number, which two loops then find.
+    root = scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5)
+    number = round(root)
+    while function(number) > 0:
+        number += 1
+    while function(number - 1) <= 0:
+        number -= 1
+    return number

@@ -37,12 +37,12 @@ class Randomizer(ABC):
     def gamma(self) -> float:
         """The blanket's mass."""
 
-    def shares_blanket(self, other: "Randomizer") -> float:
-        """With which probability a report of this randomizer can be drawn from the blanket of ``other``.
+    def share_from_blanket(self, other: "Randomizer") -> float:
+        """The probability with which a report of this randomizer can be drawn from the blanket of ``other``.
 
-        The blanket of a randomizer is the part of its reports that does not depend on the value; normalised,
-        it is a distribution. The number w is such that this randomizer's distribution of reports is, for
-        every value, w times that distribution plus another one. Any smaller number is right, too, so 0 is.
+        The blanket of ``other`` is the part of its distribution of reports that all values share, divided by
+        its mass. For every value, this randomizer's distribution of reports is the result times that blanket
+        plus something >= 0. Any smaller number is right, too, so 0 is.
         """
         return self.gamma if self is other else 0.0
 
@@ -97,8 +97,8 @@ class Randomizer(ABC):
                 )
         return self.k, self.eps0
 
-    def _value(self, name: str, pair: tuple[int, int]) -> int:
-        """The value that a reference calls "x0", "x1", ..."""
+    def _named_value(self, name: str, pair: tuple[int, int]) -> int:
+        """The value called "x0", "x1", ...: the first two are the ``pair``, the others follow in order."""
         is_value = name[:1] == "x" and name[1:].isdecimal()
         number = int(name[1:]) if is_value else self.k
         if number >= self.k:
@@ -117,18 +117,18 @@ class Randomizer(ABC):
         return value
 
     def _weights(self, reference: Reference, pair: tuple[int, int]) -> dict[int, float]:
-        """The weight of every value of the pair and of a mixture, those of the pair first."""
+        """{value: weight} of a ``reference``, a value's name or {name: weight}; the ``pair`` comes first."""
         mixture = {reference: 1.0} if isinstance(reference, str) else dict(reference)
         weights = {pair[0]: 0.0, pair[1]: 0.0}
         for name, weight in mixture.items():
-            weights[self._value(name, pair)] = float(weight)
+            weights[self._named_value(name, pair)] = float(weight)
 
         not_negative = all(weight >= 0 for weight in weights.values())
         if not (not_negative and abs(sum(weights.values()) - 1) <= 1e-12):
             raise ValueError(f"reference must have weights >= 0 that sum to 1; got {reference!r}")
         return weights
 
-    def _check_question(self, eps: float, pair: tuple[int, int]) -> float:
+    def _checked_eps(self, eps: float, pair: tuple[int, int]) -> float:
         """``eps`` as a float. ValueError for a bad eps or pair."""
         eps = float(check_eps(eps))
         for name, budget in (("eps", eps), ("eps0", self.eps0)):
@@ -204,23 +204,26 @@ class SupportRandomizer(Randomizer):
         """The blanket's mass."""
         return self._base + (self._raised - self._base) * self.everywhere
 
-    def shares_blanket(self, other: Randomizer) -> float:
-        """See `Randomizer.shares_blanket`: the least ratio of this density to the density of the blanket.
+    def share_from_blanket(self, other: Randomizer) -> float:
+        """The probability with which a report of this randomizer can be drawn from the blanket of ``other``.
 
-        With respect to u, a report's density is ``_raised`` if it supports the user's value, else ``_base``.
-        ``everywhere`` is the probability under u that a report supports every value: there even the blanket
-        has the density ``_raised``. Randomizers with another u share nothing.
+        It is the least ratio of a report's likelihood here to its likelihood under that blanket, divided by
+        its mass. Both are multiples of u(y), if the two randomizers have the same distribution u; else the
+        result is 0. The likelihood is ``_raised`` u(y) if y supports the user's value, else ``_base`` u(y).
+        The blanket has ``_raised`` u(y) where y supports every value, which has the probability
+        ``everywhere`` under u, else ``_base`` u(y).
         """
         if self == other:
             return self.gamma
+        # u depends on the class and its fields, for some classes also on eps0.
         if not self.fixed_background or not isinstance(other, type(self)):
             return 0.0
         if self._fields != other._fields:
             return 0.0
 
         if self.everywhere == 0 or other.everywhere == 0:
-            return self._base
-        # The likelihoods decide: where a report supports every value, and where it does not.
+            return self._base  # no report counts as one that supports every value: the blanket is u
+        # The blanket over its mass is one multiple of u where a report supports every value, one elsewhere.
         return other.gamma * min(self._base / other._base, self._raised / other._raised)
 
     @property
@@ -268,7 +271,12 @@ class SupportRandomizer(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        eps = self._check_question(eps, pair)
+        """See `Randomizer.gains`: a class is a set of the named values that a report may support.
+
+        A report y has the likelihood c u(y) e^eps0 for every value that it supports, c u(y) for all others.
+        Here c is ``_base``, and `patterns` gives probabilities under u.
+        """
+        eps = self._checked_eps(eps, pair)
         eps0 = self.eps0
         # R_x0 - e^eps R_x1 in units of c u, at the index [supports x0, supports x1].
         numerators = np.array(
@@ -283,6 +291,7 @@ class SupportRandomizer(Randomizer):
         else:
             weights = self._weights(reference, pair)
             supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)
+            # The likelihood under the mixture, in units of c u.
             density = 1 + np.expm1(eps0) * (np.array(list(weights.values())) @ supports)
             values = numerators[supports[0], supports[1]] / density
             probabilities = self._base * density * self.patterns(tuple(weights)).ravel()
@@ -290,7 +299,7 @@ class SupportRandomizer(Randomizer):
         return values[possible], probabilities[possible]
 
     def _blanket_masses(self, pair: tuple[int, int]) -> Floats:
-        """The blanket's masses, (2, 2): those of the patterns of support of the ``pair``.
+        """The blanket's masses, (2, 2), at the index [supports x0, supports x1] of the ``pair`` (x0, x1).
 
         A report that supports every value has the likelihood ratios of one that supports none, and counts
         there.
@@ -304,11 +313,15 @@ class SupportRandomizer(Randomizer):
         return masses
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
-        """(f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2), share f (Wang et al. 2017, eq. (4))."""
+        """Variance of each value's unbiased estimate, (..., k), if ``shares`` (..., k) of n users hold them.
+
+        It is (f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a share f (Wang et al. 2017, eq.
+        (4)). p* is the probability that a report supports the user's value, and q* that of another value.
+        """
         shares = np.asarray(shares, dtype=float)
-        alpha = self.alpha
+        # 1 - p* and 1 - q* are computed as probabilities of no support, without cancellation.
         p_variance = self.p_star * self._base * float(self.patterns((0,))[0])
-        q_complement = self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha
+        q_complement = self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * self.alpha
         q_variance = self.q_star * q_complement
         summed = shares * p_variance + (1 - shares) * q_variance
         return summed / (_with_value_axis(n) * self.support_difference**2)

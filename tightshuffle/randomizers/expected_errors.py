@@ -16,7 +16,7 @@ from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.randomizers import Randomizer
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)  # of Gauss-Legendre quadrature on [-1, 1]
 _STEPS = 8  # of the integral of the largest error, each with all nodes
 _SIZES_AT_A_TIME = 10_000
 
@@ -56,15 +56,16 @@ def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -
 def largest_error(deviations: npt.ArrayLike) -> float:
     """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
 
-    The unary encodings' errors are independent. For correlated ones this is an upper bound (Sidak 1967).
+    For correlated variables, such as the errors of most randomizers, this is an upper bound (Sidak 1967). The
+    errors of the unary encodings are independent.
     """
     sizes, counts = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
     positive = sizes > 0
     sizes = sizes[positive]
     counts = counts[positive]
 
-    # E max = int_0^inf (1 - P(all <= t)) dt. In steps, since the integrand falls from 1 to 0 within a short
-    # range.
+    # E max = int_0^inf P(some > t) dt, by Gauss-Legendre quadrature in steps, as the integrand falls from 1
+    # to 0 within a short range. The 80 makes it at most e^-40 at the last t.
     last_t = sizes[-1] * np.sqrt(2 * np.log(2 * counts.sum()) + 80)
     edges = np.linspace(0, last_t, _STEPS + 1)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
@@ -73,7 +74,9 @@ def largest_error(deviations: npt.ArrayLike) -> float:
     for rows in np.array_split(np.arange(len(sizes)), -(-len(sizes) // _SIZES_AT_A_TIME)):
         above = special.erfc(t / (np.sqrt(2) * sizes[rows, None]))
         ln_all_below += counts[rows] @ np.log1p(-above)
-    return float(-np.expm1(ln_all_below) @ np.tile(_WEIGHTS, _STEPS) * np.diff(edges)[0] / 2)
+    some_above = -np.expm1(ln_all_below)
+    step = np.diff(edges)[0]
+    return float(some_above @ np.tile(_WEIGHTS, _STEPS) * step / 2)
 
 
 def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:

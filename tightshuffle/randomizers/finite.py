@@ -43,7 +43,7 @@ class Finite(Randomizer):
         entries, over = _check_matrix(matrix)
         smallest = entries.min(axis=1)
         largest = entries.max(axis=1)
-        identifying = (smallest == 0) & (largest > 0)
+        identifying = (smallest == 0) & (largest > 0)  # reports that only some values can cause
         if np.any(identifying):
             row = np.flatnonzero(identifying)[0]
             raise ValueError(
@@ -53,12 +53,12 @@ class Finite(Randomizer):
         entries = entries[largest > 0]
         with decimal.localcontext(prec=_DIGITS):
             sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
-        channel = entries / (1 + over)
-        channel.flags.writeable = False
+        normalised = entries / (1 + over)
+        normalised.flags.writeable = False
 
         fields = {
-            "matrix": channel,
-            "k": channel.shape[1],
+            "matrix": normalised,
+            "k": normalised.shape[1],
             "eps0": _largest_log_ratio(entries, sums),
             "_entries": entries,
             "_over": over,
@@ -90,14 +90,17 @@ class Finite(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        eps = self._check_question(eps, pair)
+        eps = self._checked_eps(eps, pair)
         x0, x1 = pair
         w = self._measures(reference, x0, [x1])[0]
         return self._excess(x0, [x1], eps)[0] / w, w
 
     def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
-        """See `Randomizer.distributions`: those of all pairs with one x0 at a time."""
-        eps = self._check_question(eps, (0, 1))
+        """`gains` for every pair (x0, x1) and reference, those of one x0 at a time: values, probabilities.
+
+        Both have the shape (k - 1, reports), with a row for each x1.
+        """
+        eps = self._checked_eps(eps, (0, 1))
         for x0 in range(self.k):
             other_values = [value for value in range(self.k) if value != x0]
             excess = self._excess(x0, other_values, eps)
@@ -106,7 +109,10 @@ class Finite(Randomizer):
                 yield excess / w, np.broadcast_to(w, excess.shape)
 
     def _measures(self, reference: Reference, x0: int, x1_values: list[int]) -> Floats:
-        """The reference measure of each pair (x0, x1), shape (values x1, reports), or (1, reports)."""
+        """The probability of each report under the ``reference`` of each pair (x0, x1); (values x1, reports).
+
+        It is (1, reports) for the blanket, which is the same for all pairs.
+        """
         if reference == "blanket":
             return self.matrix.min(axis=1)[None]
         measures = []
@@ -118,14 +124,16 @@ class Finite(Randomizer):
     def _excess(self, x0: int, x1_values: list[int], eps: float) -> Floats:
         """R_x0 - e^eps R_x1, shape (values x1, reports), to a few units in the last place.
 
-        With the entries m before the division and their sums s it is
-        (m_x0 - e^eps (s_x0 / s_x1) m_x1) / s_x0.
+        R_x is column x of the matrix: the entries m_x as given, divided by their sum s_x. So it is (m_x0 -
+        e^eps (s_x0 / s_x1) m_x1) / s_x0: here (m_x0 - m_x1) - (growth + ratio) m_x1, over s_x0. Where that
+        cancels, decimals do it again.
         """
         m_x0 = self._entries.T[x0]
         m_x1 = self._entries.T[x1_values]
         over_x0 = self._over[x0]
         over_x1 = self._over[x1_values]
 
+        # growth is e^eps - 1, ratio e^eps (s_x0 / s_x1 - 1), and doubt the size of what cancels in ratio.
         # Where the sums are equal, equal entries cancel exactly, and need no more digits.
         equal_sums = np.array([self._sums[x0] == self._sums[x1] for x1 in x1_values])
         growth = math.expm1(eps)
@@ -133,7 +141,7 @@ class Finite(Randomizer):
         doubt = np.where(equal_sums, 0.0, abs(over_x0) + np.abs(over_x1)) * (1 + growth)
         difference = m_x0 - m_x1
         excess = difference - (growth + ratio)[:, None] * m_x1
-        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
+        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8  # 3 bits
         excess /= 1 + over_x0
         if not cancels.any():
             return excess
@@ -168,7 +176,7 @@ class Finite(Randomizer):
 def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
     """eps0: the largest log-ratio of two entries of one row, divided by their columns' sums, rounded up."""
     ratios = entries.max(axis=1) / entries.min(axis=1)
-    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)
+    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)  # the division may change their order
     largest = Decimal(1)
     with decimal.localcontext(prec=_DIGITS):
         for row in entries[near_largest].tolist():
@@ -185,7 +193,10 @@ def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
 
 
 def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """``values`` as a new float array, and by how much the sums of its columns exceed 1."""
+    """``values`` as a new float array (reports, k), and by how much the sum of each column exceeds 1; (k,).
+
+    ValueError names what makes it no matrix of probabilities, as `Finite` lists.
+    """
     try:
         matrix = np.array(values, dtype=float)
     except (TypeError, ValueError):

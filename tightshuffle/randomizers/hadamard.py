@@ -40,18 +40,19 @@ class HadamardResponse(SupportRandomizer):
         return ("x0", "x1", "x2", "x3")[: self.k]
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """Uniform on the patterns that occur.
+        """P_u of each pattern of support of ``values``, shape (2,) * len(values); index 1 means support.
 
-        These are the sums modulo 2 of the patterns of the columns 1, 2, 4, ... Here a pattern is a tuple with
-        1 for every value that is not supported.
+        Report y supports value x if the bits of y and of x + 1 have an even number of ones in common. So as
+        tuples with 1 for every value that is not supported, patterns of reports are the sums modulo 2 of
+        those of the reports 1, 2, 4, ... As u is uniform, all patterns that occur are equally likely.
         """
         rows = [value + 1 for value in values]
-        patterns = {(0,) * len(values)}  # of column 0, whose entries are all +1
+        patterns = {(0,) * len(values)}  # of report 0, which supports every value
         for bit in range(self.k.bit_length()):
-            pattern_of_column = [row >> bit & 1 for row in rows]
+            pattern_of_report = [row >> bit & 1 for row in rows]  # 2^bit
             for pattern in list(patterns):
-                sums = zip(pattern, pattern_of_column, strict=True)
-                patterns.add(tuple(a ^ b for a, b in sums))
+                pairs = zip(pattern, pattern_of_report, strict=True)
+                patterns.add(tuple(a ^ b for a, b in pairs))
 
         masses = np.zeros((2,) * len(values))
         for pattern in patterns:

@@ -44,10 +44,12 @@ def read_matrix(path: str) -> Finite:
 
 
 def _count_from_1(match: re.Match[str]) -> str:
+    """The text of the match, such as "row 0", with its number counted from 1: "row 1"."""
     return f"{match[1]} {int(match[2]) + 1}"
 
 
 def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
+    """The numbers of a row, which counts from 1. ValueError names the first field that is none."""
     numbers = []
     for field in fields:
         try:

@@ -85,7 +85,7 @@ def test_truncation(reach, theta):
     with mp.workdps(30):
         bell = mp.quad(lambda u: mp.exp(-(u**2) / 2) / (mp.pi * (theta**2 + u**2)), [reach, 2 * reach, 40])
         for tau in (1e-3, 1.0, 50.0):
-            bound = contour.truncation(np.array(reach / tau), np.array(tau))
+            bound = contour.truncation_error(np.array(reach / tau), np.array(tau))
             assert bell * tau <= bound
             assert theta > 1e-3 or reach < 6 or bound < 1.2 * bell * tau
 
@@ -112,14 +112,14 @@ def test_skipping(values, probabilities, n, threshold):
         size = np.abs(m) / math.exp(points.log_mgf[0])
     terms = 2 * size**n / np.abs(z) ** 2 * h / (2 * math.pi)
     assert not near.all()
-    assert terms[~near].sum() <= contour.skipping(threshold, theta, h)
+    assert terms[~near].sum() <= contour.skipping_error(threshold, theta, h)
 
 
 @pytest.mark.parametrize("h", [1e-3, 0.1, 1.0, 30.0])
 def test_skipping_where_every_node_is_as_large_as_may_be(h):
     """The sum over all whole j of h / (2 pi (theta^2 + (j h)^2)) is coth(pi theta / h) / (2 theta)."""
     for theta in (0.05, 1.0, 40.0):
-        assert 0.5 / theta / math.tanh(math.pi * theta / h) <= contour.skipping(0.0, theta, h)
+        assert 0.5 / theta / math.tanh(math.pi * theta / h) <= contour.skipping_error(0.0, theta, h)
 
 
 def test_rounding_of_power_is_what_its_argument_may_do():
@@ -182,7 +182,7 @@ def test_smoothing(values, probabilities, n, width):
         truth = exact_log(values, probabilities, n)
         assert low <= mp.log(2 * logs[0] - logs[1]) <= truth <= mp.log(logs[0]) <= high
         assert high - mp.log(logs[0]) < width
-        lower = contour.without_zero(points, tau, np.array([high]))[0]
+        lower = contour.high_without_zero(points, tau, np.array([high]))[0]
         assert truth <= lower < high  # S is 0 with a positive probability in each of these laws
 
 
@@ -192,7 +192,7 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
     for tau in (1e-9, 1e-6, 1e-3):
         with mp.workdps(60):
             high = np.array([float(mp.log(smoothed(*law, mp.mpf(tau)))) + 1e-14])
-            left = contour.without_zero(tilted(*law), np.array([tau]), high)[0]
+            left = contour.high_without_zero(tilted(*law), np.array([tau]), high)[0]
             assert exact_log(*law) <= left <= high[0]
 
 

@@ -50,29 +50,31 @@ class Boxes(NamedTuple):
         return Boxes(*(part[index] for part in self))
 
 
-def boxes(points: TiltedPoints, unlikely: Floats) -> Boxes:
-    """The box of each point, so large that a count leaves it with a probability of about e^-unlikely.
+def boxes(points: TiltedPoints, depth: Floats) -> Boxes:
+    """The `Boxes` of the points: ranges of counts that a count leaves with a probability of about e^-depth.
 
-    ``unlikely`` (points,), above 0. The probability is that under the tilt.
+    A count is the number of copies of the gain that have one value. ``depth`` (points,), above 0. The
+    probability is that under the tilt.
     """
+    # The value 0 joins the others, with what they leave of the probability: with all digits if that is much.
     total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
         log_zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
         log_p = np.concatenate([np.log(points.p), log_zero[:, None]], axis=1)
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
-    log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]
+    log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]  # under the tilt
 
     # The count of the last value is what the others leave of n, so it needs no range: the likeliest is last.
     is_likeliest = log_weights == log_weights.max(axis=1, keepdims=True)
     order = np.argsort(is_likeliest, axis=1, kind="stable")
     g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
 
-    # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``unlikely``.
-    # Below m it is at most m, so where m <= unlikely the range starts at 0. 1e-280 keeps log(x / m) finite.
+    # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``depth``.
+    # Below m it is at most m, so where m <= depth the range starts at 0. 1e-280 keeps log(x / m) finite.
     n = points.n.sum(axis=1)
     expected = n[:, None] * np.exp(log_weights[:, :-1])
-    first, last = _unlikely_counts(np.maximum(expected, 1e-280), unlikely[:, None])
-    first = np.where(expected > unlikely[:, None], np.floor(first), 0)
+    first, last = _unlikely_counts(np.maximum(expected, 1e-280), depth[:, None])
+    first = np.where(expected > depth[:, None], np.floor(first), 0)
     last = np.where(expected > 0, np.minimum(np.ceil(last), n[:, None]), 0)
     with np.errstate(over="ignore"):  # of hundreds of values
         combinations = np.prod(last - first + 1, axis=1)
@@ -80,17 +82,18 @@ def boxes(points: TiltedPoints, unlikely: Floats) -> Boxes:
     return Boxes(g, log_p, log_weights, first, last, combinations, excess)
 
 
-def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats]:
-    """Both x at which x log(x / m) - x + m, which is convex in x, is ``unlikely``, for m = ``expected``.
+def _unlikely_counts(expected: Floats, depth: Floats) -> tuple[Floats, Floats]:
+    """The counts x below and above m = ``expected`` at which x log(x / m) - x + m is ``depth``.
 
-    Newton's method from outside: below m, where there is such an x, and above it by Bernstein's inequality.
-    Below m, x stays at 1e-12 m or more, so that its logarithm is finite.
+    This is -ln of Chernoff's bound on the probability of x or beyond, and convex. Newton's method from
+    outside: below m, where there is such an x, and above it by Bernstein's inequality. Below m, x stays at
+    1e-12 m or more, so that its logarithm is finite.
     """
-    step = np.sqrt(2 * expected * unlikely)
+    step = np.sqrt(2 * expected * depth)
     low = np.maximum(expected - step, 1e-12 * expected)
-    high = expected + unlikely / 3 + np.hypot(unlikely / 3, step)
+    high = expected + depth / 3 + np.hypot(depth / 3, step)
     for _ in range(_NEWTON):
-        low, high = ((x - expected + unlikely) / np.log(x / expected) for x in (low, high))
+        low, high = ((x - expected + depth) / np.log(x / expected) for x in (low, high))
         low = np.maximum(low, 1e-12 * expected)
     return low, high
 
@@ -98,15 +101,18 @@ def _unlikely_counts(expected: Floats, unlikely: Floats) -> tuple[Floats, Floats
 def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over the boxes ``ranges``.
 
-    The bound on the rest is added to the upper bounds only. Combinations of counts have the same
-    probabilities for all points with the same numbers of copies and the same probabilities of values. Such
-    points are summed over one box, which holds the boxes of all of them.
+    S is the sum of all copies of a point's gain: each combination of counts gives one S. The bound on the
+    combinations outside is added to the upper bounds only. Points with the same numbers of copies and the
+    same probabilities of values have the same probabilities of combinations. They are summed over one box,
+    which holds the boxes of all of them, unless that takes longer than two boxes.
     """
     low, high = np.empty((2, len(points)))
     waiting = alike_points(points, ranges)
     while waiting:
         rows = waiting.pop()
-        bounds = None if _is_split(ranges.rows(rows)) else sum_box(points.rows(rows), ranges.rows(rows))
+        bounds = None
+        if not _takes_two_boxes(ranges.rows(rows)):
+            bounds = sum_box(points.rows(rows), ranges.rows(rows))
         if bounds is None:
             waiting += _halves(rows)
         else:
@@ -122,7 +128,7 @@ def alike_points(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
     return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def _is_split(ranges: Boxes) -> bool:
+def _takes_two_boxes(ranges: Boxes) -> bool:
     """Whether these points are to be summed in two halves: one box for all is too large, or takes longer."""
     if len(ranges.g) == 1:
         return False
@@ -147,8 +153,9 @@ def _halves(rows: Integers) -> list[Integers]:
 def sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over one box.
 
-    The ``points`` have the same number of copies and the same probabilities, only their values differ (see
-    `alike_points`). The one box holds all the boxes ``ranges`` of the points.
+    S is the sum of all copies of a point's gain. The ``points`` have the same number of copies and the same
+    probabilities, only their values differ (see `alike_points`). The one box holds all the boxes ``ranges``
+    of the points.
 
     None if there are several points and one of them depends on combinations so unlikely that as floats they
     vanish beside the likeliest combination, which may be one that another point needs. Smaller groups of
@@ -198,9 +205,12 @@ def moved_values(g: Floats) -> tuple[Floats, Floats]:
 def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: Floats) -> Floats:
     """log of the bound on what combinations outside of one box add to E[S_+]; -inf where there are none.
 
-    The result is (points,). ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last``
-    (values - 1,): the box. The probability that a count leaves its range is Chernoff's bound of a binomial
-    number, e^(-n D) with the relative entropy D of the first share of n outside of the range.
+    The result is (points,). S is the sum of n copies of the gain G, and M(theta) = E[e^(theta G)] with the
+    point's tilt theta. By x_+ <= e^(theta x) / (e theta) the combinations add at most M(theta)^n / (e theta)
+    times their probability under the tilt. By Chernoff's bound, a count leaves its range with
+    a probability of at most e^(-n D), D being the relative entropy of the first share of n outside of the
+    range.
+    ``log_weights`` (points, values): as in `Boxes`; ``first``, ``last`` (values - 1,): the box.
     """
     n = points.n.sum(axis=1)[:, None]
     weights = np.minimum(np.exp(log_weights[:, :-1]), 1.0)
@@ -209,7 +219,7 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     above = np.where(may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0)
     mass = (below + above).sum(axis=1)
 
-    # M(theta)^n / (e theta) times this mass: the 1 is the log of e.
+    # M(theta)^n / (e theta) times this mass: ``base`` is log of M(theta)^n, and the 1 is the log of e.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
     return np.where(mass > 0, points.base + points.rounding - 1 + logs, -np.inf)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
-from tightshuffle.numerics.positive_part.contour import contour, without_zero
+from tightshuffle.numerics.positive_part.contour import contour, high_without_zero
 from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, log_rounded
 from tightshuffle.side import Side
 
@@ -73,10 +73,10 @@ def log_positive_part(
 
     points = at_saddle(_clipped(g[rows]), p[rows], copies[rows], shares[rows])
     if groups is not None:
-        brackets = _largest(points, np.reshape(groups, -1)[rows], width)
+        brackets = _brackets_for_largest(points, np.reshape(groups, -1)[rows], width)
     elif log_factors is not None:
         factors = np.broadcast_to(np.asarray(log_factors, float), shape).ravel()
-        brackets = _summands(points, rows // shape[-1], factors[rows], width)
+        brackets = _brackets_for_sums(points, rows // shape[-1], factors[rows], width)
     else:
         brackets = _brackets(points, width)
     low[rows], high[rows] = brackets
@@ -144,7 +144,7 @@ def _chernoff(points: TiltedPoints) -> Floats:
     return points.base + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
 
 
-def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:
+def _brackets_for_largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,), narrow where a point can be the largest of its group.
 
     ``groups`` (points,): the number of each point's group, from 0. ``width``: high - low of a narrow bracket
@@ -155,7 +155,7 @@ def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floa
     best = np.full(groups.max() + 1, -np.inf)  # a lower bound on the largest of each group
 
     # First the point of each group with the largest Chernoff bound, then the others: roughly, to rule out
-    # most of them, and then as narrow as wanted.
+    # most of them, and then as narrow as asked for.
     order = np.lexsort((-high, groups))
     first_of_group = np.unique(groups[order], return_index=True)[1]
     likely = order[first_of_group]
@@ -170,7 +170,7 @@ def _largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floa
     return low, high
 
 
-def _summands(
+def _brackets_for_sums(
     points: TiltedPoints, sums: Integers, log_factors: Floats, width: float
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,), narrow for the points that count in their sum.
@@ -205,15 +205,18 @@ def log_bell(points: TiltedPoints) -> Floats:
 def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, with high - low <= log(1 + width) if possible.
 
-    By boxes of few combinations, then contour integrals, then larger boxes.
+    S is the sum of all copies of a point's gain. First sums over boxes of few combinations of values are
+    tried, then contour integrals, then larger boxes. A contour integral gives E[(S + U)_+] of a Gaussian U
+    with the standard deviation tau, which falls from attempt to attempt: its bracket gets narrower.
     """
     search = _Search(points, width)
-    is_summed = search.sum_boxes(np.ones(len(points), bool), FEW_COMBINATIONS, _UNLIKELY)
+    is_summed = search.narrow_by_boxes(np.ones(len(points), bool), FEW_COMBINATIONS, _UNLIKELY)
     remaining = np.flatnonzero(~is_summed)
 
     # A contour integral's bracket has a relative width of about 1.5 (theta tau)^2.
     tau = math.sqrt(width / 2) / points.theta
-    guess = log_bell(points)
+    guess = log_bell(points)  # of log(E[S_+] / M(theta)^n)
+    # The excess is the width of a bracket over the one asked for.
     excess_before = np.full(len(points), np.inf)
 
     for attempt in range(ATTEMPTS):
@@ -223,11 +226,11 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         search.narrow(remaining, new_low, new_high)
         guess[remaining] = np.minimum(guess[remaining], search.high[remaining] - points.base[remaining])
         if attempt == 0:
-            search.sum_boxes(~is_summed & (search.excess() > 1), SOME_COMBINATIONS, search.depth())
+            search.narrow_by_boxes(~is_summed & (search.excess() > 1), SOME_COMBINATIONS, search.depth())
 
         still_wide = search.excess()[remaining] > 1
         rows = remaining[still_wide]
-        without = without_zero(points.rows(rows), tau[rows], new_high[still_wide])
+        without = high_without_zero(points.rows(rows), tau[rows], new_high[still_wide])
         search.high[rows] = np.minimum(search.high[rows], without)
 
         # The width grows with the square of tau, hence the root, and a little more; but one attempt should
@@ -237,7 +240,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         has_improved = (excess < 0.8 * excess_before[remaining]) | np.isinf(excess)
         excess_before[remaining] = excess
         remaining = remaining[(excess > 1) & has_improved]
-    search.sum_boxes(search.excess() > 1, MOST_COMBINATIONS, search.depth())
+    search.narrow_by_boxes(search.excess() > 1, MOST_COMBINATIONS, search.depth())
     return search.low, search.high
 
 
@@ -257,7 +260,7 @@ class _Search:
         self.high[rows] = np.minimum(self.high[rows], high)
 
     def excess(self) -> Floats:
-        """The width of each bracket, but for rounding, divided by the wanted width; (points,).
+        """The width of each bracket, but for rounding, divided by the one asked for; (points,).
 
         A smaller tau helps against smoothing only, not against rounding.
         """
@@ -272,10 +275,10 @@ class _Search:
         """
         return np.asarray(_UNLIKELY + np.clip(self.chernoff - self.low, 0.0, 600.0))
 
-    def sum_boxes(self, candidates: Booleans, most_combinations: int, depth: npt.ArrayLike) -> Booleans:
-        """Narrow the brackets of those ``candidates`` whose box is small; which points these are, (points,).
+    def narrow_by_boxes(self, candidates: Booleans, most_combinations: int, depth: npt.ArrayLike) -> Booleans:
+        """Narrow the brackets of the ``candidates`` with a small box, and return which points these are.
 
-        ``candidates`` (points,). A box is small with ``most_combinations`` or fewer. Its counts are those
+        Both are masks (points,). A box is small with ``most_combinations`` or fewer. Its counts are those
         with a probability above e^-depth or so; ``depth`` is one number or (points,).
         """
         has_fixed_copies = np.all(self.points.shares == 1, axis=1)

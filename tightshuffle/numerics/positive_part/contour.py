@@ -58,50 +58,68 @@ _LEAST_GAP = 1e-150  # between two values: a smaller one leaves no windows, and 
 
 
 def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds on log E[S_+], (points,) each.
+    """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
 
-    ``tau`` (points,): the standard deviation of U. ``guess`` (points,): about log(E[S_+] / M(theta)^n).
-    ``width``: of the bracket, roughly. The bounds hold for every guess and width, which only steer how many
-    nodes there are.
+    S is a sum of n copies of the gain G, M(z) = E[e^(z G)], and U is Gaussian with the standard deviation
+    ``tau`` (points,). E[(S + U)_+], which bounds E[S_+], is the integral of M(z)^n e^(z^2 tau^2 / 2) / (2 pi
+    z^2) over u, where z = theta + iu and theta is near the saddle point. The nodes are u = j h for whole j.
+
+    ``guess`` (points,): about log(E[S_+] / M(theta)^n). ``width``: of the bracket, roughly. The bounds hold
+    for every guess and width, which only steer how many nodes there are.
     """
     # Each error but smoothing and rounding may be a thousandth of the width.
     log_allowed = guess + math.log(width * 1e-3)
+
+    # The spacing is 2 pi / L, with the shortest of the lengths L whose aliases are small enough, or the last.
     log_aliases = log_aliasing(points, tau)
     is_long_enough = log_aliases <= log_allowed[:, None]
-    column = np.where(is_long_enough.any(axis=1), is_long_enough.argmax(axis=1), LENGTHS.size - 1)
+    is_long_enough[:, -1] = True
+    column = is_long_enough.argmax(axis=1)
     spacing = 2 * math.pi / (LENGTHS[column] * points.sigma)
+
+    # Nodes go up to u = reach. Those outside of windows are skipped: there the integrand is at most
+    # e^-threshold of its size at u = 0, so that they add about 1 / e of what is allowed.
     last_node = _last_node(tau, spacing, log_allowed)
     reach = last_node * spacing
     threshold = 1 - log_allowed - np.log(2 * points.theta)
     distance, half_width = angle_windows(points, spacing, last_node, threshold)
-    skips = half_width < reach
+    skips_nodes = half_width < reach
 
-    windows = np.where(skips, np.floor(reach / distance) + 2, 1)
+    windows = np.where(skips_nodes, np.floor(reach / distance) + 2, 1)
     nodes = np.minimum(windows * (2 * half_width / spacing + 1), last_node + 1)
-    sums = np.zeros((2, len(points)))
-    errors = np.full((2, len(points)), np.inf)
+    sums = np.zeros((2, len(points)))  # for tau and 2 tau
+    errors = np.full((2, len(points)), np.inf)  # stays where there are too many nodes
     feasible = np.flatnonzero(nodes <= MOST_NODES)
     batches = np.floor(np.cumsum(nodes[feasible]) / BATCH)
     for batch in sorted(set(batches.tolist())):
         rows = feasible[batches == batch]
-        grid = spacing[rows], last_node[rows], distance[rows], half_width[rows], windows[rows]
-        sums[:, rows], errors[:, rows] = sum_nodes(points.rows(rows), tau[rows], *grid)
+        sums[:, rows], errors[:, rows] = sum_nodes(
+            points.rows(rows),
+            tau[rows],
+            spacing[rows],
+            last_node[rows],
+            distance[rows],
+            half_width[rows],
+            windows[rows],
+        )
 
-    errors += truncation(reach, tau) + np.where(skips, skipping(threshold, points.theta, spacing), 0.0)
+    of_skipped_nodes = np.where(skips_nodes, skipping_error(threshold, points.theta, spacing), 0.0)
+    errors += truncation_error(reach, tau) + of_skipped_nodes
     alias = np.exp(log_aliases[np.arange(len(points)), column])
-    return smoothing(points, tau, sums, errors, alias)
+    return bounds_from_sums(points, tau, sums, errors, alias)
 
 
 # --- the error terms ---------------------------------------------------------------------------------------
 
 
-def smoothing(
+def bounds_from_sums(
     points: TiltedPoints, tau: Floats, sums: Floats, errors: Floats, alias: Floats
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each: 2 A(tau) - A(2 tau) <= E[S_+] <= A(tau).
 
-    This is error 1 of the module. The lower bound is -inf where the difference is not positive, and the upper
-    bound inf where the nodes were too many to be summed.
+    A(tau) = E[(S + U)_+] of a Gaussian U, so this is the error of smoothing, 1 of the module. The lower bound
+    is -inf where the difference is not positive, and the upper bound inf where the nodes were too many to be
+    summed.
 
     Parameters
     ----------
@@ -132,11 +150,14 @@ def smoothing(
 def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
     """log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
 
-    ``tau`` (points,): the standard deviation of U. The bound is the least one of all shifts s, in units of
-    M(theta)^n e^(theta^2 tau^2 / 2).
+    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus e^(-theta m L) E[(S + U + m L)_+]
+    for every whole m != 0, its aliases. Those with m > 0 and those with m < 0 are at most M(t)^n e^(t^2 tau^2
+    / 2) / (e t (e^(s L) - 1)) each, with any shift s > 0, and t = theta - s for m > 0, else t = theta + s.
+    The least bound of all candidates s is taken, in units of M(theta)^n e^(theta^2 tau^2 / 2). S and M are
+    those of `contour`. ``tau`` (points,): the standard deviation of U.
     """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
-    # For m < 0, t = theta - s must be positive.
+    # For m > 0, t = theta - s must be positive.
     shift = _SHIFTS / sigma
     down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
     bounds = []
@@ -155,15 +176,19 @@ def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
     return np.logaddexp(*bounds)
 
 
-def truncation(reach: Floats, tau: Floats) -> Floats:
-    """What the nodes beyond V = ``reach`` add at most (error 3 of the module); (points,), no logarithm."""
+def truncation_error(reach: Floats, tau: Floats) -> Floats:
+    """What the nodes beyond V = ``reach`` add at most (error 3 of the module); (points,), no logarithm.
+
+    It is e^(-V^2 tau^2 / 2) / (pi V^3 tau^2), in units of M(theta)^n e^(theta^2 tau^2 / 2).
+    """
     return np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
 
 
-def skipping(threshold: Floats, theta: Floats, spacing: Floats) -> Floats:
+def skipping_error(threshold: Floats, theta: Floats, spacing: Floats) -> Floats:
     """What the nodes outside of the windows add at most (error 4 of the module); (points,), no logarithm.
 
-    ``threshold`` is T, and ``spacing`` the distance h between two nodes.
+    It is in units of M(theta)^n e^(theta^2 tau^2 / 2). At these nodes, which are one ``spacing`` apart, the
+    integrand is e^-``threshold`` of its size at u = 0, or less.
     """
     return np.exp(-threshold) * (0.5 / theta + spacing / theta**2)
 
@@ -200,12 +225,12 @@ def rounding_of_power(
     return rate * off / (1 + modulus)
 
 
-def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
+def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
     """An upper bound on log E[S_+], (points,): ``high`` less what U adds where all gains are 0.
 
-    ``high`` (points,): an upper bound on log A(tau). ``tau`` (points,): the standard deviation of U. Only
-    where S is 0, and not just next to it, the excess kappa is of first order in tau: tau / sqrt(2 pi). All
-    gains are 0 with a probability of at least (1 - p)^n, p being the sum of ``points.p``.
+    ``high`` (points,): an upper bound on log E[(S + U)_+]. ``tau`` (points,): the standard deviation of U. At
+    S = 0 the smoothing adds E[U_+] = tau / sqrt(2 pi), and more than 0 elsewhere. All gains are 0 with a
+    probability of at least (1 - p)^n, p being the sum of ``points.p``.
     """
     total_p = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
     minus_p = -np.minimum(total_p, 1.0)[:, None]
@@ -222,11 +247,11 @@ def without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
 
 
 def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
-    """The number j of the last node, (points,), so large that `truncation` is about e^log_allowed or less.
+    """The number j of the last node, (points,), so large that those beyond add about e^log_allowed or less.
 
     In its bound e^(-V^2 tau^2 / 2) / (pi V^3 tau^2) the V of the exponent is solved for, with that of the
-    power from the step before. V^2 tau^2 stays at 1 or more. Six steps come close, and `truncation`
-    bounds what is beyond any V.
+    power from the step before. V^2 tau^2 stays at 1 or more. Six steps come close, and
+    `truncation_error` bounds what is beyond any V.
     """
     reach = 1 / tau
     for _ in range(6):
@@ -238,19 +263,21 @@ def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
 def angle_windows(
     points: TiltedPoints, spacing: Floats, last_node: Floats, threshold: Floats
 ) -> tuple[Floats, Floats]:
-    """The distance of the windows' centres and half the width of a window, for the best pair of values.
+    """The distance of the windows' centres and half the width of a window: only nodes in windows are summed.
 
-    Both are angles u, (points,). Where no pair saves nodes, half the width is the u of the last node: then
-    the first window, around 0, holds all nodes.
+    Both are angles u, (points,). With the tilted probabilities w_i, w_j of two values g_i, g_j the integrand
+    is at most e^(-2 n w_i w_j sin^2(u (g_i - g_j) / 2)) of its size at u = 0. So windows around the zeros of
+    the sine are enough, and the pair whose windows have the fewest nodes is taken. Where no pair saves nodes,
+    half the width is the u of the last node: then the first window, around 0, holds all nodes.
 
     Parameters
     ----------
     spacing, last_node : float arrays (points,)
         The distance h between two nodes, and the number j of the last one.
     threshold : float array (points,)
-        T: the logarithm by which a node's term must be below that at u = 0 for the node to be skipped.
+        T: how far ln of the integrand must be below that at u = 0 for a node to be skipped.
     """
-    # Each part's M(z)^n shrinks; a copy that does not occur counts as the value 0.
+    # As many copies as are likely under the tilt count, and one that does not occur has the value 0.
     tilted = points.tilted
     copies = (points.rates * tilted).sum(axis=1)
     zero = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / copies
@@ -316,21 +343,22 @@ def sum_nodes(
     """The sums over the nodes for tau and 2 tau, and what rounding may do to them; (2, points) each.
 
     All arguments after the points are (points,): the standard deviation ``tau`` of U, and those of `_nodes`.
-    For the units of the sums see `smoothing`.
+    For the units of the sums see `bounds_from_sums`.
     """
     owner, j = _nodes(spacing, last_node, distance, half_width, windows)
-    terms, bells, wrong = np.empty((3, 2, len(j)))
+    terms, sizes, errors_of_terms = np.empty((3, 2, len(j)))
     chunk = 1 + TERMS // points.g.shape[1]
     for start in range(0, len(j), chunk):
         nodes = slice(start, start + chunk)
         of_nodes = _node_terms(points, tau, spacing, owner[nodes], j[nodes])
-        terms[:, nodes], bells[:, nodes], wrong[:, nodes] = of_nodes
+        terms[:, nodes], sizes[:, nodes], errors_of_terms[:, nodes] = of_nodes
 
-    # The rounding of each term, and of as many additions as a point has nodes.
+    # The rounding of each term, and of as many additions as a point has nodes. Nodes of a point are a run.
     first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
     count = np.diff(np.append(first, len(owner)))
-    errors = np.add.reduceat(wrong, first, axis=1) + ULP * count * np.add.reduceat(bells, first, axis=1)
-    return np.add.reduceat(terms, first, axis=1), errors
+    of_terms = np.add.reduceat(errors_of_terms, first, axis=1)
+    of_additions = ULP * count * np.add.reduceat(sizes, first, axis=1)
+    return np.add.reduceat(terms, first, axis=1), of_terms + of_additions
 
 
 def _node_terms(
@@ -338,24 +366,25 @@ def _node_terms(
 ) -> tuple[Floats, Floats, Floats]:
     """Terms of nodes, bounds on their absolute values, and what rounding may do to them, for tau and 2 tau.
 
-    Each of the three is (2, nodes), in the units of `smoothing`. ``tau``, ``spacing`` (points,): the standard
-    deviation of U, and the distance h between two nodes. ``owner``, ``j`` (nodes,): the index of the point
-    that has the node, and the node's number. The term of j > 0 stands for -j too.
+    Each of the three is (2, nodes), in the units of `bounds_from_sums`. The term of a node u = j h is the
+    real part of h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2 at z = theta + iu, M(z) = E[e^(z G)]. For j > 0 it
+    stands for -j too. ``tau``, ``spacing`` (points,): the standard deviation of U, and the distance h between
+    two nodes. ``owner``, ``j`` (nodes,): the index of the point that has the node, and the node's number.
     """
     if owner[0] == owner[-1]:
         owner = owner[:1]  # one point: its numbers broadcast
     theta, h = points.theta[owner], spacing[owner]
     u = j * h
 
-    # M(z) / M(theta) - 1, by values as rows.
+    # real + i imaginary = M(z) / M(theta) - 1, a sum of weight (e^(i u g) - 1) over the values g, the rows.
     weights = points.weights[owner].T
     angle = u * points.g[owner].T
     real = -2 * _sum_over_values(weights * np.sin(angle / 2) ** 2)
     imaginary = _sum_over_values(weights * np.sin(angle))
     units = rounding_of_terms(weights, points.units[owner].T, angle)
 
-    # The logarithm of the product of its parts' powers: imaginary part, real part and error in ULP.
-    phase, log_size, lost = np.zeros((3, len(j)))
+    # log of M(z)^n / M(theta)^n, a sum over the parts of n: imaginary part, real part and error in ULP.
+    phase, log_size, ulps = np.zeros((3, len(j)))
     for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
         if not rate.any():
             continue
@@ -371,13 +400,13 @@ def _node_terms(
         phase += turn
         log_size += log
         of_logs = 4 * (np.abs(turn) + np.abs(log))
-        lost += rounding_of_power(units, real, imaginary, share, rate, modulus) + of_logs
+        ulps += rounding_of_power(units, real, imaginary, share, rate, modulus) + of_logs
 
-    # Over z^2; h / (2 pi) for one node, and twice that for j and -j.
+    # Over z^2, times h / (2 pi) for j = 0, and twice that for j and -j.
     size = np.exp(log_size) / (theta**2 + u**2)
     size *= np.where(j > 0, 2.0, 1.0) * h / (2 * math.pi)
     phase -= 2 * np.arctan2(u, theta)
-    error = np.expm1(np.minimum(ULP * (lost + 4 * OPERATIONS), LARGEST_EXPONENT))
+    error = np.expm1(np.minimum(ULP * (ulps + 4 * OPERATIONS), LARGEST_EXPONENT))  # relative
 
     # Times e^(z^2 tau^2 / 2), of absolute value e^((theta^2 - u^2) tau^2 / 2) and phase theta u tau^2.
     smoothing_widths = tau[owner] * [[1.0], [2.0]]

@@ -47,11 +47,12 @@ def outwards(values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayL
     lowered = probabilities / up
     total = probabilities.sum(axis=-1, keepdims=True)
     gain = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
-    smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
-    others = np.where(smallest, 0.0, lowered)
+    is_smallest = (np.arange(values.shape[-1]) == values.argmin(axis=-1)[..., None]) & (values < 0)
+    others = np.where(is_smallest, 0.0, lowered)
     rests = [_rest_to_one(row) for row in others.reshape(-1, others.shape[-1]).tolist()]
     rest = np.reshape(rests, (*others.shape[:-1], 1))
-    return moved, np.where(smallest, np.minimum(lowered + np.maximum(gain, 0.0), rest), lowered)
+    raised = np.minimum(lowered + np.maximum(gain, 0.0), rest)
+    return moved, np.where(is_smallest, raised, lowered)
 
 
 def _rest_to_one(probabilities: list[float]) -> float:

@@ -63,13 +63,14 @@ class TiltedPoints:
 def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
     """The `TiltedPoints` of values ``g`` and probabilities ``p``, (points, values), near their saddle points.
 
-    ``n``, ``shares`` (points, parts): the numbers of copies of each point, as in `TiltedPoints`.
+    Their tilt e^(theta G) makes sums S of the copies near and above 0 likely. ``n``, ``shares`` (points,
+    parts): the numbers of copies of each point, as in `TiltedPoints`.
     """
     # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     missing = np.array([max(math.fsum([1.0, *row]), 0.0) for row in (-p).tolist()])
     theta = _saddle(g, p, missing, n, shares)
     moment, weights, mean, variance = _moments(g, p, missing, theta)
-    rates, (_, second) = _summed(n, shares, moment, mean, variance)
+    rates, _, variance_of_sum = _moments_of_sum(n, shares, moment, mean, variance)
     powers = log_powers(n, shares, moment)
     exponents = theta[:, None] * np.abs(g)
     points = TiltedPoints(
@@ -84,7 +85,7 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
         log_mgf=moment.log,
         weights=weights,
         units=OPERATIONS + g.shape[1] + 2 * exponents,
-        sigma=np.sqrt(second + 2 / theta**2),
+        sigma=np.sqrt(variance_of_sum + 2 / theta**2),
         base=powers.sum(axis=1),
         rounding=np.zeros(len(theta)),
     )
@@ -92,7 +93,11 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
 
 
 def rounding_of_base(points: TiltedPoints) -> Floats:
-    """What rounding may do to the log of M(theta)^n, (points,): error 5 of `contour`, for theta itself."""
+    """A bound on the rounding error of ``points.base``, which is the log of M(theta)^n; (points,).
+
+    This is error 5 of the module `contour` for theta itself. M(theta) = E[e^(theta G)] of the gain G, and n
+    is its number of copies, a sum of parts that are Binomial(n, share), or Poisson where the share is 0.
+    """
     exponents = points.theta[:, None] * points.g
     operations = OPERATIONS + points.g.shape[1]  # and the sum over the values
 
@@ -101,12 +106,13 @@ def rounding_of_base(points: TiltedPoints) -> Floats:
     terms = points.p * np.abs(np.expm1(exponents)) * np.exp(-points.log_mgf)[:, None]
     terms = np.where(is_small, points.weights, terms)
 
-    # In ULP: of these terms in each copy, of the logarithms, and of 1 - share where M(theta) is small.
-    rates = points.rates.sum(axis=1)
-    rounding = rates * (operations * terms + 2 * points.weights * np.abs(exponents)).sum(axis=1)
+    # In units in the last place: of these terms in each copy, of the logarithms, and of 1 - share where
+    # M(theta) is small.
+    copies = points.rates.sum(axis=1)  # on average, under the tilt
+    rounding = copies * (operations * terms + 2 * points.weights * np.abs(exponents)).sum(axis=1)
     rounding += 4 * np.abs(points.log_powers).sum(axis=1) + operations
-    lost_copies = operations * (points.n - points.rates)
-    rounding += np.where(is_small & (points.shares > 0), lost_copies, 0.0).sum(axis=1)
+    of_other_copies = operations * (points.n - points.rates)
+    rounding += np.where(is_small & (points.shares > 0), of_other_copies, 0.0).sum(axis=1)
     return ULP * rounding
 
 
@@ -171,30 +177,34 @@ def log_powers(n: Floats, shares: Floats, moment: Mgf) -> Floats:
     return n * np.where(shares == 1, log, np.where(shares == 0, excess, log_binomial))
 
 
-def _summed(
+def _moments_of_sum(
     n: Floats, shares: Floats, moment: Mgf, mean: Floats, variance: Floats
-) -> tuple[Floats, tuple[Floats, Floats]]:
+) -> tuple[Floats, Floats, Floats]:
     """The mean number of copies of each part under the tilt, and the mean and variance of S under the tilt.
 
-    The first is (points, parts), the others (points,). ``n``, ``shares`` (points, parts): the numbers of
-    copies. ``moment``, ``mean``, ``variance`` (points,): M(theta), and the moments of one G under the tilt.
+    The first is (points, parts), the others (points,). S is the sum of all copies of G. ``n``, ``shares``
+    (points, parts): the numbers of copies, Binomial(n, share), or Poisson of mean n where the share is 0.
+    ``moment``, ``mean``, ``variance`` (points,): M(theta), and the moments of one G under the tilt.
     """
     value = moment.value[:, None]
     tilted = np.where(shares == 1, 1.0, shares * value / ((1 - shares) + shares * value))
     rates = n * np.where(shares == 0, value, tilted)
     total = rates.sum(axis=1)
-    return rates, (total * mean, total * variance + (rates * (1 - tilted)).sum(axis=1) * mean**2)
+    variance_of_sum = total * variance + (rates * (1 - tilted)).sum(axis=1) * mean**2
+    return rates, total * mean, variance_of_sum
 
 
 def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) -> Floats:
-    """theta > 0 near the minimum of log of M(theta)^n - 2 log theta; (points,).
+    """theta > 0 near the saddle point, the minimum of ln(M(theta)^n / theta^2); (points,).
 
-    ``g``, ``p`` (points, values), ``missing`` (points,), and ``n``, ``shares`` (points, parts) are those of
-    `TiltedPoints`. Newton's method searches in x = log theta, and a bisection where it leaves the bracket.
-    The bounds on E[S_+] hold for every theta, so it stops where x moves by less than a thousandth.
+    M(theta) = E[e^(theta G)], and n is the number of copies of G in the sum S. ``g``, ``p`` (points, values),
+    ``missing`` (points,), and ``n``, ``shares`` (points, parts) are those of `TiltedPoints`. Newton's method
+    searches in x = log theta, and a bisection where it leaves the bracket. The bounds on E[S_+] hold for
+    every theta, so it stops where x moves by less than a thousandth.
     """
-    # From the two first moments of S: where M(theta)^n is about e^(first theta + second theta^2 / 2).
-    copies = (n * np.where(shares == 0, 1.0, shares)).sum(axis=1)
+    # M(theta)^n is about e^(first theta + second theta^2 / 2), from the moments of S, so the minimum is about
+    # the root of second theta^2 + first theta - 2. For first >= 0 it would cancel: sqrt(2 / second) is near.
+    copies = (n * np.where(shares == 0, 1.0, shares)).sum(axis=1)  # on average; share 0 is Poisson of mean n
     first = copies * (p * g).sum(axis=1)
     second = copies * (p * g * g).sum(axis=1)
     root = (np.sqrt(first**2 + 8 * second) - first) / (2 * second)
@@ -208,12 +218,12 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) ->
     for _ in range(200):
         theta = np.exp(x)
         moment, _, mean, variance = _moments(g, p, missing, theta)
-        _, (total, spread) = _summed(n, shares, moment, mean, variance)
+        _, mean_of_sum, variance_of_sum = _moments_of_sum(n, shares, moment, mean, variance)
 
         # Derivatives in x; the minimum is below x where the slope is positive. No step changes theta by more
         # than a factor of e^3, as Newton's may be far too long.
-        slope = total * theta - 2
-        curvature = spread * theta**2 + total * theta
+        slope = mean_of_sum * theta - 2
+        curvature = variance_of_sum * theta**2 + mean_of_sum * theta
         ceiling = np.where(slope > 0, np.minimum(ceiling, x), ceiling)
         floor = np.where(slope > 0, floor, np.maximum(floor, x))
         with np.errstate(divide="ignore", invalid="ignore"):
