@@ -164,8 +164,8 @@ def noise(_):
     for eps, part in table.groupby("eps"):  # from the smallest δ back to the first that is met to 1 %
         backwards = part.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
-        says.append(f"ε = {eps} it stops at {backwards['published'].iloc[0]:.4g}")
-        says.append(f"1 % too small from log₁₀ δ = {backwards['log10_delta'].iloc[met - 1]:g} on")
+        scale, depth = backwards["published"].iloc[0], backwards["published_log10_delta"].iloc[0]
+        says.append(f"ε = {eps}: {scale:.4g}, {depth:.1f} and {backwards['log10_delta'].iloc[met - 1]:g}")
     return Drawn(draw_gaussian_scale.draw(table), draw_gaussian_scale.caption(table), shows, says)
 
 
