@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
 
-_SORTED = 2000  # values up to which a projection sorts, as one call for all rows
+MOST_SORTED = 2000  # values up to which a projection sorts, as one call for all rows
 _SMALLEST_EPS0 = 1e-9  # of an inversion, which divides a rounding error of 1e-16 by about eps0
 
 
@@ -58,8 +58,8 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
     """The nearest probability vector in Euclidean distance, row by row, for finite ``points`` (..., k).
 
     Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper). Of more than
-    `_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0, and
-    rows sum to 1.
+    `MOST_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0,
+    and rows sum to 1.
     """
     rows = np.asarray(points, dtype=float)
     if not np.all(np.isfinite(rows)):
@@ -69,7 +69,7 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
         shifted = np.maximum(rows - rows.max(axis=-1, keepdims=True), -2.0)
 
     k = shifted.shape[-1]
-    if k > _SORTED:
+    if k > MOST_SORTED:
         thresholds = [_threshold(row) for row in shifted.reshape(-1, k)]
         return np.maximum(shifted - np.reshape(thresholds, (*shifted.shape[:-1], 1)), 0)
 

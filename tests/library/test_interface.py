@@ -37,8 +37,8 @@ def test_a_file_holds_a_matrix_and_an_object_knows_its_values_and_budget(tmp_pat
     asked = (
         lambda **own: tightshuffle.delta(0.2, n=20_000, **own),
         lambda **own: tightshuffle.epsilon(1e-3, n=20_000, method="lower", **own),
-        lambda **own: tightshuffle.tradeoff(0.1, n=20_000, **own),
-        lambda **own: tightshuffle.to_pld(n=20_000, **own).get_epsilon_for_delta(1e-6),
+        lambda **own: tightshuffle.tradeoff(0.1, n=10**6, **own),
+        lambda **own: tightshuffle.to_pld(n=10**6, **own).get_epsilon_for_delta(1e-6),
     )
     assert asked[0](k=3, eps0=1.0, randomizer="subset:2") == asked[0](randomizer=SubsetSelection(3, 1.0, 2))
     for question in asked:

@@ -44,7 +44,7 @@ APP = Collection(5, (Group("a", 1000, 2.0, participation=0.3),))
 GOOD = {  # arguments that are accepted, but for those that every case gives
     "delta": (tightshuffle.delta, {"eps": 0.1, "n": 1000, "k": 10, "eps0": 2.0}),
     "epsilon": (tightshuffle.epsilon, KRR),
-    "sums": (partial(tightshuffle.delta, 0.1), KRR | {"randomizer": "oue", "release": "sums"}),
+    "sums": (partial(tightshuffle.delta, 0.1), {**KRR, "randomizer": "oue", "release": "sums"}),
     "tradeoff": (tightshuffle.tradeoff, {"alpha": 0.5, **KRR}),
     "to_pld": (tightshuffle.to_pld, {"n": 4, "k": 3, "eps0": 1.0}),
     "plan": (tightshuffle.plan, {"n": 9, "k": 5, "eps": 1.0, "log10_delta": -6}),
@@ -130,7 +130,7 @@ REFUSED = [
     ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
     ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
     ("best law", {"eps": 1e12}, r"^eps must be at least 1e-100 and below 20; got 1e\+12"),
-    ("best law", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    ("best law", {"eps": 1e-7}, "^eps must be larger: too many dummies per value are needed; got 1e-07"),
     ("best law", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
     (
         "best law",
@@ -263,7 +263,8 @@ def test_a_bad_argument_is_refused_and_named(function, change, message):
 
 
 BITS = parse("rappor", k=5, eps0=2.0)
-SUMS = {"n": 1000, "k": 5, "eps0": 2.0, "randomizer": "rappor", "release": "sums"}
+SUMS_WITHOUT_N = {"k": 5, "eps0": 2.0, "randomizer": "rappor", "release": "sums"}
+SUMS = {"n": 1000, **SUMS_WITHOUT_N}
 FLAGGED = [  # whatever takes a flag, with arguments that are accepted
     (tightshuffle.delta, {"eps": 0.1, **SUMS}),
     (tightshuffle.epsilon, {"delta": 1e-6, **SUMS}),
@@ -273,7 +274,7 @@ FLAGGED = [  # whatever takes a flag, with arguments that are accepted
         tightshuffle.plan,
         {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "oue", "release": "sums"},
     ),
-    (tightshuffle.fewest_users, {"eps": 1.0, "delta": 1e-6} | {key: SUMS[key] for key in SUMS if key != "n"}),
+    (tightshuffle.fewest_users, {"eps": 1.0, "delta": 1e-6, **SUMS_WITHOUT_N}),
     (tightshuffle.to_pld, {"n": 100, "k": 3, "eps0": 1.0}),
     (make_points, {"eps": 0.1, **SUMS}),
     (Collection, {"k": 5, "groups": APP.groups, "randomizer": "oue", "release": "sums"}),
@@ -298,14 +299,14 @@ def test_a_flag_is_true_or_false(wrong):
     for function, good in FLAGGED:
         for name in flags_of(function):
             with pytest.raises(ValueError, match=f"^{name} must be true or false; got "):
-                function(**good | {name: wrong})
+                function(**{**good, name: wrong})
 
 
 def test_a_flag_of_numpy_is_one_of_python():
     for function, good in FLAGGED[:5] + FLAGGED[9:12]:
         for name in flags_of(function):
             for flag in (True, False):
-                assert function(**good | {name: np.bool_(flag)}) == function(**good | {name: flag})
+                assert function(**{**good, name: np.bool_(flag)}) == function(**{**good, name: flag})
     assert Collection(deletion=np.bool_(True), **FLAGGED[8][1]).deletion is True
 
 

@@ -157,6 +157,7 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     verdict = parity_ratio._verdict(rows, papers)
     assert verdict.startswith("At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's")
     assert "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
+    assert parity_ratio._verdict(rows.assign(delta_rule=1e-6), papers) == verdict  # no n^-1.1 in the file
     others = parity_ratio._verdict(rows, {"paris": [4.0, 6.0]})
     assert "1.10 to 9.00 times" in others
     assert "paper" not in others

@@ -1,5 +1,6 @@
 """The real pipeline in copies of the project; the tests share one run on config/quick.yaml."""
 
+import fcntl
 import hashlib
 import os
 import re
@@ -120,16 +121,19 @@ def finished(pytestconfig):
     """A project whose whole quick pipeline has run. Tests that change files put them back.
 
     It stays in pytest's cache until a file of the project changes: the fast and the slow tests share a run.
+    Of several processes one makes it, and the others wait.
     """
     folder = Path(pytestconfig.cache.mkdir("quick"))
     contents, project = folder / "contents", folder / "project"
-    if not contents.exists() or contents.read_text() != digest_of_sources():
-        shutil.rmtree(folder)
-        made = Project(project)
-        (project / "seen").mkdir()
-        (project / "sitecustomize.py").write_text(NOTES)
-        made.make()
-        contents.write_text(digest_of_sources())
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not contents.exists() or contents.read_text() != digest_of_sources():
+            shutil.rmtree(project, ignore_errors=True)
+            made = Project(project)
+            (project / "seen").mkdir()
+            (project / "sitecustomize.py").write_text(NOTES)
+            made.make()
+            contents.write_text(digest_of_sources())
     return Project(project, copied=True)
 
 

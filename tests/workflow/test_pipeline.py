@@ -227,11 +227,12 @@ def test_a_histogram_of_your_own(fresh):
     """The name of its file holds a space, its title markup, and another one's name looks like a budget."""
     (fresh.folder / "my counts.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     own = "    kind: counts\n    file: my counts.csv\n    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], "
+    others = "".join(f"  {name}: {{tv: null}}\n" for name in ("synthetic", "san_francisco", "paris"))
     (fresh.folder / "config/mine.yaml").write_text(
         f"datasets:\n  mine:\n{own}repetitions: 4}}\n    title: Mine <b>&\n"
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
         f"  mine_eps0:\n{own}repetitions: 3}}\n    title: Other\n"
-        "parity: {eps0: [2], repetitions: 5, bootstrap: 20}\n"
+        f"{others}parity: {{eps0: [2], repetitions: 5, bootstrap: 20}}\n"
     )
     figures = ("tv_mine", "estimates_mine", "parity_ratio")
     targets = [f"results/quick_mine/figures/{name}.png" for name in figures]

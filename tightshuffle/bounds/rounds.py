@@ -187,17 +187,47 @@ class Rounds(Composition):
         steps = [curve.step(end.eps) for (curve, _), end in zip(self._curves, ends, strict=True)]
         spacing = self._spacing(ends, steps)
 
-        grids, ln_left_out = [], [-math.inf]
-        for (curve, number), end, step in zip(self._curves, ends, steps, strict=True):
-            grid = curve.grid(end.eps, max(step, spacing), spacing)
-            grids.append((grid, number))
+        indices = [
+            _points_of_grid(end.eps, max(step, spacing), spacing)
+            for end, step in zip(ends, steps, strict=True)
+        ]
+        grids = self._grids(indices, spacing)
+        ln_left_out = [-math.inf]
+        for grid, (_, number), end in zip(grids, self._curves, ends, strict=True):
             if not end.is_last:
                 ln_left_out.append(grid.log_infinite + math.log(number))
+
+        numbers = [number for _, number in self._curves]
+        grids_and_numbers = list(zip(grids, numbers, strict=True))
         return Depth(
-            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.UPPER),
+            lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.UPPER),
             ln_left_out=float(np.logaddexp.reduce(ln_left_out)),
             is_last=len(ln_left_out) == 1,
         )
+
+    def _grids(self, indices: Sequence[Integers], spacing: float) -> list[loss_grid.LossGrid]:
+        """The pair that dominates each curve, from its points ``indices`` times ``spacing``.
+
+        A bound that several curves share, as where one is the other's reverse, is computed once for all.
+        """
+        points_of_bound: dict[Callable[[Floats], Floats], list[Integers]] = {}
+        for (curve, _), index in zip(self._curves, indices, strict=True):
+            for bound in curve.bounds:
+                points_of_bound.setdefault(bound, []).append(index)
+
+        ln_delta_of_bound = {}
+        for bound, points in points_of_bound.items():
+            index = np.unique(np.concatenate(points))
+            ln_delta_of_bound[bound] = (index, np.asarray(bound(index * spacing), dtype=float) * _LN10)
+
+        grids = []
+        for (curve, _), index in zip(self._curves, indices, strict=True):
+            ln_deltas = []
+            for bound in curve.bounds:
+                all_points, ln_delta = ln_delta_of_bound[bound]
+                ln_deltas.append(ln_delta[np.searchsorted(all_points, index)])
+            grids.append(loss_grid.connected(index, spacing, *ln_deltas))
+        return grids
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
         """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves."""
@@ -348,6 +378,7 @@ class _RoundCurve:
 
     def __init__(self, curve: Curve) -> None:
         self._curve = curve
+        self.bounds = [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
         self.largest_finite = min(curve.eps0, _LARGEST)
         self._rough = curve.log10_delta if curve.rough is None else curve.rough
         ln_at_zero, self._ln_infinite = self._ln_rough(np.array([0.0, self.largest_finite])).tolist()
@@ -389,15 +420,6 @@ class _RoundCurve:
         """The distance of neighbouring points of eps, from 0 to ``end``."""
         points = math.ceil(_PER_SCALE * end / self._mu)
         return end / min(max(points, _FEWEST), _MOST)
-
-    def grid(self, end: float, step: float, spacing: float) -> loss_grid.LossGrid:
-        """The pair that dominates, from points about ``step`` apart on the grid of this ``spacing``."""
-        index = _points_of_grid(end, step, spacing)
-        eps = index * spacing
-        ln_reverse = None
-        if self._curve.reverse is not None:
-            ln_reverse = np.asarray(self._curve.reverse(eps), dtype=float) * _LN10
-        return loss_grid.connected(index, spacing, self.ln_delta(eps), ln_reverse)
 
 
 def _mu_of_gaussian(eps: float, ln_delta: float) -> float:

@@ -26,13 +26,13 @@ from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
 _ULP = 2.0**-52
-# Of `_Sums`, a trapezoid sum over nodes u = 0, h, 2 h, ... that is smoothed by e^(-(tau u)^2 / 2).
+# Of `Sums`, a trapezoid sum over nodes u = 0, h, 2 h, ... that is smoothed by e^(-(tau u)^2 / 2).
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
 _LAST = 8.0  # u tau of the last node: beyond, e^-32 is left
 _NODES = 4000  # at most, about: for tiny delta tau is larger
 _GROUPS = (40, 5)  # nodes that are left out together, at first and at last,
-_SMALL = -60.0  # if the log of each one's term over the largest is surely less
+SMALL_TERM = -60.0  # if the log of each one's term over the largest is surely less
 _HIGHEST = 500.0  # theta times the largest gain, at most: e^500 is a float
 # Of `_may_win`, by how much a Chernoff exponent has to be smaller than the blanket's.
 _LEAST, _WORTH = 4e-4, 1e-4  # in all, and as a part of the exponent: 0.005 % of eps
@@ -55,7 +55,7 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
     ln_bounds = np.full(points.eps.size, -math.inf)
     for number, (eps, users, randomizer, ln_other) in enumerate(arguments):
         if eps < randomizer.eps0:
-            ln_bounds[number] = _ln_bound(eps, users, randomizer, ln_other)
+            ln_bounds[number] = ln_bound(eps, users, randomizer, ln_other)
     return np.minimum(ln_bounds / math.log(10), 0.0)
 
 
@@ -152,7 +152,7 @@ def _pad(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return g, p
 
 
-def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
+def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
     """Natural log of the bound E[D(n - 1 - g)] for the worst pair x0, x1, with ``n`` users.
 
     ``ln_known`` is the natural log of another bound: where this one is above it, any value above it will do.
@@ -168,11 +168,11 @@ def _ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> fl
         if not np.any(values_of_first_reference > 0):
             continue  # G has the same sign for every reference: no gain is positive
 
-        sums = _Sums(pair.ulps + 2 * (eps + randomizer.eps0), n, pair.gains)
+        sums = Sums(pair.ulps + 2 * (eps + randomizer.eps0), n, pair.gains)
         # The g that count with delta = 1 add about e^-12 of Chernoff's bound for n users.
         depth = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
-        if _ln_mean(n, gamma, depth, sums.ln_chernoff) > largest:
-            largest = max(largest, _ln_mean(n, gamma, depth, sums.ln_delta))
+        if ln_mean(n, gamma, depth, sums.ln_chernoff) > largest:
+            largest = max(largest, ln_mean(n, gamma, depth, sums.ln_delta))
     return largest
 
 
@@ -250,7 +250,7 @@ def _merge_equal_values(g: Floats, p: Floats) -> tuple[Floats, Floats]:
 def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
     """Natural log of an upper bound on delta for one pair of values, in little time.
 
-    It is the mean of Chernoff's bound over the random number m of users who are left (`_ln_mean`): with the
+    It is the mean of Chernoff's bound over the random number m of users who are left (`ln_mean`): with the
     moment generating function M of one gain, D(m) <= M(theta)^m / (e theta m) for every theta > 0. One theta
     serves all m; it is searched on grids around that of a normal sum. ``g`` and ``p`` (references, classes):
     the gains and their probabilities; ``gamma``: the mass of the blanket.
@@ -268,10 +268,10 @@ def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
 
     best_ln_mgf += 1e-11 * (1 + abs(best_ln_mgf))
     depth = 12 - min(0.0, n * best_ln_mgf - 1 - best_ln_theta - math.log(n))
-    return _ln_mean(n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users))
+    return ln_mean(n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users))
 
 
-def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
+def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
     """Natural log of E[D(n - 1 - g)], P(g) = gamma (1 - gamma)^g; a block of g counts as its last g.
 
     ``ln_delta`` is a function from m (blocks,) to the natural log of D(m). All g that are reached with a
@@ -290,7 +290,7 @@ def _ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Fl
     return float(np.logaddexp.reduce([*ln_blocks, ln_at_least[-1]])) + 1e-12
 
 
-class _Sums:
+class Sums:
     """Upper bounds on D(m) = E[(G_1 + ... + G_m)_+] / m for one eps and one pair of values, at any m.
 
     With the moment generating function M of one gain G, m D(m) is at most the trapezoid sum over the nodes
@@ -359,7 +359,7 @@ class _Sums:
         """
         s = float(self.deviations[kind])
         smaller = float(self.log_mgf.max() - self.log_mgf[kind])  # log M than the largest: f counts less
-        least = math.exp(2 * (_SMALL / users + smaller))
+        least = math.exp(2 * (SMALL_TERM / users + smaller))
         nodes = np.arange(len(self.u))
         for group in _GROUPS:
             firsts = nodes[nodes % group == 0]
@@ -380,12 +380,12 @@ class _Sums:
         m = np.asarray(users, dtype=float)
         last = self.u[-1]
         left_out = math.exp(-((last * self.tau) ** 2) / 2) / (math.pi * last)
-        left_out += self.h / math.pi * len(self.u) * math.exp(_SMALL) / self.theta**2
+        left_out += self.h / math.pi * len(self.u) * math.exp(SMALL_TERM) / self.theta**2
         top = m * self.log_mgf.max()
-        total = np.log(self._largest_sums(m) + left_out) + top + (self.theta * self.tau) ** 2 / 2
+        total = np.log(self.largest_sums(m) + left_out) + top + (self.theta * self.tau) ** 2 / 2
         return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
 
-    def _largest_sums(self, m: Floats) -> Floats:
+    def largest_sums(self, m: Floats) -> Floats:
         """The largest sum over the nodes of any kind of value, in units of the largest M^m; (blocks,)."""
         most = float(self._sum(self.u, np.zeros(self.u.shape)))  # where |M| is M(theta) at every node
         largest = np.zeros(m.shape)

@@ -1,7 +1,7 @@
 """Only the sums of the reports' bits are released: Prio, DAP, secure aggregation of unary encodings.
 
 One count per value is shown. A replaced value changes two independent counts, one from p to q and one from q
-to p; a user with a value or none changes one. `binary.worst_count` bounds each, for every dataset, and each
+to p; a user with a value or none changes one. `bits.worst_count` bounds each, for every dataset, and each
 round adds its pair or pairs. docs/theory.md, "Sums only", has the proof.
 """
 
@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from tightshuffle.arguments import Floats, check_flag
-from tightshuffle.bounds.bits import Bit, worst_count
+from tightshuffle.bounds.bit_counts import Bit
+from tightshuffle.bounds.bits import worst_count
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer

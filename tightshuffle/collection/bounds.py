@@ -192,12 +192,14 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     # w is "no report" with this probability, and else a uniform value.
     silence = silent / (silent + hiding)
     uniform = hiding / (silent + hiding)
-    gains = _uniform_gains(data, eps, group) * group.participation / uniform
+    gains = uniform_gains(data, eps, group) * group.participation / uniform
     gain_of_silence = -(1 - group.participation) * np.expm1(eps) / silence
     masses = np.append(_uniform_masses(data) * uniform, silence)
     if gains.max() < _LEAST_GAIN:
         return no_bound
-    distribution = outwards(np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, _ulps(group))
+    distribution = outwards(
+        np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, ulps_of_gains(group)
+    )
 
     # The probability that a user of each group is hidden: as often as w has each of its reports.
     shares = np.minimum((1 - participations) / silence, participations * blankets / uniform)
@@ -278,7 +280,7 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
         binomials.append((n, other.participation * (k - 1) * _lie(data, other)))
     binomials.append((data.dummies.number, share_of_dummies))
     cover = Cover.from_numbers(binomials, data.poisson * share_of_dummies)
-    gains, ulps = _uniform_gains(data, eps, group), _ulps(group)
+    gains, ulps = uniform_gains(data, eps, group), ulps_of_gains(group)
     return ln_delta_of_third_value(eps, gains, _lie(data, group), k, cover, ulps=ulps, width=width)
 
 
@@ -359,12 +361,12 @@ def _lie(data: Data, group: Group) -> float:
 
 
 def _rounded_uniform(data: Data, eps: Floats, group: Group, side: Side) -> tuple[Floats, Floats]:
-    """Values and probabilities of `_uniform_gains`, rounded to this ``side``; both (points, 3)."""
-    gains = _uniform_gains(data, eps, group)
-    return outwards(gains, _uniform_masses(data), side, _ulps(group))
+    """Values and probabilities of `uniform_gains`, rounded to this ``side``; both (points, 3)."""
+    gains = uniform_gains(data, eps, group)
+    return outwards(gains, _uniform_masses(data), side, ulps_of_gains(group))
 
 
-def _uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
+def uniform_gains(data: Data, eps: Floats, group: Group) -> Floats:
     """(R_x0 - e^eps R_x1) / u of k-RR at x0, x1 and another value, u uniform; (points, 3)."""
     if group.eps0 == math.inf:
         return data.cells * np.array([np.ones_like(eps), -np.exp(eps), np.zeros_like(eps)]).T
@@ -380,7 +382,7 @@ def _uniform_masses(data: Data) -> Floats:
     return np.array([1, 1, data.cells - 2]) / data.cells
 
 
-def _ulps(group: Group) -> float:
+def ulps_of_gains(group: Group) -> float:
     """Units in the last place by which gains may be wrong, at any eps below the budget and `LARGEST_EPS`.
 
     One number for every eps gives all points of `_rounded_uniform` the same masses, which saves most of their

@@ -15,7 +15,8 @@ import numpy as np
 
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds import sums
-from tightshuffle.bounds.bits import Bit, ln_delta_of_datasets
+from tightshuffle.bounds.bit_counts import Bit
+from tightshuffle.bounds.bits import ln_delta_of_datasets
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.collection.cover import Cover
 from tightshuffle.collection.data import Data, Group

@@ -124,14 +124,14 @@ def _ln_first_terms_and_differences(
     ln_first_terms = ln_larger_terms.copy()
     ln_differences = np.full(least_m.shape, -np.inf)
     with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
-        slope = points.growth * _probability_ratio(cover, least_m) * (1 + _SLACK)
+        slope = points.growth * probability_ratio(cover, least_m) * (1 + _SLACK)
     slope = np.where(points.growth == 0, 0.0, slope)
     rows = np.flatnonzero(np.isfinite(slope))
 
     usable = points.choose(rows)
     shifted_gains = usable.upper_gains - slope[rows, None]
     distribution = outwards(shifted_gains, usable.masses, Side.UPPER, usable.ulps)
-    ln_fewer = _ln_probability_of_fewer(*distribution, cover, least_m[rows])
+    ln_fewer = ln_probability_of_fewer(*distribution, cover, least_m[rows])
     ln_second_terms = np.log(np.maximum(usable.growth, 1e-300)) + ln_fewer  # no log of 0 at eps = 0
     is_promising = ln_second_terms < ln_larger_terms[rows]
     rows, ln_second_terms = rows[is_promising], ln_second_terms[is_promising]
@@ -169,7 +169,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     return np.asarray(special.logsumexp(ln_lower + ln_factors, axis=1))
 
 
-def _probability_ratio(cover: Cover, m: Floats) -> Floats:
+def probability_ratio(cover: Cover, m: Floats) -> Floats:
     """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,).
 
     ``cover`` is the law of J', and ``m`` (points,) are whole numbers, at least 1. The result is inf where the
@@ -179,7 +179,7 @@ def _probability_ratio(cover: Cover, m: Floats) -> Floats:
 
 
 def _probability_ratio_at(cover: Cover, m: float) -> float:
-    """`_probability_ratio` for one m."""
+    """`probability_ratio` for one m."""
     t = _tilt_to_mean(cover, m)
     shares, means = cover.tilted_shares(t), cover.tilted_means(t)
     deviation = math.sqrt(float(means @ (1 - shares)))
@@ -216,7 +216,7 @@ def _tilt_to_mean(cover: Cover, mean: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def _ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover, least_m: Floats) -> Floats:
+def ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover, least_m: Floats) -> Floats:
     """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0), rounded up; (points,).
 
     ``values`` and ``probabilities`` (points, classes) are the distribution of G, here G' less the slope;
@@ -227,7 +227,7 @@ def _ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover
 
 
 def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:
-    """`_ln_probability_of_fewer` at one point, for G with the values ``g`` and probabilities ``p``.
+    """`ln_probability_of_fewer` at one point, for G with the values ``g`` and probabilities ``p``.
 
     For x >= 0 and theta >= 0 it is at most x (l - 1) + ln E[(e^-x E[e^(theta G)])^J']: try a grid of both.
     """

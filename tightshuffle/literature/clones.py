@@ -45,8 +45,10 @@ _WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its 
 _ULP = 2.0**-52
 _MOST_NUMBERS = 1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
 _LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
-# -ln of the probability of the first numbers m that are left out, about: S_m / m is larger for few messages.
-_FEW, _MANY = 60.0, 19.0
+# -ln of the probability of the first numbers m of messages that are left out, about: below those that are
+# summed, and above them. S_m / m is larger for few messages.
+DEPTH_BELOW = 60.0
+DEPTH_ABOVE = 19.0
 _SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
 _ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
 
@@ -95,7 +97,7 @@ def log10_delta_of_two_messages(
     """
     ulps = 16 + 4 * exponent
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
-    ln_sums = np.reshape([_ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
+    ln_sums = np.reshape([ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
     unsettled = ~np.isfinite(ln_sums)
     if unsettled.any():
@@ -106,7 +108,7 @@ def log10_delta_of_two_messages(
     return np.minimum((ln_sums - np.log(n)) / np.log(10), 0.0)[()]
 
 
-def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
+def ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
     ``n`` is the number of messages, each with the ``gain`` or the ``loss`` < 0 with ``probability`` each.
@@ -114,8 +116,8 @@ def _ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: flo
     the module's docstring: t of m messages have to bring a gain for a positive sum.
     """
     c = 2 * probability
-    first = max(1, math.floor(n * c - math.sqrt(2 * _FEW * n * c)))
-    last = min(n, math.ceil(n * c + math.sqrt(2 * _MANY * n * c) + _MANY))
+    first = max(1, math.floor(n * c - math.sqrt(2 * DEPTH_BELOW * n * c)))
+    last = min(n, math.ceil(n * c + math.sqrt(2 * DEPTH_ABOVE * n * c) + DEPTH_ABOVE))
     if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
         return math.inf
 

@@ -36,7 +36,7 @@ _REACH = 12.0  # standard deviations of a window: what is left out weighs less t
 _MARGIN = 80  # further values of a window, for very lopsided distributions
 _TRUSTED = 8.0  # standard deviations within which an FFT's noise is far below the signal
 _ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
-_DIRECT = 3e7  # products up to which a direct convolution is faster than an FFT
+DIRECT_PRODUCTS = 3e7  # products up to which a direct convolution is faster than an FFT
 _FAINT = -300.0  # logit below which two of the users do not report x0 together
 _NARROWEST = 1e-150  # the least standard deviation, as it is divided by
 # 25 digits, more than a float has: for logarithms of decimals, which are slow.
@@ -325,7 +325,7 @@ def _binomial_window(trials: int, logit: float) -> tuple[int, Floats]:
 
 def _convolve(first: Floats, second: Floats) -> tuple[Floats, bool]:
     """Full convolution, and whether it was done directly: then even its smallest values have their sign."""
-    if float(first.size) * second.size <= _DIRECT:
+    if float(first.size) * second.size <= DIRECT_PRODUCTS:
         return np.convolve(first, second), True
     from scipy import signal  # takes half a second; only many users need it
 

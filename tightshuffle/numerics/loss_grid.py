@@ -25,8 +25,8 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.side import Side
 
 _CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
-_WRAPPED = 1e-18  # mass of the convolution that may wrap around
-_BINS = 2**14  # of a distribution, for the bounds on where it wraps around
+WRAPPED = 1e-18  # mass of the convolution that may wrap around
+BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 # Chernoff orders of those bounds, over the number of points: the best one falls with the root of the rounds.
 _ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)])
 _SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
@@ -216,7 +216,7 @@ def _ln_finite_part(
     spacing = rounds[0][0].spacing
     theta = _tilt(eps[0], coarse_grids, spacing)
     tilted = _tilt_rounds(rounds, theta)
-    offset, composed, noise = _convolve(tilted.parts)
+    offset, composed, noise = convolve(tilted.parts)
     losses = (tilted.start + offset + np.arange(composed.size)) * spacing
 
     reach = _SERVED * math.sqrt(tilted.variance)
@@ -236,7 +236,7 @@ def _ln_finite_part(
     # The difference of the two sums is as exact as they are. Losses are wrong by a few units in the last
     # place of the largest sum, and so is every 1 - e^(e - s).
     difference = _DIFFERENCE + 8 * _ULP * tilted.largest_loss
-    missing_mass = 2 * tilted.number_of_rounds * _CUT + _WRAPPED
+    missing_mass = 2 * tilted.number_of_rounds * _CUT + WRAPPED
     slack = missing_mass / (1 + theta) * np.exp(-theta * distance) + difference * sum_of_1
 
     # By Cauchy and Schwarz, noise times the norm of the weights. In units of the largest, as weights fall.
@@ -273,11 +273,11 @@ def _tilt_rounds(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _Tilte
     return _TiltedSum(parts, start, count, log_mgf, mean, variance, largest_loss)
 
 
-def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
+def convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
     """The distribution of a sum of indices: its first index, its masses from there on, and their noise.
 
     ``parts`` are the masses of distributions on 0, 1, ..., and how many summands have each. Outside of the
-    result lies a mass of at most `_WRAPPED`. The noise bounds the Euclidean norm of the errors (see the
+    result lies a mass of at most `WRAPPED`. The noise bounds the Euclidean norm of the errors (see the
     module).
     """
     low, high = _range_of_sum(parts)
@@ -296,9 +296,9 @@ def _convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
 
 
 def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
-    """The first and the last index of a sum of indices, but for a mass of at most `_WRAPPED`.
+    """The first and the last index of a sum of indices, but for a mass of at most `WRAPPED`.
 
-    ``parts`` are those of `_convolve`. The ends are Chernoff's bounds for half of this mass each. They are
+    ``parts`` are those of `convolve`. The ends are Chernoff's bounds for half of this mass each. They are
     taken for bins of neighbouring indices, all of which count as the index that weighs most.
     """
     low = 0
@@ -306,7 +306,7 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
     largest = max(probabilities.size for probabilities, _ in parts)
     binned = []
     for probabilities, times in parts:
-        step = max(1, probabilities.size // _BINS)
+        step = max(1, probabilities.size // BINS)
         firsts = np.arange(0, probabilities.size, step)
         sums = np.add.reduceat(probabilities, firsts)
         with_mass = np.flatnonzero(sums)
@@ -320,7 +320,7 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
         ln_mgf += times * np.log(np.exp(orders[:, None] * heaviest) @ masses)
 
     # The sum is beyond (ln_mgf + x) / order with a probability of at most e^-x; for a negative order, below.
-    bounds = (ln_mgf + math.log(2 / _WRAPPED)) / orders
+    bounds = (ln_mgf + math.log(2 / WRAPPED)) / orders
     low = max(low, math.floor(bounds[~is_above].max()))
     high = min(high, math.ceil(bounds[is_above].min()))
     return low, high

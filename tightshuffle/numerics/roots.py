@@ -3,8 +3,6 @@
 import math
 from collections.abc import Callable
 
-import scipy
-
 
 def least_whole(function: Callable[[int], float], *, guess: float, least: int, most: int) -> int | None:
     """The smallest whole number from ``least`` to ``most`` at which ``function``, which falls, is at most 0.
@@ -13,22 +11,37 @@ def least_whole(function: Callable[[int], float], *, guess: float, least: int, m
     function is at most 0 while it is above 0 at the number before.
     """
     low = high = max(least, math.ceil(min(guess, most)))
+    low_value = high_value = function(high)
     factor = 1.2
-    while function(high) > 0:
+    while high_value > 0:
         if high == most:
             return None
-        low, high = high, min(math.ceil(high * factor), most)
+        low, low_value = high, high_value
+        high = min(math.ceil(high * factor), most)
+        high_value = function(high)
         factor **= 2
-    while low > least and function(low) <= 0:
-        low, high = max(int(low / factor), least), low
+    while low_value <= 0 and low > least:
+        high, high_value = low, low_value
+        low = max(int(low / factor), least)
+        low_value = function(low)
         factor **= 2
-    if function(low) <= 0:
+    if low_value <= 0:
         return low
 
-    root = scipy.optimize.brentq(lambda number: function(round(number)), low, high, xtol=0.5)
-    number = round(root)
-    while function(number) > 0:
-        number += 1
-    while function(number - 1) <= 0:
-        number -= 1
-    return number
+    # Where the line between both ends is 0. An end that stays twice counts half (the Illinois method).
+    was_above: bool | None = None
+    while high - low > 1:
+        share = low_value / (low_value - high_value)
+        number = min(max(round(low + share * (high - low)), low + 1), high - 1)
+        value = function(number)
+        is_above = value > 0
+        if is_above:
+            low, low_value = number, value
+        else:
+            high, high_value = number, value
+        if is_above and was_above is True:
+            high_value /= 2
+        if not is_above and was_above is False:
+            low_value /= 2
+        was_above = is_above
+    return high

@@ -255,7 +255,7 @@ class SupportRandomizer(Randomizer):
         return float(self._raised * np.exp(-self.eps0))
 
     @property
-    def _difference(self) -> float:
+    def support_difference(self) -> float:
         """p* - q*."""
         return self._raised * self.alpha * float(-np.expm1(-self.eps0))
 
@@ -311,7 +311,7 @@ class SupportRandomizer(Randomizer):
         q_complement = self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * alpha
         q_variance = self.q_star * q_complement
         summed = shares * p_variance + (1 - shares) * q_variance
-        return summed / (_with_value_axis(n) * self._difference**2)
+        return summed / (_with_value_axis(n) * self.support_difference**2)
 
 
 def _with_value_axis(n: npt.ArrayLike) -> Integers:

@@ -173,10 +173,12 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     return " ".join(sentences)
 
 
-def _delta(rule: str) -> str:
-    if rule.startswith("n^"):
-        return f"n{rule[2:].translate(wording.SUPERSCRIPTS)}"
-    return typeset(float(rule))
+def _delta(rule: str | float) -> str:
+    """The column's rule for delta, typeset; a column without any power of n is read as numbers."""
+    text = str(rule)
+    if text.startswith("n^"):
+        return f"n{text[2:].translate(wording.SUPERSCRIPTS)}"
+    return typeset(float(text))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ with like; "shuffle" is the noisy histogram itself on both readings.
 import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -32,9 +32,27 @@ _PARITY_NAMES = {
 }
 _POINT = ["dataset", "n", "k", "eps0", "eps", "delta", "metric", "cell"]
 SETTING = [*_POINT, "rule"]
-_ENDS: dict[str, list[tuple[str, Literal["min", "max"]]]] = {
-    "": [], "small n": [("n", "min")], "large n": [("n", "max")], "corner": [("eps0", "max"), ("n", "min")],
-}  # fmt: skip
+
+
+class Ends(Enum):
+    """Which settings of each dataset and rule count."""
+
+    ALL = "all"
+    SMALL_N = "those at the smallest n"
+    LARGE_N = "those at the largest n"
+    CORNER = "of those at the largest eps0 that at the smallest n"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which settings a statement is about: of one metric, of each dataset's eps0s, at some of the ends."""
+
+    metric: str = "tv"
+    budgets: Budgets = field(default_factory=lambda: PAPER)
+    ends: Ends = Ends.ALL
+
+
+EVERYWHERE = Selection()  # the total variation error at every setting of the paper
 
 
 class NoEvidenceError(ValueError):
@@ -62,28 +80,35 @@ class Reading:
         """Whether this is the exact reading."""
         return self.name == EXACT
 
-    def pick(
-        self, *mechanisms: str, metric: str = "tv", budgets: Budgets = PAPER, ends: str = ""
-    ) -> pd.DataFrame:
-        """The settings of one metric and of the ``budgets`` that have all ``mechanisms``.
+    def pick(self, *mechanisms: str, selection: Selection = EVERYWHERE) -> pd.DataFrame:
+        """The settings of the selection that have all ``mechanisms``.
 
-        ``ends``: of each dataset and rule only those at the "small n", at the "large n", or in the "corner":
-        the largest eps0 and the smallest n. Raises `NoEvidenceError` if a dataset has none.
+        Raises `NoEvidenceError` if a dataset has none.
         """
-        rows = self.settings.reindex(columns=[*SETTING, *mechanisms]).dropna(subset=[*mechanisms])
-        rows = rows[rows["metric"] == metric]
+        columns = [*SETTING, *mechanisms]
+        rows = self.settings.reindex(columns=columns).dropna(subset=[*mechanisms])
+        rows = rows[rows["metric"] == selection.metric]
         parts = []
-        for dataset, eps0 in budgets.items():
+        for dataset, eps0 in selection.budgets.items():
             part = rows[(rows["dataset"] == dataset) & rows["eps0"].isin(list(eps0))]
             if part.empty:
                 listed = ", ".join(f"{value:g}" for value in eps0)
-                what = f"{metric} of {', '.join(mechanisms)} for {dataset} at eps0 = {listed}"
-                raise NoEvidenceError(f"the config's {self.name} experiments have no {what}")
+                missing = f"{selection.metric} of {', '.join(mechanisms)} for {dataset} at eps0 = {listed}"
+                raise NoEvidenceError(f"the config's {self.name} experiments have no {missing}")
             parts.append(part)
-        rows = pd.concat(parts)
-        for axis, end in _ENDS[ends]:
-            rows = rows[rows[axis] == rows.groupby(["dataset", "rule"])[axis].transform(end)]
+        return _only_ends(pd.concat(parts), selection.ends)
+
+
+def _only_ends(rows: pd.DataFrame, ends: Ends) -> pd.DataFrame:
+    """The rows at these ends of their dataset and rule."""
+    if ends is Ends.CORNER:
+        largest_eps0 = rows.groupby(["dataset", "rule"])["eps0"].transform("max")
+        rows = rows[rows["eps0"] == largest_eps0]
+    if ends is Ends.ALL:
         return rows
+    n_of_series = rows.groupby(["dataset", "rule"])["n"]
+    n = n_of_series.transform("max") if ends is Ends.LARGE_N else n_of_series.transform("min")
+    return rows[rows["n"] == n]
 
 
 def read_evidence(
@@ -98,11 +123,14 @@ def read_evidence(
     """
     printed = printed_numbers(read_values(values), pd.read_csv(cited_bounds))
     runs = read_trials(trials)
-    own = runs[runs["eps"] >= runs["eps0"]]
-    common = printed, frozenset(zip(own["eps"], own["delta"], strict=True)), sensitivity, boxes
+    papers = runs[runs["eps"] >= runs["eps0"]]
+    calibrations = frozenset(zip(papers["eps"], papers["delta"], strict=True))
     published = pd.concat([runs, *map(_read_estimates, estimates)], ignore_index=True)
     exact = pd.concat(map(_read_parity, parity), ignore_index=True)
-    return Reading(PUBLISHED, published, *common), Reading(EXACT, exact, *common)
+    return (
+        Reading(PUBLISHED, published, printed, calibrations, sensitivity, boxes),
+        Reading(EXACT, exact, printed, calibrations, sensitivity, boxes),
+    )
 
 
 def printed_numbers(values: pd.DataFrame, cited_bounds: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -127,9 +155,10 @@ def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
     columns = [*_POINT, "experiment", "mechanism", "repetition", "value"]
     frames = [read_parquet(path, columns=columns) for path in paths]
     parts = [part for frame in frames for _, part in frame.groupby("experiment", observed=True)]
-    found = pd.concat([paired(part.assign(rule=""), ["mechanism"]) for part in parts], ignore_index=True)
-    found = found.loc[found[INV].map(len).sort_values(kind="stable").index]
-    return found.drop_duplicates(SETTING, keep="last", ignore_index=True)
+    samples = [paired(part.assign(rule=""), ["mechanism"]) for part in parts]
+    settings = pd.concat(samples, ignore_index=True)
+    by_length = settings[INV].map(len).sort_values(kind="stable").index
+    return settings.loc[by_length].drop_duplicates(SETTING, keep="last", ignore_index=True)
 
 
 def _read_parity(path: Path) -> pd.DataFrame:
@@ -139,8 +168,8 @@ def _read_parity(path: Path) -> pd.DataFrame:
     for n in read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
         rows = [("bound", "==", "upper"), ("n", "==", n)]
         frame = read_parquet(path, columns=columns, filters=rows).rename(columns={"delta_rule": "rule"})
-        found = paired(frame, ["mechanism", "estimator"])
-        settings.append(found.rename(columns=_PARITY_NAMES))
+        samples = paired(frame, ["mechanism", "estimator"])
+        settings.append(samples.rename(columns=_PARITY_NAMES))
     return pd.concat(settings, ignore_index=True)
 
 

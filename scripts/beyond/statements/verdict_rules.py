@@ -46,24 +46,37 @@ class Comparisons:
         ``holds`` if every sign is +1; ``mostly holds`` if at least `MOSTLY_FOR` of them are and at most
         `MOSTLY_AGAINST` are -1; else ``fails`` if one is -1, and ``not settled`` if none is.
         """
-        if not (size := len(self.signs)):
+        number = len(self.signs)
+        if number == 0:
             raise ValueError("a verdict needs at least one comparison")
-        shown, against = np.sum(self.signs > 0), np.sum(self.signs < 0)
-        if shown == size:
+        number_for = np.sum(self.signs > 0)
+        number_against = np.sum(self.signs < 0)
+        if number_for == number:
             return HOLDS
-        if shown >= MOSTLY_FOR * size and against <= MOSTLY_AGAINST * size:
+        if number_for >= MOSTLY_FOR * number and number_against <= MOSTLY_AGAINST * number:
             return MOSTLY
-        return FAILS if against else UNSETTLED
+        return FAILS if number_against > 0 else UNSETTLED
 
     @property
     def statistic(self) -> str:
         """'true in 17, false in 3 of 20 cases; ratio of a to b 0.5 to 2'; of a single comparison 'true'."""
-        cases = {"true": self.signs > 0, "false": self.signs < 0, "undecided": self.signs == 0}
-        shown = {word: int(of.sum()) for word, of in cases.items() if of.any()}
-        counts = f"{', '.join(f'{word} in {of}' for word, of in shown.items())} of {len(self.signs)} cases"
-        counts = counts if len(self.signs) > 1 else next(iter(shown))
+        outcome = self._counts_in_words()
         numbers = np.ravel(self.numbers)
-        return f"{counts}; {self.unit} {span(numbers, partial(plain, digits=3))}" if numbers.size else counts
+        if numbers.size == 0:
+            return outcome
+        return f"{outcome}; {self.unit} {span(numbers, partial(plain, digits=3))}"
+
+    def _counts_in_words(self) -> str:
+        """'true in 17, false in 3 of 20 cases'; of a single comparison 'true'."""
+        words = {1: "true", -1: "false", 0: "undecided"}
+        if len(self.signs) == 1:
+            return words[int(np.sign(self.signs[0]))]
+        counts = []
+        for sign, word in words.items():
+            number = np.count_nonzero(np.sign(self.signs) == sign)
+            if number > 0:
+                counts.append(f"{word} in {number}")
+        return f"{', '.join(counts)} of {len(self.signs)} cases"
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,8 @@ class Estimate:
 
     def __sub__(self, other: "Estimate") -> "Estimate":
         """Difference from an independent estimate, degrees of freedom after Welch and Satterthwaite."""
-        first, second = self.error**2, other.error**2
+        first = self.error**2
+        second = other.error**2
         total = first + second
         if total == 0:
             return Estimate(self.value - other.value, 0.0, min(self.freedom, other.freedom))
@@ -129,13 +143,15 @@ def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
 
 def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike) -> Signs:
     """Signs from one-sided p-values for the claim and for its contrary, half of `LEVEL` each."""
-    shown, against = (corrected(p_values) <= LEVEL / 2 for p_values in (for_it, against_it))
-    return np.subtract(shown, against, dtype=int)
+    is_shown = corrected(for_it) <= LEVEL / 2
+    is_contrary = corrected(against_it) <= LEVEL / 2
+    return np.subtract(is_shown, is_contrary, dtype=int)
 
 
 def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0) -> Signs:
     """+1 where the true number is below ``threshold``, -1 where above."""
-    below, above = zip(*((each.below(threshold), each.above(threshold)) for each in estimates), strict=True)
+    below = [estimate.below(threshold) for estimate in estimates]
+    above = [estimate.above(threshold) for estimate in estimates]
     return two_sided_signs(below, above)
 
 
@@ -147,9 +163,9 @@ def signs_within(log_ratios: Sequence[Estimate], factor: float) -> Signs:
     return two_sided_signs(inside, outside)
 
 
-def yes_or_no(shown: npt.ArrayLike) -> Signs:
+def yes_or_no(is_so: npt.ArrayLike) -> Signs:
     """+1 where something is so, -1 where it is not: comparisons that leave nothing open."""
-    return np.where(shown, 1, -1)
+    return np.where(is_so, 1, -1)
 
 
 def weakest(verdicts: Collection[str]) -> str:
@@ -159,10 +175,15 @@ def weakest(verdicts: Collection[str]) -> str:
 
 def combine(published: str, exact: str) -> str:
     """The verdict on a statement from the verdicts of its two readings; the README has the rule."""
-    both = published, exact
-    good = [verdict in (HOLDS, MOSTLY) for verdict in both]
-    if all(good):
-        return weakest(both)
-    if any(good):
-        return UNTESTABLE if UNTESTABLE in both else ONLY_PUBLISHED if good[0] else ONLY_EXACTLY
-    return FAILS if FAILS in both else UNSETTLED if UNSETTLED in both else UNTESTABLE
+    published_holds = published in (HOLDS, MOSTLY)
+    exact_holds = exact in (HOLDS, MOSTLY)
+    verdicts = (published, exact)
+    if published_holds and exact_holds:
+        return weakest(verdicts)
+    if published_holds or exact_holds:
+        if UNTESTABLE in verdicts:
+            return UNTESTABLE
+        return ONLY_PUBLISHED if published_holds else ONLY_EXACTLY
+    if FAILS in verdicts:
+        return FAILS
+    return UNSETTLED if UNSETTLED in verdicts else UNTESTABLE

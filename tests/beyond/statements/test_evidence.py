@@ -11,6 +11,7 @@ from scripts.beyond.statements.evidence import (
     RAW_GAUSSIAN,
     SHUFFLE,
     NoEvidenceError,
+    Selection,
     read_evidence,
 )
 from scripts.shared.printed import OWN
@@ -76,14 +77,16 @@ def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence)
     published, exactly = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
         for metric, cell in METRICS:
-            rows = published.pick(SHUFFLE, INV, GAUSSIAN, metric=metric, budgets={"synthetic": (4,)})
+            rows = published.pick(SHUFFLE, INV, GAUSSIAN, selection=Selection(metric, {"synthetic": (4,)}))
             (row,) = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
     assert published.calibrations == exactly.calibrations == {(2 * 2.0, 1e-30)}
     # single runs are paired over cells
-    (row,) = published.pick(INV, GAUSSIAN, metric="cell_error", budgets={"paris": (2,)}).to_dict("records")
+    (row,) = published.pick(INV, GAUSSIAN, selection=Selection("cell_error", {"paris": (2,)})).to_dict(
+        "records"
+    )
     assert (row["n"], row["k"]) == (11190, 2)
     np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
 
@@ -106,6 +109,6 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
 
 def test_what_is_missing_is_said():
     reading = exact(three(0.1, 0.2))
-    assert len(reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,)})) == 1
+    assert len(reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,)}))) == 1
     with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
-        reading.pick(GAUSSIAN, INV, budgets={"synthetic": (4,), "paris": (4, 6)})
+        reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,), "paris": (4, 6)}))

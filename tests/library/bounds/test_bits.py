@@ -2,14 +2,15 @@
 
 import functools
 import math
-import sys
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from tests.library.printed import add_user, convolved_distributions, hockey_stick
-from tightshuffle.bounds.bits import Bit, _Count, _ln_curvatures, _ln_delta, binary, worst_count
+from tightshuffle.bounds.bit_counts import Bit, BitCounts
+from tightshuffle.bounds.bits import HolderCounts, binary, worst_count
 from tightshuffle.literature import count
 
 
@@ -56,6 +57,24 @@ def test_every_pair_of_bits(p, q):
         assert above - below < 2e-9
 
 
+@pytest.mark.parametrize("users", [3, 60, 300, 340, 1300, 1330, 10**5])
+def test_counts_of_every_size_have_the_delta_of_their_distribution(users):
+    """All users hold the value. Some sizes are next to where counts get another line of integration."""
+    eps0 = 1.0
+    truth, lie = special.expit([eps0, -eps0])
+    eps = np.array([0.0, 0.5, 2.0, 5.0]) * min((truth - lie) / math.sqrt(users * truth * lie), 0.19)
+    total = np.arange(users + 2)
+    others, one_more = stats.binom.pmf(total, users, truth), stats.binom.pmf(total - 1, users, truth)
+    p, q = lie * others + truth * one_more, truth * others + lie * one_more
+    exact = np.log(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
+
+    counts = BitCounts(eps, Bit.flipped(eps0), [eps0, -eps0])
+    numbers = np.stack([np.full(eps.size, users), np.zeros(eps.size, int)])
+    value, error = counts.ln_delta(numbers, np.arange(eps.size))
+    assert np.all(np.abs(value - exact) <= error + 1e-10)
+    assert np.all(error < 1e-8)
+
+
 def random_blocks(seed, number, users_in, other_in, gap_in, most, least):
     """Users, log odds of both bits, eps, first count and width; ranges of users, gap and width are log10."""
     rng = np.random.default_rng(seed)
@@ -70,14 +89,15 @@ def random_blocks(seed, number, users_in, other_in, gap_in, most, least):
 
 
 def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
-    close, place = 0, np.zeros(1, int)
+    close = 0
+    only_eps = np.zeros(1, int)
     for case in random_blocks(3, 60, (1.5, 4.2), (-5, 1), (-1.5, 0.9), 0.98, -2.5):
         users, held, other, eps, first, width = case
-        own, eps = Bit.of(held, other), np.array([eps])
+        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
         m = np.unique(np.linspace(first, first + width, 200).astype(int))
-        value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
+        value, error = counts.ln_delta(np.zeros(m.size, int), m, users - m)
         ends = max(value[0], value[-1])
-        curved, _ = _ln_curvatures(eps, _Count(own, users, (held, other), 0), place, m[:1], m[-1:])
+        curved, _ = counts.ln_curvatures(only_eps, m[:1], m[-1:])
         bound = np.logaddexp(ends, curved[0])
         assert np.max(value - error) <= bound
         close += bool(bound - ends < 0.1 and np.max(value) > ends)
@@ -85,17 +105,18 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
 
 
 def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
-    inside, sharper, place = 0, 0, np.zeros(1, int)
+    inside = sharper = 0
+    only_eps = np.zeros(1, int)
     for case in random_blocks(5, 400, (1.5, 4.2), (-3, 0.5), (-3, 0.5), 0.98, -3):
         users, held, other, eps, first, width = case
-        own, eps = Bit.of(held, other), np.array([eps])
         width = max(2, min(width, int(1 / (1 / (1 + math.exp(-held)) - 1 / (1 + math.exp(-other))))))
         m = np.arange(first, min(first + width, users) + 1)
         if m.size < 3:
             continue
-        value, error = _ln_delta([(m, held), (users - m, other)], eps, own, np.zeros(m.size, int))
+        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
+        value, error = counts.ln_delta(np.zeros(m.size, int), m, users - m)
         ends = max(value[0], value[-1])
-        curved, slid = _ln_curvatures(eps, _Count(own, users, (held, other), 0), place, m[:1], m[-1:])
+        curved, slid = counts.ln_curvatures(only_eps, m[:1], m[-1:])
         assert np.max(value - error) <= np.logaddexp(ends, slid[0])
         inside += bool(np.max(value - error) > ends)
         sharper += bool(slid[0] < curved[0] - 1)
@@ -106,16 +127,18 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
 def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch):
     looked_at = []
 
-    def counted(reports, eps, own, place):
-        looked_at.extend(reports[0][0].tolist())
-        return _ln_delta(reports, eps, own, place)
+    def ln_delta_noted(counts, numbers, points):
+        looked_at.extend(numbers[0].tolist())
+        return ln_delta(counts, numbers, points)
 
-    monkeypatch.setattr(sys.modules[_ln_delta.__module__], "_ln_delta", counted)
+    ln_delta = BitCounts.ln_delta
+    monkeypatch.setattr(BitCounts, "ln_delta", ln_delta_noted)
     odds, eps = (0.02, -0.02), np.array([0.006])
     low, high = worst_count(eps, Bit.of(*odds), 999, odds, goal=4e-4, steeply=True)
-    assert len(looked_at) < 250
+    assert 0 < len(looked_at) < 250
     m = np.arange(1000)
-    value, _ = _ln_delta([(m, odds[0]), (999 - m, odds[1])], eps, Bit.of(*odds), np.zeros(m.size, int))
+    counts = HolderCounts(eps, Bit.of(*odds), 999, odds)
+    value, _ = counts.ln_delta(np.zeros(m.size, int), m, 999 - m)
     assert low <= value.max() <= high <= value.max() + 1e-9
 
 
@@ -124,7 +147,7 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
     u = np.linspace(-1, 1, 20_001)
     for case in random_blocks(4, 40, (2.5, 6), (-5, 0.5), (-1, 0.7), 0.9, -3):
         users, held, other, eps, first, width = case
-        own, (p, q) = Bit.of(held, other), (1 / (1 + math.exp(-odds)) for odds in (held, other))
+        p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
         a = p - math.exp(eps) * q
         theta = math.log1p(math.expm1(eps) / a)
         rates, shapes = [], []
@@ -143,9 +166,9 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
                 known = scale + math.log(np.trapezoid(size * bell, u) / 8)
                 largest[place] = max(largest[place], known)
         truth = float(np.logaddexp(*largest))
-        one = np.zeros(1, int)
+        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
         ends = np.array([first]), np.array([first + width])
-        bound = _ln_curvatures(np.array([eps]), _Count(own, users, (held, other), 0), one, *ends)[0][0]
+        bound = counts.ln_curvatures(np.zeros(1, int), *ends)[0][0]
         assert truth <= bound
         assert bound <= truth + 0.7
 
@@ -159,3 +182,11 @@ def test_a_billion_users_and_eps_from_eps0_on():
     assert np.all((low <= high) & (high - low <= math.log10(1.011)))
     some = count.delta(0.1 * 12.0, n=n, k=2, eps0=12.0, count=[0, n // 2, n - 1], direction="both")
     assert some.max() <= high[0, 2] + 1e-6
+
+
+def test_more_than_a_thousand_eps_have_the_bounds_of_each_alone():
+    eps = np.linspace(0, 0.99, 1101)
+    low, high = binary(eps, n=30, eps0=1.0)
+    for number in (0, 500, 1023, 1024, 1100):
+        alone = binary(eps[number], n=30, eps0=1.0)
+        np.testing.assert_allclose([low[number], high[number]], alone, rtol=1e-12)

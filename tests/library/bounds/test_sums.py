@@ -136,7 +136,7 @@ def test_the_door_passes_everything_on():
     own = make("oue", 4, 4.0)
     for rounds in (1, 3):
         direct = {"n": 900, "randomizer": own, "rounds": rounds, "deletion": True}
-        given = setting | {"n": 1000, "colluding": 100, "rounds": rounds}
+        given = {**setting, "n": 1000, "colluding": 100, "rounds": rounds}
         assert tightshuffle.epsilon(1e-6, **given) == epsilon(-6, **direct)
         logs = log10_delta(np.array([0.1, 0.4]), release="sums", **direct)
         np.testing.assert_allclose(tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9)

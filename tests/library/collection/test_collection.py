@@ -114,14 +114,14 @@ def check_enumerated(seed, number, k=None):
     return np.array(ratios)
 
 
-@pytest.mark.parametrize(("seed", "number", "k", "ratio"), [(1, 80, None, 1.1), (3, 80, 2, 1.01)])
+@pytest.mark.parametrize(("seed", "number", "k", "ratio"), [(1, 40, None, 1.1), (3, 80, 2, 1.01)])
 def test_no_dataset_is_outside_the_bounds(seed, number, k, ratio):
     assert np.median(check_enumerated(seed, number, k)) < ratio  # the bounds say something
 
 
 @pytest.mark.slow
-def test_no_dataset_of_two_thousand_settings_is_outside_the_bounds():
-    check_enumerated(2, 2000)
+def test_no_dataset_of_a_thousand_settings_is_outside_the_bounds():
+    check_enumerated(2, 1000)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,8 @@ def test_gains_are_known_to_their_ulps(eps0):
     eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
     with mpmath.workdps(50):
         for k in (2, 1000):
-            found, allowed = bounds._uniform_gains(Collection(k, (group,)), eps, group), bounds._ulps(group)
+            found = bounds.uniform_gains(Collection(k, (group,)), eps, group)
+            allowed = bounds.ulps_of_gains(group)
             for row, e in zip(found, eps.tolist(), strict=True):
                 p, q = krr(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
                 grown = mpmath.exp(e)
@@ -396,9 +397,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     assert np.all(lower <= worst * (1 + 1e-12))
     if k == 3:  # all other users hold the third value in both rounds
         exact = deltas(*(each[-1] for each in pairs))
-        together = np.exp(rounds._lower_rounds("0", False).ln_delta(eps))
-        assert np.all(together <= exact * (1 + 1e-12))
-        assert np.all(together[:3] > 0.9 * exact[:3])
+        assert np.all(lower[:3] > 0.9 * exact[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():

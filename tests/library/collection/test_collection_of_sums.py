@@ -130,7 +130,7 @@ def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
     for rounds in (1, 3):
         given = {"randomizer": randomizer, "release": "sums", "deletion": deletion, "k": 3}
         collection = Collection(groups=groups, rounds=rounds, **given)
-        given |= {"n": 1000, "eps0": eps0, "rounds": rounds}
+        given.update(n=1000, eps0=eps0, rounds=rounds)
         assert collection.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **given)
         eps = np.array([[0.1], [0.4]])
         np.testing.assert_allclose(collection.log10_delta(eps), tightshuffle.upper(eps, log10=True, **given))

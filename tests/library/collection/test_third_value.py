@@ -10,6 +10,7 @@ from tests.library.bounds.enumeration import add
 from tightshuffle import Collection, Group
 from tightshuffle.collection import bounds, third_value
 from tightshuffle.collection.cover import Cover
+from tightshuffle.krr import lie_probability, truth_probability
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ def test_ratios_of_binomial_probabilities(n, share):
     deviations = np.array([-8, -5, -3, -2, -1, -0.5, 0, 1, 3])
     m = np.clip(np.floor(n * share + deviations * math.sqrt(n * share)), 1, n)
     exact = (n - m + 1) / m * share / (1 - share)
-    found = third_value._probability_ratio(Cover.from_numbers([(n, share)]), m)
+    found = third_value.probability_ratio(Cover.from_numbers([(n, share)]), m)
     some = np.isfinite(found)
     np.testing.assert_allclose(found[some], exact[some], rtol=1e-8)
     assert some.sum() >= 3
@@ -31,22 +32,19 @@ def test_ratios_of_binomial_probabilities(n, share):
     [(250, 1000, 2.0, [0.1, 0.3]), (1000, 3, 2.0, [0.05, 0.1]), (300, 10, 1.0, [0.02, 0.1])],
 )
 def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps, monkeypatch):
-    collection, group = Collection(k, (Group("a", n, eps0),)), Group("a", n, eps0)
-    points = np.array(eps)
+    group = Group("a", n, eps0)
+    points, lie = np.array(eps), float(lie_probability(eps0, k))
+    gains = bounds.uniform_gains(Collection(k, (group,)), points, group)
+    cover = Cover.from_numbers([(n - 1, (k - 1) * lie)])
 
     def ln_delta():
-        q = bounds._lie(collection, group)
-        gains, cover = (
-            bounds._uniform_gains(collection, points, group),
-            Cover.from_numbers([(n - 1, (k - 1) * q)]),
-        )
-        return third_value.ln_delta_of_third_value(points, gains, q, k, cover, ulps=200.0)
+        return third_value.ln_delta_of_third_value(points, gains, lie, k, cover, ulps=200.0)
 
-    assert not third_value.few(Cover.from_numbers([(n - 1, (k - 1) * bounds._lie(collection, group))]))
+    assert not third_value.few(cover)
     one_slope = ln_delta()
-    fewer = third_value._ln_probability_of_fewer
+    fewer = third_value.ln_probability_of_fewer
     with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
-        patch.setattr(third_value, "_ln_probability_of_fewer", lambda *given: fewer(*given) + 1)
+        patch.setattr(third_value, "ln_probability_of_fewer", lambda *given: fewer(*given) + 1)
         assert np.any(ln_delta() < one_slope - 1e-9)
     monkeypatch.setattr(third_value, "few", lambda cover: True)
     each = ln_delta()
@@ -59,7 +57,7 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
     """How many reports are x0, x1, or another value but the third: all but the target user's are alike."""
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
     collection, group = Collection(k, (Group("a", n, eps0),)), Group("a", n, eps0)
-    lie, truth = bounds._lie(collection, group), math.exp(eps0) * bounds._lie(collection, group)
+    lie, truth = float(lie_probability(eps0, k)), float(truth_probability(eps0, k))
     chances = [lie, lie, (k - 3) * lie, truth]
     counts = np.indices((n, n, n)).reshape(3, -1)
     counts = counts[:, counts.sum(axis=0) < n]
@@ -76,7 +74,7 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
 
     p, q = distribution(truth, lie), distribution(lie, truth)
     exact = np.array([np.maximum(p - math.exp(e) * q, 0).sum() for e in eps])
-    found = np.exp(bounds._ln_third_value(collection, eps, group))
+    found = 10 ** bounds.log10_third_value(collection, eps, group, width=1e-4)
     assert np.all(found <= exact * (1 + 1e-9))
     assert np.all(found >= exact * (1 - 2e-4))
 
@@ -92,7 +90,7 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
         one = add(one, masses)
     least = np.array([2.0, 6.0, 12.0])
     rows = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))
-    found = third_value._ln_probability_of_fewer(*rows, Cover.from_numbers([(n, share)]), least)
+    found = third_value.ln_probability_of_fewer(*rows, Cover.from_numbers([(n, share)]), least)
     truth = np.log(np.array(exact)[least.astype(int) - 1])
     assert np.all(truth <= found)
     assert np.all(found < truth + 3)

@@ -66,9 +66,9 @@ def test_fft_agrees_with_direct_convolution(monkeypatch):
     points = itertools.product([10**5, 10**7], [0.1, 0.5], [0.0, 0.02, 0.1], ["exact", "published"])
     for n, share, eps, form in points:
         setting = {"n": n, "k": 15, "eps0": 4.0, "count": int(n * share), "form": form}
-        monkeypatch.setattr(accountant, "_DIRECT", np.inf)
+        monkeypatch.setattr(accountant, "DIRECT_PRODUCTS", np.inf)
         direct = delta(eps, **setting)
-        monkeypatch.setattr(accountant, "_DIRECT", 0)
+        monkeypatch.setattr(accountant, "DIRECT_PRODUCTS", 0)
         if direct > -300:
             assert delta(eps, **setting) == pytest.approx(direct, abs=RELATIVE / math.log(10))
 

@@ -70,7 +70,7 @@ def test_log_aliasing_at_every_length(values, probabilities, n, part):
     bounds = contour.log_aliasing(points, np.array([tau]))[0]
     with mp.workdps(30):
         scale = log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta)) + (mp.mpf(theta) * tau) ** 2 / 2
-        for length, bound in zip(contour._LENGTHS[:10] * sigma, bounds, strict=False):
+        for length, bound in zip(contour.LENGTHS[:10] * sigma, bounds, strict=False):
             total = mp.mpf(0)
             for m in (-3, -2, -1, 1, 2, 3):
                 alias = smoothed(values, probabilities, n, mp.mpf(tau), mp.mpf(m * length))
@@ -100,7 +100,7 @@ def test_skipping(values, probabilities, n, threshold):
     points = tilted(values, probabilities, n)
     theta, h = points.theta[0], 0.05 / points.sigma[0]
     last = np.array([4000.0])
-    distance, half = contour._windows(points, np.array([h]), last, np.array([threshold]))
+    distance, half = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
     if half[0] >= last[0] * h:
         assert n < 100, "no pair of values leaves windows"
         return
@@ -143,7 +143,7 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(values, probabilit
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
     tau, h = 0.01 / theta, step / sigma
     given = np.array([tau, h, last, 1.0, last * h * (1 + 1e-9), 1.0])[:, None]
-    sums, errors = contour._sum_nodes(points, *given)
+    sums, errors = contour.sum_nodes(points, *given)
     with mp.workdps(40):
         at = mp.mpf(theta)
         scale = log_power(values, probabilities, parts, at)
@@ -164,7 +164,7 @@ def test_no_node_is_lost_by_rounding():
     last = np.arange(1.0, 60)
     many = points.rows(np.zeros(len(last), int))
     h = 0.1 / many.sigma
-    _, half = contour._windows(many, h, last, np.full(len(last), 1e3))
+    _, half = contour.angle_windows(many, h, last, np.full(len(last), 1e3))
     assert np.any(np.floor(last * h / h) < last)
     np.testing.assert_array_equal(np.minimum(np.floor(half / h), last), last)
 
@@ -222,13 +222,13 @@ def together(values, probabilities, n):
 
 def numbers_of_points(monkeypatch):
     """How many points each box is summed for from now on."""
-    sizes, sum_box = [], box._sum_box
+    sizes, sum_box = [], box.sum_box
 
     def counted(points, ranges):
         sizes.append(len(points))
         return sum_box(points, ranges)
 
-    monkeypatch.setattr(box, "_sum_box", counted)
+    monkeypatch.setattr(box, "sum_box", counted)
     return sizes
 
 
@@ -250,7 +250,7 @@ APART = [[1.0, -down] for down in (0.01, 0.5, 0.6, 0.7, 0.8)], [2.0**-10, 1 - 2.
 @pytest.mark.parametrize("alike", [ALIKE, APART])
 @pytest.mark.parametrize("unlikely", [0.5, 2.0, 42.0])
 def test_one_box_for_all_points_with_the_same_probabilities(unlikely, alike, monkeypatch):
-    monkeypatch.setattr(box, "_TERMS", 64)  # several chunks
+    monkeypatch.setattr(box, "TERMS", 64)  # several chunks
     sizes = numbers_of_points(monkeypatch)
     points = together(*alike)
     bounds = box.sum_boxes(points, box.boxes(points, np.full(len(points), unlikely)))
@@ -264,7 +264,7 @@ def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(mon
     sizes = numbers_of_points(monkeypatch)
     points = together(*ALIKE)
     ranges = box.boxes(points, np.full(len(points), 42.0))
-    for limits in ({"_TOGETHER": 0}, {"_CALL": -(10**9)}):
+    for limits in ({"MOST_TOGETHER": 0}, {"COST_OF_BOX": -(10**9)}):
         sizes.clear()
         with monkeypatch.context() as patch:
             for name, value in limits.items():
@@ -278,11 +278,11 @@ def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(mon
 def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
     """The last point needs 23 of 50 copies of a value with probability 2^-53, the first point one of them."""
     values, probabilities, n = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]], [2.0**-53, 1 - 2.0**-53], 50
-    monkeypatch.setattr(box, "_CALL", 10**9)
+    monkeypatch.setattr(box, "COST_OF_BOX", 10**9)
     sizes = numbers_of_points(monkeypatch)
     points = together(values, probabilities, n)
     ranges = box.boxes(points, np.full(3, 42.0))
-    assert len(box._alike(points, ranges)) == 1
+    assert len(box.alike_points(points, ranges)) == 1
     low, high = box.sum_boxes(points, ranges)
     assert sizes[0] == 3
     assert len(sizes) > 1
@@ -290,20 +290,20 @@ def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alon
         assert lower <= exact_log(row, probabilities, n) <= upper <= lower + 1e-9
 
 
-NO_BOX = {"_FEW_COMBINATIONS": 0, "_SOME_COMBINATIONS": 0, "_MOST_COMBINATIONS": 0}
+NO_BOX = {"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "MOST_COMBINATIONS": 0}
 
 
 @pytest.mark.parametrize(
     ("of_bracket", "of_contour"),
     [
         (NO_BOX, {}),  # contour integrals only
-        ({"_FEW_COMBINATIONS": 0, "_ATTEMPTS": 1}, {}),  # one integral, then a box
+        ({"FEW_COMBINATIONS": 0, "ATTEMPTS": 1}, {}),  # one integral, then a box
         # one integral, then the largest boxes
-        ({"_FEW_COMBINATIONS": 0, "_SOME_COMBINATIONS": 0, "_ATTEMPTS": 1}, {}),
-        (NO_BOX, {"_MOST_NODES": 30}),  # too few nodes: Chernoff
-        (NO_BOX, {"_BATCH": 64, "_TERMS": 8}),  # many batches
-        ({"_MOST_COUNTED": 2}, {}),  # no box may hold so many users
-        (NO_BOX, {"_PAIRED": 2}),  # one pair of values only
+        ({"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "ATTEMPTS": 1}, {}),
+        (NO_BOX, {"MOST_NODES": 30}),  # too few nodes: Chernoff
+        (NO_BOX, {"BATCH": 64, "TERMS": 8}),  # many batches
+        ({"MOST_COUNTED": 2}, {}),  # no box may hold so many users
+        (NO_BOX, {"PAIRED": 2}),  # one pair of values only
     ],
 )
 def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
@@ -313,7 +313,7 @@ def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
     for values, probabilities, n in [*SMALL, *LAWS[:2], LAWS[3], LAWS[6]]:
         low, high = log_positive_part(values, probabilities, n)
         assert low <= exact_log(values, probabilities, n) <= high, (values, probabilities, n)
-        if "_MOST_NODES" not in of_contour:
+        if "MOST_NODES" not in of_contour:
             assert high - low <= math.log1p(1e-4)
 
 

@@ -85,11 +85,11 @@ def test_a_tilt_reaches_any_depth():
 
 @pytest.mark.parametrize("bins", [2**14, 7])
 def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
-    """The transform is cut to where the sum nearly always is; what is outside weighs at most _WRAPPED."""
-    monkeypatch.setattr(loss_grid, "_BINS", bins)  # few bins: each counts where it weighs most
+    """The transform is cut to where the sum nearly always is; what is outside weighs at most WRAPPED."""
+    monkeypatch.setattr(loss_grid, "BINS", bins)  # few bins: each counts where it weighs most
     rng = np.random.default_rng(3)
     parts = [(rng.dirichlet(np.full(40, 0.2)), 9), (rng.dirichlet(np.full(5, 1.0)), 70)]
-    first, composed, noise = loss_grid._convolve(parts)
+    first, composed, noise = loss_grid.convolve(parts)
     whole = np.ones(1)
     for masses, times in parts:
         for _ in range(times):
@@ -97,14 +97,14 @@ def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
     inside = whole[first : first + composed.size].copy()
     assert np.linalg.norm(composed[: inside.size] - inside) <= noise < 1e-12
     whole[first : first + composed.size] = 0
-    assert whole.sum() <= loss_grid._WRAPPED
+    assert whole.sum() <= loss_grid.WRAPPED
 
 
 @pytest.mark.parametrize("times", [1, 100, 10_000, 200_000])
 def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
     probabilities = np.array([0.5, *[0.0] * 21, 0.5])
     deviation = 11 * math.sqrt(times)
-    _, composed, _ = loss_grid._convolve([(probabilities, times)])
+    _, composed, _ = loss_grid.convolve([(probabilities, times)])
     # A normal variable is within 9 deviations but for 1e-18, Chernoff's best bound within 9.2.
     assert composed.size <= min(22 * times + 1, 20 * deviation)
     assert composed.sum() == pytest.approx(1, abs=1e-12)

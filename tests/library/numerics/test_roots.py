@@ -1,5 +1,7 @@
 """The least whole number, against trying every one."""
 
+import math
+
 import pytest
 
 from tightshuffle.numerics.roots import least_whole
@@ -17,3 +19,16 @@ def test_the_least_whole_number(zero, guess):
     wanted = next((n for n in range(3, 1001) if zero - n <= 0), None)
     assert least_whole(function, guess=guess, least=3, most=1000) == wanted
     assert len(calls) < 60
+
+
+@pytest.mark.parametrize(("zero", "guess"), [(5712.3, 5709), (421.4, 357), (6458.3, 5577), (1e9, 1.1e9)])
+def test_a_good_guess_takes_few_evaluations(zero, guess):
+    calls = []
+
+    def ln_surplus(n):
+        calls.append(n)
+        return 8 * math.log(zero / n) + 1e-3
+
+    found = least_whole(ln_surplus, guess=guess, least=1, most=10**12)
+    assert len(calls) <= 8
+    assert ln_surplus(found) <= 0 < ln_surplus(found - 1)

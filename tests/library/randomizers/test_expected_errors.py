@@ -27,7 +27,7 @@ def within(values, mean, level=4):
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
 def test_errors_of_every_randomizer(name):
     """Each user's report drawn from the full matrix; every value of a normal error of this variance."""
-    n, repetitions, rng = 100_000, 400, np.random.default_rng(20261122)
+    n, repetitions, rng = 100_000, 200, np.random.default_rng(20261122)
     randomizer, supports = parse(name, k=len(SHARES), eps0=1.5), supports_of(name, len(SHARES))
     matrix = matrix_of(name, len(SHARES), 1.5)
     users = zip((SHARES * n).astype(int), matrix.T, strict=True)

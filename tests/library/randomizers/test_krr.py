@@ -32,7 +32,7 @@ def test_projection_of_many_values_is_that_by_a_sort(spread, monkeypatch):
     points[0] = np.round(points[0], 3)  # with many equal values
     points[1, 0] = 1 / 4000
     unsorted = project_to_simplex(points)
-    monkeypatch.setattr(module, "_SORTED", 4000)
+    monkeypatch.setattr(module, "MOST_SORTED", 4000)
     np.testing.assert_allclose(unsorted, project_to_simplex(points), rtol=0, atol=1e-15)
     np.testing.assert_allclose(unsorted.sum(axis=-1), 1, atol=1e-12)
 

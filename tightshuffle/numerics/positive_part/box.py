@@ -21,9 +21,10 @@ from tightshuffle.numerics.positive_part.tilt import (
 from tightshuffle.side import Side
 
 _NEWTON = 12  # Newton's steps to the counts at the edge of a box; the bounds hold for a box of any size
-_TOGETHER = 10**5  # combinations in a box of several points, at most
-_CALL, _PROBABILITY = 10**5, 30  # cost of a box and of one of its probabilities, if a term of a sum costs 1
-_TERMS = 2**14  # about how many terms of sums are computed at once: they fit into a cache
+MOST_TOGETHER = 10**5  # combinations in a box of several points, at most
+COST_OF_BOX = 10**5  # if a term of a sum costs 1
+_COST_OF_PROBABILITY = 30  # of one of a box's probabilities, in the same unit
+TERMS = 2**14  # about how many terms of sums are computed at once: they fit into a cache
 # log of the least probability, over the largest, that counts as it is. A smaller one would lose digits as a
 # float: upper bounds take this one for it, and lower bounds 0.
 _LEAST_LOG = -690.0
@@ -102,10 +103,10 @@ def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     points are summed over one box, which holds the boxes of all of them.
     """
     low, high = np.empty((2, len(points)))
-    waiting = _alike(points, ranges)
+    waiting = alike_points(points, ranges)
     while waiting:
         rows = waiting.pop()
-        bounds = None if _is_split(ranges.rows(rows)) else _sum_box(points.rows(rows), ranges.rows(rows))
+        bounds = None if _is_split(ranges.rows(rows)) else sum_box(points.rows(rows), ranges.rows(rows))
         if bounds is None:
             waiting += _halves(rows)
         else:
@@ -113,7 +114,7 @@ def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _alike(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
+def alike_points(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
     """Groups of points with the same number of copies and the same probabilities of values: their indices."""
     keys = np.column_stack([points.n.sum(axis=1), ranges.log_p, ranges.excess])
     group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
@@ -127,14 +128,14 @@ def _is_split(ranges: Boxes) -> bool:
         return False
     combinations, cost = _size(ranges)
     costs_of_halves = [_size(ranges.rows(rows))[1] for rows in _halves(np.arange(len(ranges.g)))]
-    return combinations > _TOGETHER or cost > sum(costs_of_halves)
+    return combinations > MOST_TOGETHER or cost > sum(costs_of_halves)
 
 
 def _size(ranges: Boxes) -> tuple[float, float]:
     """How many combinations one box for all these points has, and how long it takes, in terms of its sums."""
     with np.errstate(over="ignore"):  # of hundreds of values
         combinations = float(np.prod(ranges.last.max(axis=0) - ranges.first.min(axis=0) + 1))
-    return combinations, _CALL + (_PROBABILITY + len(ranges.g)) * combinations
+    return combinations, COST_OF_BOX + (_COST_OF_PROBABILITY + len(ranges.g)) * combinations
 
 
 def _halves(rows: Integers) -> list[Integers]:
@@ -143,11 +144,11 @@ def _halves(rows: Integers) -> list[Integers]:
     return [rows[:middle], rows[middle:]]
 
 
-def _sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
+def sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over one box.
 
     The ``points`` have the same number of copies and the same probabilities, only their values differ (see
-    `_alike`). The one box holds all the boxes ``ranges`` of the points.
+    `alike_points`). The one box holds all the boxes ``ranges`` of the points.
 
     None if there are several points and one of them depends on combinations so unlikely that as floats they
     vanish beside the likeliest combination, which may be one that another point needs. Smaller groups of
@@ -233,7 +234,7 @@ def _positive_sums(g: Floats, counts: Floats, weights: Floats) -> Floats:
     (combinations,).
     """
     sums = np.empty(len(g))
-    chunk = 1 + _TERMS // counts.shape[1]
+    chunk = 1 + TERMS // counts.shape[1]
     for start in range(0, len(g), chunk):
         terms = g[start : start + chunk] @ counts
         np.maximum(terms, 0.0, out=terms)

@@ -13,15 +13,15 @@ from tightshuffle.side import Side
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_COPIES = 1e12  # the largest n that is accepted
-_ATTEMPTS = 8  # contour integrals of one point, at most
+ATTEMPTS = 8  # contour integrals of one point, at most
 _COARSE = 0.1  # width of the bracket that rules out most of a group
 _NEGLIGIBLE = 0.01  # of the width: what all points together may add that do not count in a sum
 _UNLIKELY = 42.0  # -log of the probability beyond which counts of a value are left out: about 6e-19
 # Up to so many combinations of values are summed one by one:
-_FEW_COMBINATIONS = 4_000  # before any contour integral,
-_SOME_COMBINATIONS = 5 * 10**4  # after one contour integral whose bracket is too wide,
-_MOST_COMBINATIONS = 2 * 10**6  # after all contour integrals
-_MOST_COUNTED = 4_000  # copies without the likeliest value, in such a combination
+FEW_COMBINATIONS = 4_000  # before any contour integral,
+SOME_COMBINATIONS = 5 * 10**4  # after one contour integral whose bracket is too wide,
+MOST_COMBINATIONS = 2 * 10**6  # after all contour integrals
+MOST_COUNTED = 4_000  # copies without the likeliest value, in such a combination
 
 
 def log_positive_part(
@@ -187,7 +187,7 @@ def _summands(
     # Of the largest summand: what all summands that do not count share evenly.
     log_negligible = math.log(_NEGLIGIBLE * width) - np.log(np.bincount(sums)[sums])
     done = np.zeros(len(points), bool)
-    for likely in (points.base + _log_bell(points), low):
+    for likely in (points.base + log_bell(points), low):
         largest = np.full(sums.max() + 1, -np.inf)
         np.maximum.at(largest, sums, likely + log_factors)
         rows = np.flatnonzero(~done & (log_most > largest[sums] + log_negligible))
@@ -197,7 +197,7 @@ def _summands(
     return low, high
 
 
-def _log_bell(points: TiltedPoints) -> Floats:
+def log_bell(points: TiltedPoints) -> Floats:
     """About log(E[S_+] / M(theta)^n), (points,), if S is about Gaussian under the tilt."""
     return -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
 
@@ -208,22 +208,22 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
     By boxes of few combinations, then contour integrals, then larger boxes.
     """
     search = _Search(points, width)
-    is_summed = search.sum_boxes(np.ones(len(points), bool), _FEW_COMBINATIONS, _UNLIKELY)
+    is_summed = search.sum_boxes(np.ones(len(points), bool), FEW_COMBINATIONS, _UNLIKELY)
     remaining = np.flatnonzero(~is_summed)
 
     # A contour integral's bracket has a relative width of about 1.5 (theta tau)^2.
     tau = math.sqrt(width / 2) / points.theta
-    guess = _log_bell(points)
+    guess = log_bell(points)
     excess_before = np.full(len(points), np.inf)
 
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(ATTEMPTS):
         if not remaining.size:
             break
         new_low, new_high = contour(points.rows(remaining), tau[remaining], guess[remaining], width)
         search.narrow(remaining, new_low, new_high)
         guess[remaining] = np.minimum(guess[remaining], search.high[remaining] - points.base[remaining])
         if attempt == 0:
-            search.sum_boxes(~is_summed & (search.excess() > 1), _SOME_COMBINATIONS, search.depth())
+            search.sum_boxes(~is_summed & (search.excess() > 1), SOME_COMBINATIONS, search.depth())
 
         still_wide = search.excess()[remaining] > 1
         rows = remaining[still_wide]
@@ -237,7 +237,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         has_improved = (excess < 0.8 * excess_before[remaining]) | np.isinf(excess)
         excess_before[remaining] = excess
         remaining = remaining[(excess > 1) & has_improved]
-    search.sum_boxes(search.excess() > 1, _MOST_COMBINATIONS, search.depth())
+    search.sum_boxes(search.excess() > 1, MOST_COMBINATIONS, search.depth())
     return search.low, search.high
 
 
@@ -285,7 +285,7 @@ class _Search:
         ranges = boxes(self.points, np.broadcast_to(depth, len(self.points)))
         # Each value beyond eight makes a combination as much longer.
         size = ranges.combinations * max(ranges.g.shape[1] / 8, 1.0)
-        is_small = (size <= most_combinations) & (ranges.last.sum(axis=1) <= _MOST_COUNTED)
+        is_small = (size <= most_combinations) & (ranges.last.sum(axis=1) <= MOST_COUNTED)
         summed = candidates & is_small
         rows = np.flatnonzero(summed)
         if rows.size:

@@ -46,13 +46,13 @@ from tightshuffle.numerics.positive_part.tilt import (
 )
 from tightshuffle.side import Side
 
-_MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
-_PAIRED = 8  # likeliest values, whose pairs are candidates for windows
-_BATCH = 2**20  # about how many nodes are in memory at once
-_TERMS = 2**14  # about how many terms of sums over values are computed at once: they fit into a cache
+MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
+PAIRED = 8  # likeliest values, whose pairs are candidates for windows
+BATCH = 2**20  # about how many nodes are in memory at once
+TERMS = 2**14  # about how many terms of sums over values are computed at once: they fit into a cache
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S. A bound
 # holds for each of them.
-_LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
+LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
 _LEAST_GAP = 1e-150  # between two values: a smaller one leaves no windows, and 2 pi / gap may overflow
 
@@ -68,24 +68,24 @@ def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> t
     log_allowed = guess + math.log(width * 1e-3)
     log_aliases = log_aliasing(points, tau)
     is_long_enough = log_aliases <= log_allowed[:, None]
-    column = np.where(is_long_enough.any(axis=1), is_long_enough.argmax(axis=1), _LENGTHS.size - 1)
-    spacing = 2 * math.pi / (_LENGTHS[column] * points.sigma)
+    column = np.where(is_long_enough.any(axis=1), is_long_enough.argmax(axis=1), LENGTHS.size - 1)
+    spacing = 2 * math.pi / (LENGTHS[column] * points.sigma)
     last_node = _last_node(tau, spacing, log_allowed)
     reach = last_node * spacing
     threshold = 1 - log_allowed - np.log(2 * points.theta)
-    distance, half_width = _windows(points, spacing, last_node, threshold)
+    distance, half_width = angle_windows(points, spacing, last_node, threshold)
     skips = half_width < reach
 
     windows = np.where(skips, np.floor(reach / distance) + 2, 1)
     nodes = np.minimum(windows * (2 * half_width / spacing + 1), last_node + 1)
     sums = np.zeros((2, len(points)))
     errors = np.full((2, len(points)), np.inf)
-    feasible = np.flatnonzero(nodes <= _MOST_NODES)
-    batches = np.floor(np.cumsum(nodes[feasible]) / _BATCH)
+    feasible = np.flatnonzero(nodes <= MOST_NODES)
+    batches = np.floor(np.cumsum(nodes[feasible]) / BATCH)
     for batch in sorted(set(batches.tolist())):
         rows = feasible[batches == batch]
         grid = spacing[rows], last_node[rows], distance[rows], half_width[rows], windows[rows]
-        sums[:, rows], errors[:, rows] = _sum_nodes(points.rows(rows), tau[rows], *grid)
+        sums[:, rows], errors[:, rows] = sum_nodes(points.rows(rows), tau[rows], *grid)
 
     errors += truncation(reach, tau) + np.where(skips, skipping(threshold, points.theta, spacing), 0.0)
     alias = np.exp(log_aliases[np.arange(len(points)), column])
@@ -130,7 +130,7 @@ def smoothing(
 
 
 def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
-    """log of the bound on all aliases (error 2 of the module) for each of `_LENGTHS`; (points, lengths).
+    """log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
 
     ``tau`` (points,): the standard deviation of U. The bound is the least one of all shifts s, in units of
     M(theta)^n e^(theta^2 tau^2 / 2).
@@ -149,7 +149,7 @@ def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
             chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
 
             # Over e^(s L) - 1, (points, lengths, shifts).
-            decay = s[:, None] * _LENGTHS[:, None] * sigma[:, None]
+            decay = s[:, None] * LENGTHS[:, None] * sigma[:, None]
             bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
         bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
     return np.logaddexp(*bounds)
@@ -235,7 +235,7 @@ def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
     return np.ceil(reach / spacing)
 
 
-def _windows(
+def angle_windows(
     points: TiltedPoints, spacing: Floats, last_node: Floats, threshold: Floats
 ) -> tuple[Floats, Floats]:
     """The distance of the windows' centres and half the width of a window, for the best pair of values.
@@ -256,7 +256,7 @@ def _windows(
     zero = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / copies
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     w = np.concatenate([points.weights, zero[:, None]], axis=1)
-    likeliest = np.argsort(-w, axis=1, kind="stable")[:, :_PAIRED]
+    likeliest = np.argsort(-w, axis=1, kind="stable")[:, :PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
 
     # By columns all pairs (i, j) of these values: 2 n w_i w_j sin^2(u gap / 2) <= T in a window.
@@ -304,7 +304,7 @@ def _nodes(
     return np.repeat(point, repeats), np.repeat(start, repeats) + _count_up(size)
 
 
-def _sum_nodes(
+def sum_nodes(
     points: TiltedPoints,
     tau: Floats,
     spacing: Floats,
@@ -320,7 +320,7 @@ def _sum_nodes(
     """
     owner, j = _nodes(spacing, last_node, distance, half_width, windows)
     terms, bells, wrong = np.empty((3, 2, len(j)))
-    chunk = 1 + _TERMS // points.g.shape[1]
+    chunk = 1 + TERMS // points.g.shape[1]
     for start in range(0, len(j), chunk):
         nodes = slice(start, start + chunk)
         of_nodes = _node_terms(points, tau, spacing, owner[nodes], j[nodes])

@@ -1,4 +1,4 @@
-"""Tests of the statements about delta, and of other statements without randomness.
+"""What the statements about delta compare, and other statements without randomness.
 
 On the published reading delta is Theorem 1 as printed. On the exact reading it is delta of the whole
 histogram for the worst dataset, known to lie between the methods `lower` and `upper`: a trend counts
@@ -36,15 +36,15 @@ AXES = ["eps", "eps0", "n", "k"]
 SIGNIFICANTLY = 1.0  # decades: "significantly less", "far from tight", "much higher"
 REPRODUCED = 0.02  # decades, 5 %: the printed formula gives the printed number
 TOO_SMALL, BELOW = "too small, in orders of magnitude, by", "below, in orders of magnitude, by"
-_SHARE = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
+SHARE = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
 _TIGHT = 0.05  # relative difference up to which two deltas are the same
 _ROUNDING = 1e-12  # of sums of some hundred doubles near 1
 _KM_PER_DEGREE = 6371.0 * np.pi / 180
 GENERAL: dict[str, list[Callable[..., Any]]] = {  # the cited bounds for any eps0-LDP randomizer
     "erlingsson": [amplification.erlingsson],
     "balle": [
-        partial(bound, randomizer="generic")
-        for bound in (amplification.balle_hoeffding, amplification.balle_bennett)
+        partial(amplification.balle_hoeffding, randomizer="generic"),
+        partial(amplification.balle_bennett, randomizer="generic"),
     ],
     "feldman": [clones.clones],
 }
@@ -59,100 +59,112 @@ def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
 
 
 @functools.lru_cache(maxsize=4096)
-def as_printed(eps: float, eps0: float, n: int, k: int, share: float = _SHARE) -> float:
+def as_printed(eps: float, eps0: float, n: int, k: int, share: float = SHARE) -> float:
     """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
-    held = min(round(share * n), n - 1)
-    return float(theorem_1_as_printed(eps, n=n, k=k, eps0=eps0, count=held))
+    users_with_x0 = min(round(share * n), n - 1)
+    return float(theorem_1_as_printed(eps, n=n, k=k, eps0=eps0, count=users_with_x0))
 
 
-def _interval(reading: Reading, point: Point, share: float = _SHARE) -> tuple[float, float]:
-    return bracket(*point) if reading.is_exact else (as_printed(*point, share),) * 2
+def _interval(reading: Reading, point: Point, share: float = SHARE) -> tuple[float, float]:
+    """Between which numbers log10 delta lies on this reading: as published it is one number."""
+    if reading.is_exact:
+        return bracket(*point)
+    log10_delta = as_printed(*point, share)
+    return log10_delta, log10_delta
 
 
-def trend(
-    reading: Reading, axis: str, points: Iterable[Point], rising: bool = False, share: float = _SHARE
+def compare_trend(
+    reading: Reading, axis: str, points: Iterable[Point], rising: bool = False, share: float = SHARE
 ) -> Comparisons:
     """Does delta fall (or rise) along ``axis`` between neighbours of ``points``? From 0 to 0 is no step."""
     others = [name for name in AXES if name != axis]
     line = pd.DataFrame(sorted(set(points)), columns=AXES).sort_values([*others, axis])
     line[["low", "high"]] = [_interval(reading, point, share) for point in points_of(line)]
+
     before = line.groupby(others)[["low", "high"]].shift()
-    steps = before["low"].notna() & ((before["high"] > -np.inf) | (line["high"] > -np.inf))
-    (smaller, larger) = (before[steps], line[steps]) if rising else (line[steps], before[steps])
-    shown, against = smaller["high"] < larger["low"], smaller["low"] > larger["high"]
-    return Comparisons(shown.to_numpy(dtype=int) - against.to_numpy(dtype=int))
+    has_neighbour = before["low"].notna()
+    is_step = has_neighbour & ((before["high"] > -np.inf) | (line["high"] > -np.inf))
+    first = before[is_step]
+    second = line[is_step]
+    smaller, larger = (first, second) if rising else (second, first)
+    is_shown = smaller["high"] < larger["low"]
+    is_contrary = smaller["low"] > larger["high"]
+    return Comparisons(is_shown.to_numpy(dtype=int) - is_contrary.to_numpy(dtype=int))
 
 
-def table_iv(reading: Reading, axis: str, rising: bool = False) -> Comparisons:
+def compare_table_iv(reading: Reading, axis: str, rising: bool = False) -> Comparisons:
     """The trend along ``axis`` over the printed settings of Table IV."""
     rows = rows_of(reading, "Table IV")
     if axis != "eps":
         rows = rows[rows["source"].str.contains(f"varying {axis}", regex=False)]
-    return trend(reading, axis, points_of(rows), rising)
+    return compare_trend(reading, axis, points_of(rows), rising)
 
 
-def both_trends(
-    reading: Reading, points: Sequence[Point], rising: str, shares: Sequence[float] = (_SHARE,)
-) -> list[Comparisons]:
-    """Does delta rise along ``rising``, "eps" or "eps0", and fall along the other one?"""
-    return [
-        trend(reading, axis, points, axis == rising, share)
-        for share in (shares if not reading.is_exact else shares[:1])
-        for axis in ("eps", "eps0")
-    ]
-
-
-def zero_exactly_at_zeros(reading: Reading) -> Comparisons:
+def compare_zeros(reading: Reading) -> Comparisons:
     """Is delta 0 at the settings of Table IV printed as 0, and only there?"""
     rows = rows_of(reading, "Table IV")
-    deltas = np.array([_interval(reading, point) for point in points_of(rows)])
-    printed = rows["log10_printed"].to_numpy()
-    return Comparisons(yes_or_no((np.isneginf(deltas) == np.isneginf(printed)[:, None]).all(axis=1)))
+    intervals = np.array([_interval(reading, point) for point in points_of(rows)])
+    is_printed_as_zero = np.isneginf(rows["log10_printed"].to_numpy())
+    agrees = np.isneginf(intervals) == is_printed_as_zero[:, None]
+    return Comparisons(yes_or_no(agrees.all(axis=1)))
 
 
-def least_delta(reading: Reading) -> Comparisons:
+def compare_with_least_delta(reading: Reading) -> Comparisons:
     """Is the formula's delta the smallest one that holds, within 5 %?
 
     Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
     directions, against the whole histogram.
     """
-    points = [point for point in set(points_of(rows_of(reading, "Table IV"))) if point[0] < point[1]]
-    tight = np.array([_of_count(*point, round(_SHARE * point[2]), reading) for point in points])
-    value = tight if reading.is_exact else np.array([as_printed(*point) for point in points])
-    low, high = np.array([bracket(*point) for point in points]).T if reading.is_exact else (tight, tight)
+    printed_points = set(points_of(rows_of(reading, "Table IV")))
+    points = [point for point in printed_points if point[0] < point[1]]
+    tight = np.array([_of_count(*point, round(SHARE * point[2]), reading) for point in points])
+    if reading.is_exact:
+        formula = tight
+        low, high = np.array([bracket(*point) for point in points]).T
+    else:
+        formula = np.array([as_printed(*point) for point in points])
+        low, high = tight, tight
     slack = np.log10(1 + _TIGHT)
-    return Comparisons(yes_or_no((low - slack <= value) & (value <= high + slack)), TOO_SMALL, low - value)
+    is_least = (low - slack <= formula) & (formula <= high + slack)
+    return Comparisons(yes_or_no(is_least), TOO_SMALL, low - formula)
 
 
-def _of_count(eps: float, eps0: float, n: int, k: int, held: int, reading: Reading) -> float:
+def _of_count(eps: float, eps0: float, n: int, k: int, users_with_x0: int, reading: Reading) -> float:
     """log10 of the tight delta of one count; on the exact reading in both directions."""
     direction = "both" if reading.is_exact else "forward"
-    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=held, direction=direction))
+    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=users_with_x0, direction=direction))
 
 
-def worst_cell_protects(reading: Reading, eps: Iterable[float], eps0: float, n: int, k: int) -> Comparisons:
+def compare_worst_cell(reading: Reading, eps: Iterable[float], *, eps0: float, n: int, k: int) -> Comparisons:
     """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
-    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": np.arange(n), "form": reading.name}
-    setting["direction"] = "both" if reading.is_exact else "forward"
-    largest = np.array([np.max(delta_of_count(e, **setting)) for e in eps])
-    leaked = np.array([bracket(e, eps0, n, k)[0] for e in eps])
-    return Comparisons(yes_or_no(leaked <= largest), TOO_SMALL, leaked - largest)
+    direction = "both" if reading.is_exact else "forward"
+    counts = np.arange(n)
+    largest = []
+    leaked = []
+    for eps_of_guarantee in eps:
+        log10_deltas = delta_of_count(
+            eps_of_guarantee, n=n, k=k, eps0=eps0, count=counts, form=reading.name, direction=direction
+        )
+        largest.append(np.max(log10_deltas))
+        leaked.append(bracket(eps_of_guarantee, eps0, n, k)[0])
+    is_guarantee = np.array(leaked) <= np.array(largest)
+    return Comparisons(yes_or_no(is_guarantee), TOO_SMALL, np.subtract(leaked, largest))
 
 
-def varies_with_the_count(reading: Reading, eps: float, eps0: float, n: int, k: int) -> Comparisons:
+def compare_counts(reading: Reading, *, eps: float, eps0: float, n: int, k: int) -> Comparisons:
     """Does delta at the experiments' budget depend on how many hold x0?"""
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     deltas = 10 ** delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
     return Comparisons(yes_or_no([deltas.min() < deltas.max()]), "delta", deltas)
 
 
-def inference_falls(reading: Reading, k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
+def compare_inference(k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
     """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
     p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
     return Comparisons(yes_or_no(np.diff(p, axis=1).ravel() < 0))
 
 
-def equal_privacy(reading: Reading) -> Comparisons:
+def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
     """Does the Gaussian have delta 0, as the shuffle model has at eps = eps0, at every budget of the trials?
 
     Published: for the protocol's sensitivity; exact: for sqrt(2).
@@ -160,67 +172,69 @@ def equal_privacy(reading: Reading) -> Comparisons:
     if not reading.calibrations:
         raise NoEvidenceError("the config has no trials at eps = eps0")
     sensitivity = HISTOGRAM_SENSITIVITY if reading.is_exact else reading.sensitivity
-    deltas = [
-        float(log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity))
-        for eps, delta in sorted(reading.calibrations)
-        for scale in [published_scale(eps, delta, reading.sensitivity)]
-    ]
+    log10_deltas = []
+    for eps, delta in sorted(reading.calibrations):
+        scale = published_scale(eps, delta, reading.sensitivity)
+        log10_deltas.append(float(log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity)))
     unit = f"for sensitivity {sensitivity:.3g}, its true log10 delta is"
-    return Comparisons(yes_or_no(np.isneginf(deltas)), unit, deltas)
+    return Comparisons(yes_or_no(np.isneginf(log10_deltas)), unit, log10_deltas)
 
 
-def local_is_worse(reading: Reading, factor: float) -> Comparisons:
+def compare_local_model(reading: Reading, factor: float) -> Comparisons:
     """Is the local model's expected error more than ``factor`` times the Gaussian's at equal privacy?
 
     Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
     shuffler, against the Gaussian at (eps, delta).
     """
     ratios = []
-    for n, k, eps, delta in {*reading.pick(GAUSSIAN)[["n", "k", "eps", "delta"]].itertuples(index=False)}:
+    settings = reading.pick(GAUSSIAN)[["n", "k", "eps", "delta"]]
+    for n, k, eps, delta in set(settings.itertuples(index=False)):
         scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         ratios.append(float(expected_tv_krr(n, k, eps) / expected_tv_gaussian(n, k, scale)))
-    return Comparisons(
-        yes_or_no(np.array(ratios) > factor), "ratio of the local model to the Gaussian", ratios
-    )
+    is_worse = np.array(ratios) > factor
+    return Comparisons(yes_or_no(is_worse), "ratio of the local model to the Gaussian", ratios)
 
 
-def approximate(reading: Reading) -> Comparisons:
+def compare_eps_with_eps0(reading: Reading) -> Comparisons:
     """Does the shuffle model need a delta above 0, as it does for eps < eps0 only, at every setting?"""
     rows = reading.pick(GAUSSIAN)
     return Comparisons(yes_or_no(rows["eps"] < rows["eps0"]))
 
 
-def unbiased(
-    reading: Reading, histogram: Sequence[int], eps0: Sequence[float], projected: bool
-) -> Comparisons:
+def compare_mean_estimate(histogram: Sequence[int], eps0: Sequence[float], projected: bool) -> Comparisons:
     """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
 
     All k^n reports of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
     """
-    k, truth = len(histogram), np.asarray(histogram) / sum(histogram)
+    k = len(histogram)
+    truth = np.asarray(histogram) / sum(histogram)
     cells = np.repeat(np.arange(k), histogram)
     reports = np.array(list(product(range(k), repeat=cells.size)))
     counts = np.stack([(reports == cell).sum(axis=1) for cell in range(k)], axis=1)
     misses = []
     for budget in eps0:
-        p = np.where(reports == cells, truth_probability(budget, k), lie_probability(budget, k)).prod(axis=1)
+        p = truth_probability(budget, k)
+        q = lie_probability(budget, k)
+        probabilities = np.where(reports == cells, p, q).prod(axis=1)
         estimates = invert(counts / cells.size, budget)
-        estimates = project_to_simplex(estimates) if projected else estimates
-        misses.append(float(np.abs(p @ estimates - truth).max()))
+        if projected:
+            estimates = project_to_simplex(estimates)
+        misses.append(float(np.abs(probabilities @ estimates - truth).max()))
     return Comparisons(yes_or_no(np.array(misses) < _ROUNDING), "off by", misses if projected else ())
 
 
-def area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
+def compare_area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
     """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?"""
     if dataset not in reading.boxes:
         raise NoEvidenceError(f"the config has no dataset {dataset} with a box")
-    south, north, west, east = (reading.boxes[dataset][side] for side in ("south", "north", "west", "east"))
-    tall = (north - south) * _KM_PER_DEGREE
-    wide = (east - west) * _KM_PER_DEGREE * np.cos(np.radians((north + south) / 2))
+    box = reading.boxes[dataset]
+    tall = (box["north"] - box["south"]) * _KM_PER_DEGREE
+    middle = np.radians((box["north"] + box["south"]) / 2)
+    wide = (box["east"] - box["west"]) * _KM_PER_DEGREE * np.cos(middle)
     return Comparisons(yes_or_no(np.round([wide, tall]) == [width, height]), "km:", [wide, tall])
 
 
-def below_the_literature(
+def compare_with_literature(
     reading: Reading, items: Sequence[str], mechanisms: Collection[str], decades: float = SIGNIFICANTLY
 ) -> Comparisons:
     """Is "our delta" of Tables II and 1 at least ``decades`` below the literature's, row by row?
@@ -232,21 +246,27 @@ def below_the_literature(
     rows = rows.dropna(subset="cited")  # nan outside of a theorem's conditions
     if rows.empty:
         raise NoEvidenceError("no cited bound applies at any row")
-    low = high = rows["log10_own"].to_numpy()
+
     if reading.is_exact:
-        low, high = np.array([bracket(*point) for point in points_of(rows, k="k_own")]).T
+        low, high = np.array([bracket(*point) for point in points_of(rows, k="papers_k")]).T
+    else:
+        low = rows["papers_log10_delta"].to_numpy()
+        high = low
     cited = rows["cited"].to_numpy()
-    signs = np.subtract(high < cited - decades, low >= cited - decades, dtype=int)
-    return Comparisons(signs, BELOW, cited - high)
+    is_shown = high < cited - decades
+    is_contrary = low >= cited - decades
+    return Comparisons(np.subtract(is_shown, is_contrary, dtype=int), BELOW, cited - high)
 
 
-def mostly_below_the_literature(reading: Reading, **which: Any) -> Comparisons:
-    """Does `below_the_literature` show it in more than half of the rows?"""
-    rows = below_the_literature(reading, **which)
+def compare_most_of_the_literature(
+    reading: Reading, items: Sequence[str], mechanisms: Collection[str], decades: float = SIGNIFICANTLY
+) -> Comparisons:
+    """Does `compare_with_literature` show it in more than half of the rows?"""
+    rows = compare_with_literature(reading, items, mechanisms, decades)
     return Comparisons(yes_or_no([np.mean(rows.signs > 0) > 0.5]), rows.unit, rows.numbers)
 
 
-def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection[str]) -> Comparisons:
+def compare_cited_bounds(reading: Reading, item: str, best: str, others: Collection[str]) -> Comparisons:
     """Is the bound of ``best`` the smallest of the literature's in every row of the table?
 
     Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), whatever k, like with like.
@@ -254,20 +274,26 @@ def best_of_the_cited(reading: Reading, item: str, best: str, others: Collection
     rows = _literature(reading, item, {best, *others})
     rows["value"] = rows["log10_printed"]
     if reading.is_exact:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", OutsideRange)
-            rows["value"] = [
-                min(bound(make_points(eps, n=int(n), k=2, eps0=eps0)).item() for bound in GENERAL[mechanism])
-                for eps, n, eps0, mechanism in rows[["eps", "n", "eps0", "mechanism"]].to_numpy()
-            ]
-    first, rivals = rows[rows["mechanism"] == best], rows[rows["mechanism"].isin(list(others))]
+        rows["value"] = _general_bounds(rows)
+    first = rows[rows["mechanism"] == best]
+    rivals = rows[rows["mechanism"].isin(list(others))]
     pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(subset="value_rival")
-    return Comparisons(
-        yes_or_no(pairs["value"] < pairs["value_rival"]), BELOW, pairs["value_rival"] - pairs["value"]
-    )
+    is_best = pairs["value"] < pairs["value_rival"]
+    return Comparisons(yes_or_no(is_best), BELOW, pairs["value_rival"] - pairs["value"])
 
 
-def sound(reading: Reading, item: str) -> Comparisons:
+def _general_bounds(rows: pd.DataFrame) -> list[float]:
+    """log10 of the smallest of the mechanism's `GENERAL` bounds in each row; nan where none applies."""
+    smallest = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OutsideRange)
+        for eps, n, eps0, mechanism in rows[["eps", "n", "eps0", "mechanism"]].to_numpy():
+            point = make_points(eps, n=int(n), k=2, eps0=eps0)
+            smallest.append(min(bound(point).item() for bound in GENERAL[mechanism]))
+    return smallest
+
+
+def compare_printed_with_true(reading: Reading, item: str) -> Comparisons:
     """Is the printed delta at least the true one, row by row?
 
     The true one is that of the same count, on the exact reading that of the whole histogram. Only rows whose
@@ -279,10 +305,13 @@ def sound(reading: Reading, item: str) -> Comparisons:
     rows = rows[np.abs(formula - rows["log10_printed"]) <= REPRODUCED]
     if rows.empty:
         raise NoEvidenceError(f"{item} has no row that the printed formula gives")
-    true = [
-        bracket(*point)[0] if reading.is_exact else _of_count(*point, int(held), reading)
-        for point, held in zip(points_of(rows), rows["count"], strict=True)
-    ]
+
+    true = []
+    for point, users_with_x0 in zip(points_of(rows), rows["count"], strict=True):
+        if reading.is_exact:
+            true.append(bracket(*point)[0])
+        else:
+            true.append(_of_count(*point, int(users_with_x0), reading))
     printed = rows["log10_printed"].to_numpy()
     return Comparisons(yes_or_no(true <= printed), TOO_SMALL, true - printed)
 
@@ -290,9 +319,9 @@ def sound(reading: Reading, item: str) -> Comparisons:
 def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:
     """The rows of the given mechanisms, with k and log10 delta of this paper's row of the same n and eps."""
     rows = rows_of(reading, item)
-    own = rows[rows["mechanism"] == OWN][["n", "eps", "k", "log10_printed"]]
-    own = own.rename(columns={"k": "k_own", "log10_printed": "log10_own"})
-    return rows[rows["mechanism"].isin(list(mechanisms))].merge(own, on=["n", "eps"])
+    papers = rows[rows["mechanism"] == OWN][["n", "eps", "k", "log10_printed"]]
+    papers = papers.rename(columns={"k": "papers_k", "log10_printed": "papers_log10_delta"})
+    return rows[rows["mechanism"].isin(list(mechanisms))].merge(papers, on=["n", "eps"])
 
 
 def rows_of(reading: Reading, item: str) -> pd.DataFrame:

@@ -1,0 +1,185 @@
+"""The tests about delta: real numbers where the truth is known, made-up bounds to show both outcomes."""
+
+import math
+
+import pytest
+
+from scripts.beyond.statements import delta_comparisons as compare
+from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError
+from scripts.beyond.statements.statements_about_delta import (
+    delta_is_significantly_smaller_in_table_ii,
+    delta_is_strictly_smaller_in_table_ii,
+)
+from tests.beyond.statements.world import exact, numbers, reading, row, setting
+from tightshuffle.literature import count
+
+POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]
+CUBE = [(0.1, 2.0, n, k) for n in (10, 20) for k in (3, 4, 5)]
+WORST = {"eps0": 2.0, "n": 20, "k": 5}
+
+
+@pytest.fixture
+def bounds(monkeypatch):
+    """Replaces the bracket of the whole histogram's delta by a function of (eps, eps0, n, k)."""
+    return lambda function: monkeypatch.setattr(compare, "bracket", function)
+
+
+@pytest.mark.parametrize("make", [reading, exact])
+def test_delta_of_a_small_setting_falls_with_eps(make):
+    assert compare.compare_trend(make(), "eps", POINTS).signs.tolist() == [1, 1]
+    assert compare.compare_trend(make(), "eps", POINTS, rising=True).signs.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("make", [reading, exact])
+def test_delta_depends_on_the_count_only_below_eps0(make):
+    at_eps0 = compare.compare_counts(make(), eps=4, eps0=4, n=50, k=5)
+    below_eps0 = compare.compare_counts(make(), eps=1, eps0=4, n=50, k=5)
+    assert at_eps0.signs.tolist() == [-1]
+    assert below_eps0.signs.tolist() == [1]
+
+
+def test_inference_falls_where_the_domain_grows():
+    """From 2 to 9 values it falls, from 9 to 5 it rises, at both eps0."""
+    assert compare.compare_inference((2, 9, 5), eps0=(0.5, 3)).signs.tolist() == [1, -1, 1, -1]
+
+
+@pytest.mark.parametrize("make", [reading, exact])
+def test_the_worst_cell_does_not_protect_a_small_histogram(make):
+    assert compare.compare_worst_cell(make(), (0.5, 1.0), **WORST).signs.tolist() == [-1, -1]
+
+
+def test_only_the_estimate_that_is_not_projected_is_unbiased():
+    """One user in two cells: (1, 0) stays with probability p, else it becomes (0, 1)."""
+    plain = compare.compare_mean_estimate((1, 0), eps0=(1.0,), projected=False)
+    projected = compare.compare_mean_estimate((1, 0), eps0=(1.0,), projected=True)
+    assert plain.signs.tolist() == [1]
+    assert projected.signs.tolist() == [-1]
+
+
+def test_a_trend_needs_bounds_that_do_not_overlap(bounds):
+    """Between two eps of `POINTS` lies 0.4, by which these made-up deltas fall."""
+
+    def signs_with_width(width, rising=False):
+        bounds(lambda eps, eps0, n, k: (-10 - eps, -10 - eps + width))
+        return compare.compare_trend(exact(), "eps", POINTS, rising).signs.tolist()
+
+    assert signs_with_width(0.3) == [1, 1]
+    assert signs_with_width(0.5) == [0, 0]
+    assert signs_with_width(0.3, rising=True) == [-1, -1]
+
+
+def test_equal_deltas_are_no_trend(bounds):
+    bounds(lambda eps, eps0, n, k: (-5, -5))
+    assert compare.compare_trend(exact(), "eps", POINTS).signs.tolist() == [0, 0]
+
+
+def test_a_trend_compares_neighbours_that_differ_in_one_parameter(bounds):
+    bounds(lambda eps, eps0, n, k: (-n * k, -n * k))
+    assert compare.compare_trend(exact(), "n", CUBE).signs.tolist() == [1, 1, 1]
+
+
+def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(bounds):
+    def bracket(eps, eps0, n, k):
+        log10_delta = -9 if eps < 0.5 else -math.inf
+        return log10_delta, log10_delta
+
+    bounds(bracket)
+    assert compare.compare_trend(exact(), "eps", POINTS).signs.tolist() == [1]
+
+
+@pytest.mark.parametrize(("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")])
+def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict):
+    """log10(1.05) = 0.021, on either side; at eps >= eps0 there is nothing to compare."""
+    values = numbers(*(row(item="Table IV", eps=eps, eps0=2.0) for eps in (0.5, 2.0)))
+    given = {"n": 100, "k": 10, "eps0": 2.0, "count": 80}
+    tight = float(count.delta(0.5, **given, direction="both"))
+    bounds(lambda *point: (tight + miss,) * 2)
+    found = compare.compare_with_least_delta(exact(values=values))
+    assert (found.verdict, len(found.signs)) == (verdict, 1)
+    assert compare.compare_with_least_delta(reading(values=values)).verdict == "fails"  # the paper's own
+    forward = float(count.delta(0.5, **given))
+    monkeypatch.setattr(compare, "as_printed", lambda *point: forward + miss)
+    assert compare.compare_with_least_delta(reading(values=values)).verdict == verdict
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(-1e-6, "holds"), (1e-6, "fails")])
+def test_the_worst_cell_protects_what_leaks_less(bounds, shift, verdict):
+    """Its delta is the largest over all counts up to n - 1, found here one by one."""
+    largest = max(float(count.delta(0.5, **WORST, count=held, direction="both")) for held in range(20))
+    bounds(lambda *point: (largest + shift, 0.0))
+    assert compare.compare_worst_cell(exact(), (0.5,), **WORST).verdict == verdict
+
+
+def test_statements_about_the_models():
+    def at(eps):
+        places = [
+            ("synthetic", 4.0),
+            *((city, e0) for city in ("paris", "san_francisco") for e0 in (4.0, 6.0)),
+        ]
+        return exact(*(setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) | {"eps": eps} for name, eps0 in places))
+
+    assert compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"  # a tenth of eps0: far worse
+    assert compare.compare_local_model(at(0.4), factor=1e6).verdict == "fails"
+    assert compare.compare_eps_with_eps0(at(0.4)).verdict == "holds"
+    assert compare.compare_eps_with_eps0(at(6.0)).verdict == "fails"
+
+
+CITED = {"balle": -4.0, "feldman": -5.1, "koskela": -6.5, "erlingsson": math.nan}
+TABLE = {"this paper": "1E-9", "balle": "1E-3", "feldman": "9E-9", "erlingsson": "0.9"}
+VALUES = numbers(*(row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED)
+II = ("Table II",)
+
+
+@pytest.mark.parametrize(
+    ("make", "bound", "mechanisms", "decades", "signs"),
+    [
+        (reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # a factor of 9
+        (reading, None, ("feldman",), 0.0, [1]),
+        (exact, (-6.0, -5.5), ("balle",), 1.0, [1]),
+        (exact, (-6.0, -5.5), ("feldman",), 0.0, [1]),
+        (exact, (-6.2, -6.0), ("feldman",), 1.0, [0]),  # between 0.9 and 1.1 decades below
+        (exact, (-6.0, -5.9), ("feldman",), 1.0, [-1]),
+        (exact, (-6.2, -6.2), ("balle", "erlingsson"), 1.0, [1]),  # no theorem, no row
+    ],
+)
+def test_below_the_literature(bounds, make, bound, mechanisms, decades, signs):
+    bounds(lambda *point: bound)
+    found = compare.compare_with_literature(make(values=VALUES), II, mechanisms, decades)
+    assert found.signs.tolist() == signs
+    which = {"items": II, "mechanisms": mechanisms, "decades": decades}
+    most = compare.compare_most_of_the_literature(make(values=VALUES), **which)
+    assert most.signs.tolist() == [1 if signs.count(1) > len(signs) / 2 else -1]
+    with pytest.raises(NoEvidenceError):
+        compare.compare_with_literature(exact(values=VALUES), II, ("erlingsson",))
+
+
+def test_strictly_smaller_needs_no_order_of_magnitude():
+    """Of Feldman et al.'s it is a ninth."""
+    printed = reading(values=VALUES)
+    assert delta_is_significantly_smaller_in_table_ii(printed).signs.tolist() == [1, -1, 1]
+    assert delta_is_strictly_smaller_in_table_ii(printed).signs.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "best", "others", "signs"),
+    [
+        (reading, "feldman", ("balle", "erlingsson"), [1, 1]),
+        (exact, "feldman", ("balle", "erlingsson"), [1]),  # Erlingsson's theorem does not apply
+        (exact, "balle", ("feldman",), [-1]),
+    ],
+)
+def test_best_of_the_cited(make, best, others, signs):
+    """Exactly, it is about bounds for any randomizer."""
+    assert compare.compare_cited_bounds(make(values=VALUES), *II, best, others).signs.tolist() == signs
+
+
+@pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
+def test_sound_looks_at_reproduced_rows_only(bounds, shift, verdict):
+    formula = compare.as_printed(0.1, 0.5, 100, 10)
+    whole = math.floor(formula)
+    rows = [row(printed=f"{10 ** (formula - whole):.3f}E{whole}"), row(eps=0.2, printed="0.9"), row("balle")]
+    assert compare.compare_printed_with_true(reading(values=numbers(*rows)), *II).signs.tolist() == [-1]
+    bounds(lambda *point: (formula + 0.01 + shift, 0.0))
+    assert compare.compare_printed_with_true(exact(values=numbers(*rows)), *II).verdict == verdict
+    with pytest.raises(NoEvidenceError, match="has no row that the printed formula gives"):
+        compare.compare_printed_with_true(reading(values=numbers(row(printed="0.9"))), *II)

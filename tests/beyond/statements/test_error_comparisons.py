@@ -1,0 +1,181 @@
+"""Every test about errors, on settings whose answer is known: it can hold, fail, and stay open."""
+
+import numpy as np
+import pytest
+
+from scripts.beyond.statements import error_comparisons as compare
+from scripts.beyond.statements.error_comparisons import Gap
+from scripts.beyond.statements.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, Ends, NoEvidenceError, Selection
+from scripts.beyond.statements.statements_about_errors import (
+    individual_errors_are_comparable_for_few_users,
+    utilities_are_close_for_many_users,
+    utility_is_almost_the_central_one_for_few_users,
+)
+from tests.beyond.statements.world import PRINTED, exact, reading, setting, three
+
+N = (1000, 2000, 5000)
+SYNTHETIC = {"synthetic": (4, 6)}
+
+
+def curve(ratios, **point):
+    """Settings along n: the Gaussian's error falls as 1 / n, shuffle+INV's is a multiple of it."""
+    errors = [(n, 100 / n, ratio) for n, ratio in zip(N, ratios, strict=True)]
+    return [three(error, ratio * error, n=n, **point) for n, error, ratio in errors]
+
+
+def cells(*ratios, n=1000):
+    each = enumerate(ratios, start=1)
+    return [three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell) for cell, ratio in each]
+
+
+ALL = Selection(budgets=SYNTHETIC)
+SMALL_N = Selection(budgets=SYNTHETIC, ends=Ends.SMALL_N)
+CORNER = Selection(budgets=SYNTHETIC, ends=Ends.CORNER)
+CELLS = Selection(metric="individual_error", budgets=SYNTHETIC)
+CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALL_N)
+
+GAUSSIAN_IS_BETTER = three(0.1, 0.2)
+GAUSSIAN_IS_WORSE = three(0.2, 0.1, n=2000)
+TIE = setting(n=5000, spread=0.0, **{GAUSSIAN: 0.1, INV: 0.1})
+RULES = [*curve((2, 4, 8), rule="1e-06"), *curve((8, 4, 2), rule="n^-1.1")]
+
+
+def test_better_looks_at_every_setting_that_is_selected():
+    settings = reading(GAUSSIAN_IS_BETTER, GAUSSIAN_IS_WORSE, TIE)
+    assert compare.is_better(settings, GAUSSIAN, INV, ALL).signs.tolist() == [1, -1, 0]
+    assert compare.is_better(settings, GAUSSIAN, INV, SMALL_N).signs.tolist() == [1]
+
+
+def test_better_by_a_factor():
+    settings = reading(three(0.1, 0.3), three(0.1, 0.15, n=2000))
+    assert compare.is_better(settings, GAUSSIAN, INV, ALL, times=2).signs.tolist() == [1, -1]
+
+
+@pytest.mark.parametrize(
+    ("inverted", "factor", "sign"),
+    [(0.18, 2, 1), (0.04, 2, -1), (0.2, 2, 0), (0.15, 1.1, -1)],
+)
+def test_close_is_within_a_factor_both_ways(inverted, factor, sign):
+    settings = reading(three(0.1, inverted))
+    assert compare.is_close(settings, ALL, factor).signs.tolist() == [sign]
+
+
+def test_the_corner_has_the_largest_eps0_and_the_smallest_n():
+    corner = three(0.1, 0.15, eps0=6.0)
+    settings = reading(corner, three(0.1, 0.9, eps0=4.0), three(0.1, 0.9, n=2000, eps0=6.0))
+    assert compare.is_close(settings, CORNER).signs.tolist() == [1]
+    assert compare.is_close(settings, SMALL_N).signs.tolist() == [1, -1]
+
+
+def test_small_looks_at_every_mechanism():
+    settings = reading(three(0.001, 0.02), three(0.001, 0.02, n=2000))
+    assert compare.is_small(settings, [GAUSSIAN, INV], 0.01, ALL).signs.tolist() == [1, -1, 1, -1]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "end", "gap", "sign"),
+    [
+        ((2, 4, 8), "small", Gap.LOG_RATIO, 1),
+        ((2, 4, 8), "large", Gap.LOG_RATIO, -1),
+        ((0.25, 0.5, 0.5), "large", Gap.LOG_RATIO, 1),  # whoever is better
+        ((0.25, 0.5, 0.5), "large", Gap.SIGNED_LOG_RATIO, -1),
+        ((2, 2, 2), "large", Gap.LOG_RATIO, 0),
+        ((2, 2, 2), "large", Gap.DIFFERENCE, 1),  # both errors fall, and so it does
+    ],
+)
+def test_a_gap_along_n(ratios, end, gap, sign):
+    settings = reading(*curve(ratios))
+    assert compare.gap_is_smaller_at_end(settings, "n", end, gap, ALL).signs.tolist() == [sign]
+
+
+def test_a_gap_along_eps0_has_a_curve_for_each_n():
+    ratio = {4.0: 3, 6.0: 2}
+    settings = [three(0.1, 0.1 * ratio[eps0], n=n, eps0=eps0) for n in N for eps0 in ratio]
+    gaps = compare.gap_is_smaller_at_end(reading(*settings), "eps0", "large", Gap.LOG_RATIO, ALL)
+    assert gaps.signs.tolist() == [1, 1, 1]
+
+
+def test_curves_do_not_mix_the_rules_of_delta():
+    gaps = compare.gap_is_smaller_at_end(reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL)
+    assert gaps.signs.tolist() == [-1, 1]
+    assert compare.is_closest_at_corner(reading(*RULES), ALL).signs.tolist() == [1, 1, -1, -1]
+
+
+def test_closest_at_the_corner_compares_with_every_other_setting():
+    settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
+    assert compare.is_closest_at_corner(reading(*settings), ALL).signs.tolist() == [1] * 5
+
+
+def test_cells_differ_where_their_ratios_do():
+    settings = reading(*cells(2, 4), *cells(2, 2, n=2000))
+    assert compare.differs_between_cells(settings, CELLS_AT_SMALL_N).signs.tolist() == [1]
+    assert compare.differs_between_cells(reading(*cells(2, 2, 2)), CELLS).signs.tolist() == [0]
+
+
+def test_errors_fall_from_the_first_to_the_last_n():
+    errors = compare.falls_along(reading(*curve((2, 4, 16))), "n", [INV, GAUSSIAN], ALL)
+    assert errors.signs.tolist() == [-1, 1]
+
+
+def test_one_setting_has_no_trend():
+    with pytest.raises(NoEvidenceError, match="experiments have one n only"):
+        compare.gap_is_smaller_at_end(reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL)
+    with pytest.raises(NoEvidenceError, match="experiments have one setting only"):
+        compare.is_closest_at_corner(reading(GAUSSIAN_IS_BETTER), ALL)
+
+
+@pytest.mark.slow
+def test_depends_on_cell_has_its_level():
+    """Cochran's Q on equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
+    rng, wrong, settings = np.random.default_rng(7), 0, cells(*[1] * 7)
+    for _ in range(500):
+        for one, errors in zip(settings, np.abs(rng.standard_normal((7, 2, 1000))), strict=True):
+            one[INV], one[GAUSSIAN] = errors
+        wrong += compare.differs_between_cells(reading(*settings), CELLS).verdict == "holds"
+    assert wrong / 500 <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 500)
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "holds"), (1.3, "fails"), (0.8, "fails")])
+def test_same_noise_for_all_n(factor, verdict):
+    """The individual error in users: value times n."""
+    settings = [
+        setting(metric="individual_error", cell=cell, n=n, **{GAUSSIAN: error, RAW_GAUSSIAN: error})
+        for cell in (1, 3)
+        for n, error in ((1000, 0.01), (100000, 0.0001 * factor))
+    ]
+    change = compare.has_same_noise_for_all_n(reading(*settings), CELLS)
+    assert change.verdict == verdict
+    assert change.numbers == pytest.approx([factor], rel=0.02)  # of 2 x 40 draws with 2 %: seven deviations
+    assert compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"  # by definition
+
+
+def test_same_order():
+    """As on the whole in the model; with the same eps0s in both cities, each eps0 has its own order."""
+    model = [three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
+    alike = [three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
+    other = three(0.2, 0.7, 0.6, dataset="paris", n=9000)
+    san_francisco = {"san_francisco": (4,)}
+    paris = {"paris": (4,)}
+    same = compare.has_same_order(reading(*model, *alike), san_francisco, paris)
+    assert same.signs.tolist() == [1] * 6
+    changed = compare.has_same_order(reading(*model, *alike, other), san_francisco, paris)
+    assert sorted(changed.signs) == [-1, *[1] * 7]
+    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
+    turned = [three(*errors[e], dataset=city, eps0=e) for city in ("paris", "san_francisco") for e in errors]
+    each_eps0 = compare.has_same_order(reading(*turned), {"san_francisco": (4, 6)}, {"paris": (4, 6)})
+    assert each_eps0.signs.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize(
+    ("test", "ratio"),
+    [
+        (utility_is_almost_the_central_one_for_few_users, 26 / 14),
+        (utilities_are_close_for_many_users, 48),
+        (individual_errors_are_comparable_for_few_users, 118 / 79),
+    ],
+)
+def test_where_the_paper_prints_the_numbers_they_judge(test, ratio):
+    """Whatever our runs of the protocol give: here shuffle+INV errs ten times as much as the Gaussian."""
+    assert test(reading(*curve([10, 10, 10]), values=PRINTED)).numbers == pytest.approx([ratio])
+    with pytest.raises(NoEvidenceError):
+        test(reading())
