@@ -492,10 +492,33 @@ def designs(_: Results) -> Finding:
     return {"eps0": tightshuffle.plan(n=100_000, k=256, eps=1, delta=1e-6).eps0}
 
 
+def papers_extremes(results: Results) -> Finding:
+    """The settings of the smallest and the largest ratio of `papers_settings`, with their intervals.
+
+    ``tv``: of the total variation error; ``popular``: of the most popular value. ``low`` and ``high`` are the
+    ends of the bootstrap interval of this one setting, which does not know that it is an extreme of many.
+    """
+    rows = _chosen(results["parity_ratio"], bound="upper", comparison="projected")
+    extremes: Finding = {}
+    for name, metric in (("tv", "tv"), ("popular", "most_popular")):
+        ordered = _own(_chosen(rows, metric=metric), results["papers"]).sort_values("ratio", kind="stable")
+        extremes[name] = {"least": _extreme(ordered, 0, results), "most": _extreme(ordered, -1, results)}
+    if set(PAPER) != set(results["papers"]):
+        raise LookupError("not the paper's settings")
+    return extremes
+
+
+def _extreme(ordered: pd.DataFrame, place: int, results: Results) -> Finding:
+    """The ratio at one place, the ends of its interval, and the setting."""
+    row = ordered.iloc[place]
+    numbers = {name: row[name] for name in ("ratio", "low", "high", "n", "eps0")}
+    return {"title": results["titles"][row["dataset"]], **numbers, "delta_rule": str(row["delta_rule"])}
+
+
 TOPICS: tuple[Callable[[Results], Finding], ...] = (
     printed, claims, theorem, default_setting, audit, joint_tests, grids, cells, gaussian, noise,
     delta_hat, constants, parity, papers_settings, popular, almost_comparable, unequal, literature, apart,
-    designs,
+    designs, papers_extremes,
 )  # fmt: skip
 
 

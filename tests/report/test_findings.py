@@ -72,6 +72,21 @@ def test_parity_is_told_of_informative_settings():
     ]  # fmt: skip
 
 
+def test_the_extremes_are_of_the_papers_settings_with_their_own_intervals():
+    rows = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
+    for setting in rows:
+        measured = (setting["bound"], setting["comparison"], setting["metric"])
+        place = (setting["dataset"], setting["n"], setting["eps0"], setting["delta"])
+        if measured == ("upper", "projected", "tv") and place == ("paris", 1000, 4, 1e-6):
+            setting |= {"ratio": 0.5, "low": 0.4, "high": 0.6}
+    told = findings.papers_extremes(results(VERDICTS, parity_ratio=rows))
+    assert told["tv"]["least"] == {
+        "title": "Paris", "ratio": 0.5, "low": 0.4, "high": 0.6, "n": 1000, "eps0": 4, "delta_rule": "1e-06",
+    }  # fmt: skip
+    assert told["tv"]["most"]["ratio"] == pytest.approx(1.2)  # without N(0, 2) at eps0 = 6
+    assert told["popular"]["most"]["ratio"] == pytest.approx(51.2)
+
+
 def test_the_papers_own_settings_are_those_that_it_ran_and_its_comparison_is_unequal():
     given = results(VERDICTS, **EVERYTHING)
     told = findings.papers_settings(given)  # two n and two deltas, of N(0, 2) at 4, of Paris at 4 and 6
