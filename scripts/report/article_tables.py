@@ -51,18 +51,24 @@ def printed_tables(verdicts: pd.DataFrame, titles: Mapping[str, str]) -> dict[st
     for item, columns in COLUMNS.items():
         rows = verdicts[(verdicts["item"] == item) & ~_zeros(verdicts)]
         rows = rows.drop_duplicates([*columns, "mechanism", "printed"])
-        if rows["kind"].eq("random").all() and "mechanism" not in columns:
-            rows = rows.sort_values(columns[0], kind="stable")
-            mechanisms = rows.groupby("mechanism", sort=False)
-            parts = [(names.get(str(name), str(name)), part) for name, part in mechanisms]
-        else:
-            middle = (len(rows) + 1) // 2
-            parts = [("", rows.iloc[:middle]), ("", rows.iloc[middle:])]
         tables[item] = [
-            {"title": title, "rows": [_texts(row, columns, names) for row in part.to_dict("records")]}
-            for title, part in parts
+            {"title": title, "rows": [_texts(row, columns, names) for row in half.to_dict("records")]}
+            for title, half in _halves(rows, columns, names)
         ]
     return tables
+
+
+def _halves(
+    rows: pd.DataFrame, columns: Sequence[str], names: Mapping[str, str]
+) -> list[tuple[str, pd.DataFrame]]:
+    """A table's parts with their titles: one for each mechanism if no column names it, else two halves."""
+    if "mechanism" in columns or not rows["kind"].eq("random").all():
+        middle = (len(rows) + 1) // 2
+        return [("", rows.iloc[:middle]), ("", rows.iloc[middle:])]
+
+    ordered = rows.sort_values(columns[0], kind="stable")
+    by_mechanism = ordered.groupby("mechanism", sort=False)
+    return [(names.get(str(name), str(name)), part) for name, part in by_mechanism]
 
 
 def zeros(verdicts: pd.DataFrame) -> int:
