@@ -68,7 +68,7 @@ def _halves(
 
     ordered = rows.sort_values(columns[0], kind="stable")
     by_mechanism = ordered.groupby("mechanism", sort=False)
-    return [(names.get(str(name), str(name)), part) for name, part in by_mechanism]
+    return [(names.get(str(name), str(name)), trials) for name, trials in by_mechanism]
 
 
 def zeros(verdicts: pd.DataFrame) -> int:
