@@ -36,5 +36,5 @@ if __name__ == "__main__":
     changed = changed_files(sums)
     if changed:
         print("Changed since their jobs wrote them:", *changed, sep="\n")
-        sys.exit("error: remove these files and run the same command again, which makes them anew")
+        sys.exit("error: remove these files and run make, which makes them and what was made from them anew")
     print(f"Verified: no result in {results} has changed since its job wrote it.")

@@ -106,9 +106,9 @@ def write():
     loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
     script = os.path.relpath(script, HERE)
-    declared = {"rule": job.rule, "script": script, "input": list(map(str, job.input)), "read": read}
+    files = {"input": list(job.input), "output": list(job.output), "read": read}
     with open(os.path.join(HERE, "seen", str(os.getpid())), "w") as file:
-        json.dump(declared, file)
+        json.dump({"rule": job.rule, "script": script, **files}, file)
 
 if any(".snakemake/scripts/" in word for word in sys.orig_argv):
     sys.addaudithook(note)

@@ -141,7 +141,8 @@ def arguments(profile, *others):
     return [*QUICK, "--workflow-profile", f"profiles/{profile}", *others]
 
 
-def test_the_cluster_makes_the_same_bytes(slurm, environment, finished, tmp_path):
+def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path):
+    finished = request.getfixturevalue("finished")  # made only where there is a Slurm
     there = Project(tmp_path / "there")
     done = there.snakemake(*arguments("slurm", *SOME), environment=environment)
     assert done.returncode == 0, done.stdout

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -203,6 +204,22 @@ def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(calm, sm
     metrics.write_text(text)
     small.make(*COMMAND)
     assert small.results() == calm.results()
+
+
+def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it(calm, small):
+    """Once it is removed, a run that names every result, as `make` does, gives the same bytes as before."""
+    histogram = small.folder / HISTOGRAM
+    histogram.write_text(histogram.read_text().replace("400", "401"))
+    small.make(*COMMAND)
+    assert small.results()[f"trials/{Path(TRIALS).name}"] != calm.results()[f"trials/{Path(TRIALS).name}"]
+    verify = [sys.executable, "-m", "scripts.shared.verify", MADE]
+    done = subprocess.run(verify, cwd=small.folder, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert done.stdout.splitlines() == ["Changed since their jobs wrote them:", HISTOGRAM]
+    histogram.unlink()
+    small.make(*COMMAND, HISTOGRAM)
+    assert small.results() == calm.results()
+    assert subprocess.run(verify, cwd=small.folder).returncode == 0
 
 
 def test_the_check_of_a_cluster_touches_no_result(calm, small):

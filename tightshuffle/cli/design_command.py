@@ -29,6 +29,7 @@ HEADER = (
     "who is trusted",
     "parameters",
 )
+_NUMBER_COLUMNS = HEADER.index("who is trusted")  # the first columns; the last ones are a table of their own
 DEFAULTS = {
     "rounds": 1,
     "values_per_user": 1,
@@ -64,10 +65,13 @@ def answer_design(arguments: Namespace) -> Answer:
     left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
     if left_out:
         left_out.append("")
+    rows = [HEADER, *map(row, comparison.designs)]
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",
-        table([HEADER, *map(row, comparison.designs)]),
+        table([line[:_NUMBER_COLUMNS] for line in rows]),
+        "",
+        table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),
         "",
         *left_out,
         *remarks(comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share),

@@ -81,27 +81,40 @@ def best_randomizers(
         # eps0 at first: that of k-RR with the Gaussian's noise in an empty cell
         share = n / sigma**2
         eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
-        start = [BY_KEY[name].tuned(*one) for one in zip(cells, eps0.tolist(), strict=True)]
+        pairs = zip(cells, eps0.tolist(), strict=True)
+        start = [BY_KEY[name].tuned(size, budget) for size, budget in pairs]
         return largest_eps0(start, eps, log10_delta, n)
+
     kind = TUNABLE[name]
     parameters, eps0 = first_guess(kind, n=n, k=k, sigma=sigma)
-    start = [kind.of(*one) for one in zip(cells, eps0.tolist(), parameters.tolist(), strict=True)]
-    owns, reached = largest_eps0(start, eps, log10_delta, n)
-    left = np.arange(len(eps))
-    while left.size:
-        here = {"eps": eps[left], "n": n[left], "k": k[left]}
-        before = _variances([owns[i] for i in left], n[left])
-        better, eps0 = most_private(kind, parameters[left], **here, variance=before)
-        moved = better != parameters[left]
-        left, before, better, eps0 = left[moved], before[moved], better[moved], eps0[moved]
-        ofs = zip(k[left].astype(int).tolist(), eps0.tolist(), better.tolist(), strict=True)
-        tried = [kind.of(*one) for one in ofs]
-        found, bounds = largest_eps0(tried, eps[left], log10_delta[left], n[left])
-        gain = before / _variances(found, n[left])
-        for j in np.flatnonzero(gain > 1):
-            owns[left[j]], reached[left[j]], parameters[left[j]] = found[j], bounds[j], better[j]
-        left = left[gain > _WORTH]
-    return owns, reached
+    triples = zip(cells, eps0.tolist(), parameters.tolist(), strict=True)
+    start = [kind.of(size, budget, parameter) for size, budget, parameter in triples]
+    best, reached = largest_eps0(start, eps, log10_delta, n)
+
+    open_points = np.arange(len(eps))  # whose parameter may still become better
+    while open_points.size:
+        users = n[open_points]
+        variance = _variances([best[point] for point in open_points.tolist()], users)
+        parameter, eps0 = most_private(
+            kind, parameters[open_points], eps=eps[open_points], n=users, k=k[open_points], variance=variance
+        )
+        moved = parameter != parameters[open_points]
+        open_points = open_points[moved]
+        variance = variance[moved]
+
+        triples = zip(
+            k[open_points].astype(int).tolist(), eps0[moved].tolist(), parameter[moved].tolist(), strict=True
+        )
+        start = [kind.of(size, budget, parameter) for size, budget, parameter in triples]
+        tried, bounds = largest_eps0(start, eps[open_points], log10_delta[open_points], n[open_points])
+        gain = variance / _variances(tried, n[open_points])
+        for place in np.flatnonzero(gain > 1):
+            point = open_points[place]
+            best[point] = tried[place]
+            reached[point] = bounds[place]
+            parameters[point] = parameter[moved][place]
+        open_points = open_points[gain > _WORTH]
+    return best, reached
 
 
 def largest_eps0(
@@ -113,50 +126,72 @@ def largest_eps0(
     no larger eps0. log log(1 / delta) is nearly linear in eps0. So secants need 3 or 4 evaluations, starting
     from the eps0 of ``randomizers``.
     """
-    aim = np.log(-(log10_delta - _CLOSE / 2))
-    low, high = eps.copy(), np.full(len(eps), LARGEST_EPS0_OF_UPPER)
+    target = np.log(-(log10_delta - _CLOSE / 2))
+    low = eps.copy()
+    high = np.full(len(eps), LARGEST_EPS0_OF_UPPER)
     reached = np.full(len(eps), -np.inf)
-    here = np.clip([own.eps0 for own in randomizers], 1.01 * eps, LARGEST_EPS0_OF_UPPER)
-    last, surplus_last = np.full((2, len(eps)), np.nan)
-    left, step = np.arange(len(eps)), 0
-    while left.size:
-        x = here[left]
-        owns = [replace(randomizers[i], eps0=eps0) for i, eps0 in zip(left.tolist(), x.tolist(), strict=True)]
-        points = points_of_randomizers(eps[left], n[left], owns)
-        value = log10_upper_of_round(points, width=_WIDTH)
-        met = value <= log10_delta[left]
-        low[left[met]], reached[left[met]] = x[met], value[met]
-        high[left[~met]] = x[~met]
-        surplus = np.log(np.clip(-value, 1e-3, 1e4)) - aim[left]
-        slope = (surplus - surplus_last[left]) / (x - last[left])
-        new = x - np.clip(surplus / np.where(slope < -0.01, slope, -1.0), -1.5, 1.5)
-        below, above = low[left], high[left]
-        outside = ~((below < new) & (new < above)) | (step >= _SECANTS)
-        last[left], surplus_last[left] = x, surplus
-        here[left] = np.where(outside, (below + np.minimum(above, below + 2)) / 2, new)
-        open_ = ~(met & (value >= log10_delta[left] - _CLOSE)) & (above - below > _SHORTEST * above)
-        left, step = left[open_], step + 1
-    return [replace(own, eps0=eps0) for own, eps0 in zip(randomizers, low.tolist(), strict=True)], reached
+    guess = np.clip([randomizer.eps0 for randomizer in randomizers], 1.01 * eps, LARGEST_EPS0_OF_UPPER)
+    last_eps0 = np.full(len(eps), np.nan)
+    last_surplus = np.full(len(eps), np.nan)
+
+    open_points = np.arange(len(eps))
+    step = 0
+    while open_points.size:
+        eps0 = guess[open_points]
+        tried = _with_eps0([randomizers[point] for point in open_points.tolist()], eps0)
+        points = points_of_randomizers(eps[open_points], n[open_points], tried)
+        bound = log10_upper_of_round(points, width=_WIDTH)
+        met = bound <= log10_delta[open_points]
+        low[open_points[met]] = eps0[met]
+        reached[open_points[met]] = bound[met]
+        high[open_points[~met]] = eps0[~met]
+
+        # The next guess: a secant's, or the middle where that is no use.
+        surplus = np.log(np.clip(-bound, 1e-3, 1e4)) - target[open_points]
+        slope = (surplus - last_surplus[open_points]) / (eps0 - last_eps0[open_points])
+        secant = eps0 - np.clip(surplus / np.where(slope < -0.01, slope, -1.0), -1.5, 1.5)
+        below = low[open_points]
+        above = high[open_points]
+        middle = (below + np.minimum(above, below + 2)) / 2
+        useful = (below < secant) & (secant < above) & (step < _SECANTS)
+        guess[open_points] = np.where(useful, secant, middle)
+        last_eps0[open_points] = eps0
+        last_surplus[open_points] = surplus
+
+        close = met & (bound >= log10_delta[open_points] - _CLOSE)
+        narrow = above - below <= _SHORTEST * above
+        open_points = open_points[~close & ~narrow]
+        step += 1
+    return _with_eps0(randomizers, low), reached
+
+
+def _with_eps0(randomizers: Sequence[SupportRandomizer], eps0: Floats) -> list[SupportRandomizer]:
+    """The same randomizers, each with an eps0 of its own."""
+    pairs = zip(randomizers, eps0.tolist(), strict=True)
+    return [replace(randomizer, eps0=budget) for randomizer, budget in pairs]
 
 
 def _family_table(name: str, points: pd.DataFrame) -> pd.DataFrame:
-    wanted = np.log10(points["delta"].to_numpy())
+    """The points with the columns of one randomizer; `study` explains them."""
+    target_log10_delta = np.log10(points["delta"].to_numpy())
     n, k, eps = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
-    owns, reached = best_randomizers(name, eps, wanted, n, k)
-    tv = _tv(owns, n)
-    variances = [float(own.variance(0.0, int(users))) for own, users in zip(owns, n, strict=True)]
+    best, reached = best_randomizers(name, eps, target_log10_delta, n, k)
+    tv = _tv(best, n)
+    of_empty_cell = [
+        float(randomizer.variance(0.0, int(users))) for randomizer, users in zip(best, n, strict=True)
+    ]
     local = [BY_KEY[name].tuned(int(cells), budget) for cells, budget in zip(k, eps.tolist(), strict=True)]
     return points.assign(
         randomizer=name,
-        name=[own.name for own in owns],
-        eps0=[own.eps0 for own in owns],
+        name=[randomizer.name for randomizer in best],
+        eps0=[randomizer.eps0 for randomizer in best],
         log10_delta=reached,
-        bits=[own.bits for own in owns],
-        expected=n * [own.q_star for own in owns],
+        bits=[randomizer.bits for randomizer in best],
+        expected=n * [randomizer.q_star for randomizer in best],
         tv=tv,
         largest=_largest(k, 2 / k * tv / mean_absolute(1.0)),
         ratio=tv / points["gaussian_tv"],
-        empty_ratio=np.sqrt(variances) * n / points["sigma"],
+        empty_ratio=np.sqrt(of_empty_cell) * n / points["sigma"],
         local_tv=_tv(local, n),
     )
 
@@ -169,14 +204,17 @@ def _largest(k: Floats, deviation: Floats) -> Floats:
 
 def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Expected total variation error of each randomizer's estimate: uniform data, before projection."""
-    pairs = zip(randomizers, n, strict=True)
-    return np.array([own.k / 2 * errors(own, 1 / own.k, n=int(users)) for own, users in pairs])
+    expected = []
+    for randomizer, users in zip(randomizers, n, strict=True):
+        error_of_cell = errors(randomizer, 1 / randomizer.k, n=int(users))
+        expected.append(randomizer.k / 2 * error_of_cell)
+    return np.array(expected)
 
 
 def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Variance of an estimated share, uniform data."""
     pairs = zip(randomizers, n, strict=True)
-    return np.array([float(own.variance(1 / own.k, users)) for own, users in pairs])
+    return np.array([float(randomizer.variance(1 / randomizer.k, users)) for randomizer, users in pairs])
 
 
 if __name__ == "__main__":
