@@ -45,6 +45,7 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "literature": bounds.literature_bounds,
     "apart": bounds.bounds_apart,
     "designs": study.designs,
+    "papers_extremes": parity.papers_extremes,
 }
 
 

@@ -5,7 +5,7 @@ The template takes its numbers from findings.json and formats them.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +15,47 @@ import typst
 import tightshuffle
 from scripts.beyond.study.labels import LABELS
 from scripts.beyond.study.write_designs import USELESS
+from scripts.paper.values.verdict_counts import read_verdicts
+from scripts.report.article_tables import failing_statements, methods, printed_tables, zeros
+from scripts.report.write_report import with_cited_bounds
 from scripts.shared.job import job, write_bytes
 from tightshuffle.number_text import plain, span
 from tightshuffle.side import Side
 
 MAIN = "article.typ"  # the template among the parts
+TABLES = ("study", "verdicts", "claim_verdicts", "cited_bounds", "parameters")
 
 Values = dict[str, Any]  # texts, and lists and dicts of them
 
 
 def article_values(
-    study: pd.DataFrame, captions: Mapping[str, str], changed: Sequence[Sequence[str]] = ()
+    tables: Mapping[str, pd.DataFrame],
+    histograms: Mapping[str, pd.DataFrame],
+    captions: Mapping[str, str],
+    settings: Mapping[str, Any],
 ) -> Values:
     """What the template reads beside the findings.
 
-    ``study``: the rows of results/study/study.csv; ``captions``: figure -> its caption, of which the article
-    shows the first two paragraphs: what the figure shows, and its settings; ``changed``:
-    `configuration.differences`.
+    ``tables``: those of `TABLES`, all but study with every column text; ``histograms``: dataset -> its
+    histogram; ``captions``: figure -> its caption, of which the article shows the first two paragraphs: what
+    the figure shows, and its settings; ``settings``: the parameters of the rule.
     """
+    datasets = settings["datasets"]
+    titles = {name: dataset["title"] for name, dataset in datasets.items()}
+    verdicts = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     return {
         "version": tightshuffle.__version__,
-        "changed": [list(difference) for difference in changed],
+        "changed": [list(difference) for difference in settings["changed"]],
         "captions": {name: text.split("\n\n")[:2] for name, text in captions.items()},
-        "study": _study(study),
+        "study": _study(tables["study"]),
+        "printed": printed_tables(verdicts, titles),
+        "zeros": zeros(verdicts),
+        "parameters": tables["parameters"].drop(columns="source").to_numpy().tolist(),
+        "failing": failing_statements(tables["claim_verdicts"]),
+        "methods": methods(datasets, histograms),
+        "protocol": settings["protocol"],
+        "parity": settings["parity"],
+        "seed": settings["seed"],
     }
 
 
@@ -119,9 +137,12 @@ def _above(settings: pd.DataFrame) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        files = snakemake.input
+        files, settings = snakemake.input, dict(snakemake.params.items())
         read = [files.findings, *files.parts, *files.figures]
         parts = {Path(file).name: Path(file).read_bytes() for file in read}
         captions = {Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions}
-        values = article_values(pd.read_csv(files.study), captions, snakemake.params.changed)
+        tables = {name: read_verdicts(files[name]) for name in TABLES if name != "study"}
+        tables["study"] = pd.read_csv(files.study)
+        histograms = {Path(file).stem: pd.read_csv(file) for file in files.histograms}
+        values = article_values(tables, histograms, captions, settings)
         write_bytes(set_article(parts, values), snakemake.output[0])

@@ -209,12 +209,15 @@ def _is_about(about: str, number: int) -> bool:
 
 
 def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
-    """Verdict -> its statements, in the order of `CLAIM_VERDICTS`, without verdicts that none has."""
+    """Verdict -> its statements, in the order of `CLAIM_VERDICTS`, without verdicts that none has.
+
+    Rows that do not count come last.
+    """
     by_verdict = {}
     for verdict in CLAIM_VERDICTS:
         rows = [row for row in statements if row["verdict"] == verdict]
         if rows:
-            by_verdict[verdict] = rows
+            by_verdict[verdict] = sorted(rows, key=lambda row: not row["counts"])
     return by_verdict
 
 

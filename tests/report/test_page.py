@@ -123,6 +123,9 @@ def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
     assert [claim["verdict"] for claim in claims if claim["family"]] == ["holds", "fails"]
     given = EVERYTHING | {"claim_verdicts": claims}
     page = page_of(verdicts, template="statements.html.j2", **given)
+    contents = [link.text for link in tree(page).findall("body/nav/div[@class='contents']/a")]
+    assert contents[0] == "holds (2)"
+    assert contents[-1] == "fails (0)"  # as its one row does not count
     red = [part for part in tree(page).iter("span") if part.get("class") == "badge bad"]
     assert red == []
     assert words(page, ".//tr[@id='claim-c7']/td").startswith("fails does not count")

@@ -1,6 +1,7 @@
 """Every figure, drawn once from small results: it shows its table, its caption says so, nothing is cut."""
 
 import io
+import itertools
 from typing import Any, NamedTuple
 
 import matplotlib.image
@@ -130,17 +131,19 @@ def checkins(folder):
     says = ["uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
     says.append(f"{cells()['count'].sum():,} check-ins in the cells, 400 in the box")
     caption, figure = draw_checkins.caption(cities, "uniform"), draw_checkins.draw(cities)
-    paris, own = (axes.get_title() for axes in figure.axes[:2])
-    assert paris.endswith("400 check-ins\nat random places in small squares")
-    assert own.endswith("400 check-ins")  # the places of a file's check-ins are theirs
+    bundled, given = (axes.get_title() for axes in figure.axes[:2])
+    assert bundled.endswith("400 check-ins\nat random places in small squares")
+    assert given.endswith("400 check-ins")  # the places of a file's check-ins are theirs
     return Drawn(figure, caption, maps([cells()["count"]]), says)
 
 
 def bounds(_):
     table = delta_bounds(**CONFIG["delta_bounds"])
     drawn = table[table["setting"] != 2]  # the first and the last
-    names = ["lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS]
-    shows = [(part["eps"], part[name]) for name in names for part in [drawn[drawn[name] > -200]]]
+    shows = []
+    for bound in ("lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS):
+        inside = drawn[drawn[bound] > -200]
+        shows.append((inside["eps"], inside[bound]))
     first = table[table["setting"] == 1]
     best = first[[*draw_delta_bounds.BOUNDS]].min(axis=1) - first["upper"]
     weak = first["privacy_blanket"] - first["upper"]
@@ -161,19 +164,21 @@ def noise(_):
     table = gaussian_scale()
     shows = lines(table.assign(ratio=table["published"] / table["exact"]), "log10_delta", "ratio")
     says = []
-    for eps, part in table.groupby("eps"):  # from the smallest δ back to the first that is met to 1 %
-        backwards = part.iloc[::-1]
+    for eps, curve in table.groupby("eps"):  # from the smallest δ back to the first that is met to 1 %
+        backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
-        says.append(f"ε = {eps} it stops at {backwards['published'].iloc[0]:.4g}")
-        says.append(f"1 % too small from log₁₀ δ = {backwards['log10_delta'].iloc[met - 1]:g} on")
+        scale, depth = backwards["published"].iloc[0], backwards["published_log10_delta"].iloc[0]
+        says.append(f"ε = {eps}: {scale:.4g}, {depth:.1f} and {backwards['log10_delta'].iloc[met - 1]:g}")
     return Drawn(draw_gaussian_scale.draw(table), draw_gaussian_scale.caption(table), shows, says)
 
 
 def girgis(_):
     tables = draw_girgis.envelope(girgis_rdp()), girgis_composed()
-    one, most = draw_girgis.drawn(*tables)
-    assert (set(one["eps0"]), set(most["rounds"])) == ({2}, {100})
-    shows = [*lines(one, "order", *draw_girgis.LEFT), *lines(most, "eps", *draw_girgis.RIGHT)]
+    one_round, most_rounds = draw_girgis.drawn(*tables)
+    assert set(one_round["eps0"]) == {2}
+    assert set(most_rounds["rounds"]) == {100}
+    shows = lines(one_round, "order", *draw_girgis.LEFT)
+    shows += lines(most_rounds, "eps", *draw_girgis.RIGHT)
     says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     says.append(f"{span(tables[0]['girgis'] / tables[0]['clones'])} times")
     return Drawn(draw_girgis.draw(*tables), draw_girgis.caption(*tables), shows, says)
@@ -219,7 +224,11 @@ def every_design(_):
 
 def maps(values):
     """Every cell's place in its image and its value, where it is neither empty nor negative."""
-    return [(np.flatnonzero(one > 0), one[one > 0]) for one in values]
+    shown = []
+    for shares in values:
+        positive = shares > 0
+        shown.append((np.flatnonzero(positive), shares[positive]))
+    return shown
 
 
 def estimates(folder, histogram=None, title="Paris"):
@@ -301,8 +310,8 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
         assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
         boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
-        wanted = [(low[box], high[box]) for box in boxes]
-        assert np.allclose([box[1:3] for box in sorted(quartiles(axes))], wanted, rtol=1e-12)
+        expected = [(low[box], high[box]) for box in boxes]
+        assert np.allclose([box[1:3] for box in sorted(quartiles(axes))], expected, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
     assert len(scales) == (1 if len(pairs) == 2 else 2)  # two budgets can be compared
 
@@ -343,9 +352,10 @@ def parity_ratio(_):
     tv = rows[(rows["metric"] == "tv") & rows["informative"]]
     popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
     assert 0 < len(tv) == len(popular) < 6
-    own, others = (of.loc[of["eps0"] == 6, "ratio"] for of in (tv, popular))
-    says = [f"shuffling has {span(own, '.2f')} times the Gaussian's total variation error"]
-    says += [f"and {span(others, '.2f')} times its error for the most popular value", "10 repetitions"]
+    of_tv = tv.loc[tv["eps0"] == 6, "ratio"]
+    of_popular = popular.loc[popular["eps0"] == 6, "ratio"]
+    says = [f"shuffling has {span(of_tv, '.2f')} times the Gaussian's total variation error"]
+    says += [f"and {span(of_popular, '.2f')} times its error for the most popular value", "10 repetitions"]
     says += [FORMULA, "like the paper's", "δ = 10⁻⁶,", "δ = n⁻¹·¹"]
     limit = table.query("metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6")["limit"]
     shows = [*lines(tv, "n", "ratio"), *lines(popular, "n", "ratio"), (None, limit)]
@@ -423,9 +433,9 @@ def points_of(axes):
 
 def test_what_is_shown_are_the_tables_values(drawn):
     points_drawn = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
-    for wanted in drawn.shows:
-        columns = [i for i, values in enumerate(wanted) if values is not None]
-        points = np.stack([np.asarray(wanted[i], float) for i in columns], axis=-1)
+    for series in drawn.shows:
+        columns = [i for i, values in enumerate(series) if values is not None]
+        points = np.stack([np.asarray(series[i], float) for i in columns], axis=-1)
         points = points[np.isfinite(points).all(axis=-1)]
         apart = [np.nanmin(np.abs(points_drawn[:, columns] - point).max(axis=-1)) for point in points]
         assert max(apart, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
@@ -458,6 +468,15 @@ def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
     assert min(text.get_fontsize() for text in drawn.figure.findobj(Text) if text.get_text().strip()) >= 7
     if hasattr(drawn.figure.axes[0], "zaxis"):
         return  # 3-D axes place their labels while they are drawn
-    assert [(a, b) for i, (a, x) in enumerate(seen) for b, y in seen[:i] if x.overlaps(y)] == []
-    out = [a for a, x in seen if min(x.x0, x.y0) < 0 or x.x1 > page.width or x.y1 > page.height]
-    assert out == []
+
+    overlapping = []
+    for (first, box), (second, other_box) in itertools.combinations(seen, 2):
+        if box.overlaps(other_box):
+            overlapping.append((first, second))
+    assert overlapping == []
+
+    cut_off = []
+    for text, box in seen:
+        if min(box.x0, box.y0) < 0 or box.x1 > page.width or box.y1 > page.height:
+            cut_off.append(text)
+    assert cut_off == []

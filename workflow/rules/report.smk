@@ -89,6 +89,11 @@ rule write_article:
     input:
         findings="<results>/findings.json",
         study="<results>/study/study.csv",
+        verdicts="<results>/values/verdicts.csv",
+        claim_verdicts="<results>/statements/claim_verdicts.csv",
+        cited_bounds="<results>/bounds/cited_bounds.csv",
+        parameters="<results>/tables/table_III.csv",
+        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=PAPERS),
         figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
         captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
         parts=[source(part) for part in ARTICLE],
@@ -103,6 +108,10 @@ rule write_article:
         **named(
             contents=digests(map(source, ARTICLE)),
             changed=CHANGED,
+            datasets=PAPERS,
+            protocol=config["protocol"],
+            parity=config["parity"],
+            seed=config["seed"],
         ),
     script:
         "../../scripts/report/write_article.py"

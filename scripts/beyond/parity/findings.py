@@ -138,6 +138,38 @@ class PopularValues:
 
 
 @dataclass(frozen=True)
+class MeasuredRatio:
+    """The ratio of one setting like the paper's, with its bootstrap interval.
+
+    The interval is that of this one setting. It does not know that the setting is an extreme of many.
+    """
+
+    title: str
+    ratio: float
+    low: float
+    high: float
+    n: int
+    eps0: float
+    delta_rule: str
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """The settings with the smallest and with the largest ratio."""
+
+    least: MeasuredRatio
+    most: MeasuredRatio
+
+
+@dataclass(frozen=True)
+class PapersExtremes:
+    """The extremes of `PapersSettings`."""
+
+    tv: Extremes  # of the total variation error
+    popular: Extremes  # of the error of the most popular value
+
+
+@dataclass(frozen=True)
 class UsersEps:
     """The eps of shuffled reports for this many users."""
 
@@ -319,6 +351,35 @@ def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series
         rows, metric="individual_error", comparison="projected", dataset="synthetic", eps0=4.0
     )
     return errors.loc[(errors["cell"] > 0) & errors["n"].isin(sizes), "ratio"]
+
+
+def papers_extremes(results: Results) -> PapersExtremes:
+    """The extremes of both ratios. Raises LookupError unless all of the paper's settings are there."""
+    rows = chosen_rows(results["parity_ratio"], bound="upper", comparison="projected")
+    tv = _extremes(chosen_rows(rows, metric="tv"), results)
+    popular = _extremes(chosen_rows(rows, metric="most_popular"), results)
+    if set(PAPER) != set(results["papers"]):
+        raise LookupError("not the paper's settings")
+    return PapersExtremes(tv=tv, popular=popular)
+
+
+def _extremes(rows: pd.DataFrame, results: Results) -> Extremes:
+    rising = in_papers_settings(rows, results["papers"]).sort_values("ratio", kind="stable")
+    ratios = []
+    for row in rising.iloc[[0, -1]].to_dict("records"):
+        ratios.append(
+            MeasuredRatio(
+                title=results["titles"][row["dataset"]],
+                ratio=row["ratio"],
+                low=row["low"],
+                high=row["high"],
+                n=row["n"],
+                eps0=row["eps0"],
+                delta_rule=str(row["delta_rule"]),
+            )
+        )
+    least, most = ratios
+    return Extremes(least=least, most=most)
 
 
 def unequal_privacy(results: Results) -> UnequalPrivacy:

@@ -42,21 +42,21 @@ def caption(table: pd.DataFrame) -> str:
         "diffprivlib, the library that the paper names, gives too little noise for a very small δ: its scale"
         " of the analytic Gaussian mechanism stops growing (sensitivity 1)."
     )
-    return " ".join([verdict, *(_where_it_stops(eps, curve) for eps, curve in groups(table, "eps"))])
+    stops = [_where_it_stops(eps, curve) for eps, curve in groups(table, "eps")]
+    where = (
+        "Scale at which it stops, log₁₀ δ that this gives, and log₁₀ δ from which on the scale is more than"
+        f" {100 * SATURATED:g} % too small: {'; '.join(stops)}."
+    )
+    return f"{verdict} {where}"
 
 
 def _where_it_stops(eps: float, curve: pd.DataFrame) -> str:
-    """The sentence on one eps: the last scale, its delta, and from which delta on it is too small."""
+    """For one eps the last scale, its log10 delta, and from which log10 delta on the scale is too small."""
     last = curve.sort_values("log10_delta").iloc[0]
-    stops = (
-        f"For ε = {eps:g} it stops at {last['published']:.4g}, which gives"
-        f" log₁₀ δ = {last['published_log10_delta']:.1f}"
-    )
     enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
     short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
-    if short.empty:
-        return f"{stops}."
-    return f"{stops}, and is more than {100 * SATURATED:g} % too small from log₁₀ δ = {short.max():g} on."
+    beginning = "never" if short.empty else f"{short.max():g}"
+    return f"ε = {eps:g}: {last['published']:.4g}, {last['published_log10_delta']:.1f} and {beginning}"
 
 
 if __name__ == "__main__":

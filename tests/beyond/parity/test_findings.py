@@ -4,8 +4,10 @@ import pytest
 
 from scripts.beyond.parity.findings import (
     LargerRatios,
+    MeasuredRatio,
     UsersEps,
     equal_privacy,
+    papers_extremes,
     papers_settings,
     unequal_privacy,
 )
@@ -40,6 +42,22 @@ def test_settings_like_the_papers_are_those_that_it_ran():
     assert (ratios.paired.low, ratios.paired.high) == pytest.approx((0.8, 1 - 4 / 30))
     assert ratios.paired.better == 12
     assert ratios.above == LargerRatios(dataset=["synthetic"], eps0=[6], users=100_000)
+
+
+def test_the_extremes_are_of_the_papers_settings_with_their_own_intervals():
+    rows = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
+    for setting in rows:
+        measured = (setting["bound"], setting["comparison"], setting["metric"])
+        place = (setting["dataset"], setting["n"], setting["eps0"], setting["delta"])
+        if measured == ("upper", "projected", "tv") and place == ("paris", 1000, 4, 1e-6):
+            setting.update(ratio=0.5, low=0.4, high=0.6)
+
+    extremes = papers_extremes(results(VERDICTS, parity_ratio=rows))
+    assert extremes.tv.least == MeasuredRatio(
+        title="Paris", ratio=0.5, low=0.4, high=0.6, n=1000, eps0=4, delta_rule="1e-06"
+    )
+    assert extremes.tv.most.ratio == pytest.approx(1.2)  # without N(0, 2) at eps0 = 6
+    assert extremes.popular.most.ratio == pytest.approx(51.2)
 
 
 def test_the_papers_own_comparison_is_at_unequal_privacy():
