@@ -31,11 +31,14 @@ def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
     papers_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()
     frame = frame[frame["mechanism"] != OWN].assign(cited=math.nan)
     for _, group in frame.groupby(["mechanism", "item"]):
-        mechanism, item = group["mechanism"].iloc[0], group["item"].iloc[0]
-        n, eps0, eps = (pd.to_numeric(group[name]).to_numpy() for name in ("n", "eps0", "eps"))
+        method = METHODS[group["mechanism"].iloc[0]]
+        k = int(papers_k[group["item"].iloc[0]])
+        n = pd.to_numeric(group["n"]).to_numpy()
+        eps0 = pd.to_numeric(group["eps0"]).to_numpy()
+        eps = pd.to_numeric(group["eps"]).to_numpy()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideRange)
-            bound = delta(eps, n=n, k=int(papers_k[item]), eps0=eps0, method=METHODS[mechanism], log10=True)
+            bound = delta(eps, n=n, k=k, eps0=eps0, method=method, log10=True)
             frame.loc[group.index, "cited"] = bound
     return frame[[*DELTA_KEY, "cited"]]
 

@@ -41,15 +41,22 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
-    held = sorted({int(check_count(holders, n)) for holders in counts})
-    if not held or n > _LARGEST_N:
+    distinct_counts = sorted({int(check_count(holders, n)) for holders in counts})
+    if not distinct_counts or n > _LARGEST_N:
         raise ValueError(
-            f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {held}"
+            f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {distinct_counts}"
         )
-    pairs = [_mass_and_ratio(n, k, eps0, holders) for holders in held]
-    ratio = np.max([ratio for _, ratio in pairs], axis=0)  # e^{v_s}
-    shown = ratio > np.exp(eps)
-    deltas = [float(np.sum(mass[shown] * (1 - np.exp(eps) / ratio[shown]))) for mass, _ in pairs]
+
+    masses, ratios = [], []
+    for holders in distinct_counts:
+        mass, ratio = _mass_and_ratio(n, k, eps0, holders)
+        masses.append(mass)
+        ratios.append(ratio)
+
+    largest_ratio = np.max(ratios, axis=0)  # e^{v_s}
+    exceeds_eps = largest_ratio > np.exp(eps)
+    weights = 1 - np.exp(eps) / largest_ratio[exceeds_eps]
+    deltas = [float(np.sum(mass[exceeds_eps] * weights)) for mass in masses]
     with np.errstate(divide="ignore"):
         return float(np.log10(max(deltas)))
 
@@ -75,13 +82,19 @@ def corollary_table() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _mass_and_ratio(n: int, k: int, eps0: float, held: int) -> tuple[Floats, Floats]:
-    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``held`` = n_x0."""
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
-    others = n - held  # under Q the target user is one of them
-    reports = np.arange(others + 1)
-    holders, lies = stats.binom.pmf(np.arange(held + 1), held, p), stats.binom.pmf(reports, others, q)
-    mass, first, second = (np.convolve(holders, lies * (reports / others) ** power) for power in range(3))
+def _mass_and_ratio(n: int, k: int, eps0: float, holders: int) -> tuple[Floats, Floats]:
+    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``holders`` = n_x0."""
+    p = truth_probability(eps0, k)
+    q = lie_probability(eps0, k)
+    others = n - holders  # under Q the target user is one of them
+    lies = np.arange(others + 1)
+    lying_share = lies / others
+    truths_pmf = stats.binom.pmf(np.arange(holders + 1), holders, p)
+    lies_pmf = stats.binom.pmf(lies, others, q)
+
+    mass = np.convolve(truths_pmf, lies_pmf)
+    first = np.convolve(truths_pmf, lies_pmf * lying_share)
+    second = np.convolve(truths_pmf, lies_pmf * lying_share**2)
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2
     return kappa_2 * mass + span * first, kappa_2 + span * second / mass

@@ -1,5 +1,6 @@
 """delta over eps at one eps0: of one value's count, by the paper's formula and exact; of all counts."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,19 +20,23 @@ def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.Dat
     ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. Of the axes of
     `delta_surface` it takes the eps0 next to 2, and the smaller half of the eps below it.
     """
-    budgets, others = points(eps0), points(eps)
-    possible = budgets[budgets > others[0]]
+    all_eps0 = points(eps0)
+    all_eps = points(eps)
+    possible = all_eps0[all_eps0 > all_eps[0]]
     if not possible.size:
         raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
     nearest = float(possible[np.abs(possible - EPS0).argmin()])
-    below = others[others < nearest]
-    below = below[: -(-len(below) // 2)]
+    eps_below = all_eps[all_eps < nearest]
+    smaller_half = eps_below[: math.ceil(len(eps_below) / 2)]
+
     whole: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
-    counted = whole | {"count": count}
-    table = pd.DataFrame({"eps": below, **counted})
+    counted = {**whole, "count": count}
+    table = pd.DataFrame({"eps": smaller_half, **counted})
     for form in FORMS[::-1]:
-        table[form] = delta_of_count(below, form=form, **counted)
-    return table.assign(lower=lower(below, log10=True, **whole), upper=upper(below, log10=True, **whole))
+        table[form] = delta_of_count(smaller_half, form=form, **counted)
+    table["lower"] = lower(smaller_half, log10=True, **whole)
+    table["upper"] = upper(smaller_half, log10=True, **whole)
+    return table
 
 
 if __name__ == "__main__":

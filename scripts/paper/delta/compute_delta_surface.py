@@ -15,10 +15,12 @@ Section = Mapping[str, float]  # an axis in the config: start, stop and steps
 
 def delta_surface(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
     """log10 delta, published and exact, one row per (eps, eps0), of the config's section."""
-    one, other = (values.ravel() for values in np.meshgrid(points(eps), points(eps0), indexing="ij"))
+    eps_grid, eps0_grid = np.meshgrid(points(eps), points(eps0), indexing="ij")
     fixed: dict[str, Any] = {"n": n, "k": k, "count": count}
-    surface = {form: delta_of_count(one, eps0=other, form=form, **fixed) for form in FORMS[::-1]}
-    return pd.DataFrame({"eps": one, "eps0": other, **fixed, **surface})
+    surface = pd.DataFrame({"eps": eps_grid.ravel(), "eps0": eps0_grid.ravel(), **fixed})
+    for form in FORMS[::-1]:
+        surface[form] = delta_of_count(eps_grid.ravel(), eps0=eps0_grid.ravel(), form=form, **fixed)
+    return surface
 
 
 def points(axis: Section) -> Floats:

@@ -32,11 +32,14 @@ def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
 
 def _deltas(group: pd.DataFrame) -> dict[str, NDArray[np.floating[Any]]]:
     """Reading -> log10 deltas of rows of one mechanism and table; no "published" without a formula."""
-    mechanism, item = group["mechanism"].iloc[0], group["item"].iloc[0]
-    eps, eps0 = group["eps"].astype(float).to_numpy(), group["eps0"].astype(float).to_numpy()
+    mechanism = group["mechanism"].iloc[0]
+    item = group["item"].iloc[0]
+    eps = group["eps"].astype(float).to_numpy()
+    eps0 = group["eps0"].astype(float).to_numpy()
     n = group["n"].astype(int).to_numpy()
     if mechanism == OWN:
-        k, count = group["k"].astype(int).to_numpy(), group["count"].astype(int).to_numpy()
+        k = group["k"].astype(int).to_numpy()
+        count = group["count"].astype(int).to_numpy()
         setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": count, "direction": "forward"}
         return {
             form: printed_formulas.delta_of_count(eps, form=form, **setting)

@@ -85,11 +85,15 @@ def run_points(
     shared: dict[str, Any] = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
     frames = {}
     for point in points:
-        eps0, eps, n = float(point["eps0"]), float(point["eps"]), users_of(counts, point["n"])
-        labels = {"experiment": point["experiment"], "repetitions": int(point["repetitions"])}
-        if (key := (*labels.values(), eps0, eps, n)) not in frames:
-            run = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=labels["repetitions"], **shared)
-            frames[key] = run.assign(**labels)
+        experiment = point["experiment"]
+        repetitions = int(point["repetitions"])
+        eps0 = float(point["eps0"])
+        eps = float(point["eps"])
+        n = users_of(counts, point["n"])
+        key = (experiment, repetitions, eps0, eps, n)
+        if key not in frames:
+            trials = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
+            frames[key] = trials.assign(experiment=experiment, repetitions=repetitions)
     return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
 
 
@@ -144,12 +148,22 @@ def error_table(
     uniform = uniform_histogram(truth.shape[-1])
     parts = []
     for name, estimate in estimates.items():
-        values, others = (individual_error(one, truth, cells).T for one in (estimate, uniform))
+        cell_errors = individual_error(estimate, truth, cells).T
+        uniform_cell_errors = individual_error(uniform, truth, cells).T
         errors = [("tv", 0, total_variation(estimate, truth), total_variation(uniform, truth))]
-        errors += [("individual_error", *row) for row in zip(cells, values, others, strict=True)]
-        for metric, cell, value, other in errors:
-            row = {by: name, "metric": metric, "cell": cell, "repetition": np.arange(1, len(value) + 1)}
-            parts.append(pd.DataFrame(row | {"value": value, "uniform": other}))
+        for row in zip(cells, cell_errors, uniform_cell_errors, strict=True):
+            errors.append(("individual_error", *row))
+
+        for metric, cell, error, uniform_error in errors:
+            columns = {
+                by: name,
+                "metric": metric,
+                "cell": cell,
+                "repetition": np.arange(1, len(error) + 1),
+                "value": error,
+                "uniform": uniform_error,
+            }
+            parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
