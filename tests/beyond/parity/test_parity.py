@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from scripts.beyond.parity.run_parity import (
-    errors_of,
+    error_rows,
     gaussian_estimates,
     most_popular,
     run_parity,
@@ -168,7 +168,7 @@ def test_popular_values_are_those_of_the_dataset_and_their_errors_are_means_over
     assert most_popular([5, 7], 10).tolist() == [1, 0]
     truth = np.array([[0.5, 0.2, 0.3], [0.1, 0.2, 0.7]])
     estimates = {"none": truth + np.array([[0.03, -0.06, 0.0], [0.01, 0.0, 0.02]])}
-    table = errors_of(estimates, truth, [1], np.array([10, 30, 20])).set_index(["metric", "repetition"])
+    table = error_rows(estimates, truth, [1], np.array([10, 30, 20])).set_index(["metric", "repetition"])
     assert table.loc["most_popular", "value"].tolist() == pytest.approx([0.06, 0])
     assert table.loc["ten_most_popular", "value"].tolist() == pytest.approx([0.03, 0.01])
     assert table.loc["most_popular", "uniform"].tolist() == pytest.approx([1 / 3 - 0.2] * 2)
