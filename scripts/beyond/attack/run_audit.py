@@ -48,6 +48,11 @@ class Tally:
     runs: int
     tables: Integers
 
+    @property
+    def reporting_runs(self) -> int:
+        """How many of the runs in each world are in the half that gives the bound."""
+        return self.runs - self.runs // 2
+
     @cached_property
     def log_likelihood_ratio(self) -> Floats:
         """log P/Q of every pair of counts (n+1, n+1), by the exact distributions."""

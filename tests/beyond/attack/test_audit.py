@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from scripts.beyond.attack import draw_audit
-from scripts.beyond.attack.collect_audit import assess, find, lower_bound
+from scripts.beyond.attack.collect_audit import assess, best_event, lower_bound
 from scripts.beyond.attack.run_audit import (
     REMAINING,
     Tally,
@@ -102,19 +102,24 @@ def test_the_bound_is_clopper_and_pearsons():
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
-def test_the_choice_sees_one_half_and_the_bound_the_other(tally, direction):
-    tables = tally.tables if direction == "forward" else tally.tables[:, ::-1, ::-1]
-    how = {"observes": "count", "confidence": 0.999}
-    one = find(replace(tally, tables=tables), 0.1, **how)
-    assert one["direction"] == direction
-    other = find(replace(tally, tables=np.stack([tables[0], tables[1] // 2])), 0.1, **how)
-    assert (other["event"], other["direction"]) == (one["event"], one["direction"])
-    edge = int(one["event"].split()[-1])
-    tail = slice(edge, None) if direction == "forward" else slice(None, edge + 1)
-    seen = [int(table[tail].sum()) for table in tables[1]]
-    hits = one["hits"], one["other_hits"]
-    assert hits == (max(seen), min(seen))
-    assert one["audited_delta"] == lower_bound(*hits, 100_000, 0.1, confidence=0.999) > 0
+def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(tally, direction):
+    tables = tally.tables
+    if direction == "reverse":
+        tables = tables[:, ::-1, ::-1]
+    tally = replace(tally, tables=tables)
+    event = best_event(tally, 0.1, observes="count", confidence=0.999)
+    assert event.direction == direction
+
+    fewer_hits = replace(tally, tables=np.stack([tables[0], tables[1] // 2]))
+    same_choice = best_event(fewer_hits, 0.1, observes="count", confidence=0.999)
+    assert (same_choice.event, same_choice.direction) == (event.event, event.direction)
+
+    threshold = int(event.event.split()[-1])
+    tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
+    hits = [int(table[tail].sum()) for table in tables[1]]
+    assert (event.hits, event.other_hits) == (max(hits), min(hits))
+    bound = lower_bound(event.hits, event.other_hits, 100_000, 0.1, confidence=0.999)
+    assert event.audited_delta == bound > 0
 
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not():
