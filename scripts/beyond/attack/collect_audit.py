@@ -193,6 +193,6 @@ def _best_tail(tables: Integers, score: NDArray[Any], eps: float, direction: str
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tallies = [Tally.of(read_parquet(path)) for path in snakemake.input.tallies]
+        tallies = [Tally.from_frame(read_parquet(path)) for path in snakemake.input.tallies]
         rows = assess(tallies, snakemake.params.eps, confidence=snakemake.params.confidence)
         write_csv(pd.DataFrame(rows), snakemake.output[0])

@@ -79,7 +79,7 @@ def test_a_seed_is_a_result():
 
 
 def test_a_frame_holds_all(tally):
-    again = Tally.of(tally.frame().sample(frac=1, random_state=1))
+    again = Tally.from_frame(tally.frame().sample(frac=1, random_state=1))
     assert np.array_equal(again.tables, tally.tables)
     assert replace(again, tables=None) == replace(tally, tables=None)
 
