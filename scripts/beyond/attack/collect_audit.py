@@ -42,7 +42,7 @@ class Event:
 
     audited_delta: float
     direction: str
-    event: str
+    description: str
     hits: int
     other_hits: int
 
@@ -89,11 +89,11 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
     hits, other_hits = reporting[:, inside].sum(axis=1).tolist()
 
     if observes == "count":
-        event = f"x0 {sign} {threshold}"
+        description = f"x0 {sign} {threshold}"
     else:
-        event = f"log(P/Q) {sign} {threshold:.4f}"
+        description = f"log(P/Q) {sign} {threshold:.4f}"
     bound = lower_bound(hits, other_hits, tally.reporting_runs, eps, confidence=confidence)
-    return Event(bound, direction, event, hits, other_hits)
+    return Event(bound, direction, description, hits, other_hits)
 
 
 def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence: float) -> float:
@@ -158,7 +158,7 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
                 "observes": observes,
                 "remaining": tally.remaining,
                 "direction": event.direction,
-                "event": event.event,
+                "event": event.description,
                 "hits": event.hits,
                 "other_hits": event.other_hits,
             }

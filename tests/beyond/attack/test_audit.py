@@ -127,9 +127,10 @@ def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(ta
 
     fewer_hits = replace(tally, tables=np.stack([tables[0], tables[1] // 2]))
     same_choice = best_event(fewer_hits, 0.1, observes="count", confidence=0.999)
-    assert (same_choice.event, same_choice.direction) == (event.event, event.direction)
+    assert same_choice.description == event.description
+    assert same_choice.direction == event.direction
 
-    threshold = int(event.event.split()[-1])
+    threshold = int(event.description.split()[-1])
     tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
     hits = [int(table[tail].sum()) for table in tables[1]]
     assert (event.hits, event.other_hits) == (max(hits), min(hits))
