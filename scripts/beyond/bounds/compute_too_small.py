@@ -1,5 +1,6 @@
 """delta over eps at one eps0: of one value's count, by the paper's formula and exact; of all counts."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,24 +15,27 @@ EPS0 = 2.0  # of most of Table IV
 
 
 def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
-    """log10 delta, one row per eps: ``published`` and ``exact`` of the count of x0, ``lower`` and ``upper``.
+    """log10 delta with a row for every eps: published and exact of the count of x0, lower and upper.
 
-    ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. Of the axes of
-    `delta_surface` it takes the eps0 next to 2, and the smaller half of the eps below it.
+    lower and upper bound the delta of the whole histogram, for the worst dataset. Of the axes of the config's
+    section delta_surface, the table has the eps0 next to 2, and the smaller half of the eps below that.
     """
-    budgets, others = points(eps0), points(eps)
-    possible = budgets[budgets > others[0]]
+    all_eps = points(eps)
+    all_eps0 = points(eps0)
+    possible = all_eps0[all_eps0 > all_eps[0]]
     if not possible.size:
         raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
     nearest = float(possible[np.abs(possible - EPS0).argmin()])
-    below = others[others < nearest]
-    below = below[: -(-len(below) // 2)]
-    whole: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
-    counted = whole | {"count": count}
-    table = pd.DataFrame({"eps": below, **counted})
+    below = all_eps[all_eps < nearest]
+    smaller_half = below[: math.ceil(len(below) / 2)]
+
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
+    table = pd.DataFrame({"eps": smaller_half, **setting, "count": count})
     for form in FORMS[::-1]:
-        table[form] = delta_of_count(below, form=form, **counted)
-    return table.assign(lower=lower(below, log10=True, **whole), upper=upper(below, log10=True, **whole))
+        table[form] = delta_of_count(smaller_half, form=form, count=count, **setting)
+    table["lower"] = lower(smaller_half, log10=True, **setting)
+    table["upper"] = upper(smaller_half, log10=True, **setting)
+    return table
 
 
 if __name__ == "__main__":
