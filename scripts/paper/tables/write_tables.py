@@ -28,8 +28,8 @@ def paper_tables(
     """
     rows_of_item = verdicts.groupby("item")
     tables = {}
-    for item in ("Table II", "Table 1", "Table IV", "Table V", "Table VI"):
-        tables[item.replace("Table ", "table_")] = rows_of_item.get_group(item)[TIDY]
+    for number in ("II", "1", "IV", "V", "VI"):
+        tables[f"table_{number}"] = rows_of_item.get_group(f"Table {number}")[TIDY]
     tables["table_III"] = parameters_table(tables["table_IV"], parameters, surface, synthetic)
     return tables
 
