@@ -46,13 +46,13 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     """
     x, y = grid
     axes.set_facecolor(EMPTY)
-    shown = np.ma.masked_where(~(values > 0), values)
+    positive = np.ma.masked_where(~(values > 0), values)
     signed = values < 0
     fine = not signs_fit(values.shape)
     if fine:
-        shown[signed] = 10 * norm.vmax
+        positive[signed] = 10 * norm.vmax
         signed = np.zeros_like(signed)
-    image = axes.pcolorfast(x, y, shown, norm=norm, cmap=HEAT)
+    image = axes.pcolorfast(x, y, positive, norm=norm, cmap=HEAT)
     if fine:  # on an even grid a pixel takes the mean colour of its cells: none is lost
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
 

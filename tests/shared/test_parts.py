@@ -151,13 +151,15 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     )
     papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
     rows = parity_ratio.shown(table, papers)
-    assert rows.loc[rows["own"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
-    assert rows.loc[~rows["own"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+    assert rows.loc[rows["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
+    assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
 
-    verdict = parity_ratio._verdict(rows, papers)
+    verdict = parity_ratio.range_in_words(rows, papers)
     assert verdict.startswith("At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's")
     assert "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
-    assert parity_ratio._verdict(rows.assign(delta_rule=1e-6), papers) == verdict  # no n^-1.1 in the file
-    others = parity_ratio._verdict(rows, {"paris": [4.0, 6.0]})
+    assert (
+        parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
+    )  # no n^-1.1 in the file
+    others = parity_ratio.range_in_words(rows, {"paris": [4.0, 6.0]})
     assert "1.10 to 9.00 times" in others
     assert "paper" not in others

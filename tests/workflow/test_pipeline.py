@@ -51,7 +51,8 @@ def test_everything_is_there(finished):
     assert all(results[f"tables/{name}.csv"].count(b"\n") > 2 for name in TABLES)
     assert results["report/article.pdf"].startswith(b"%PDF")
     page = results["report/index.html"].decode()
-    assert all(f'<figure id="{name}">' in page for name in FIGURES)
+    shown = page + results["report/companions.html"].decode()
+    assert all(shown.count(f'<figure id="{name}">') == 1 for name in FIGURES)
     assert len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000  # words
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(table(CLAIMS))
     assert "These are not the paper's settings." in page

@@ -27,7 +27,11 @@ COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "limit", "repetitions", "informative",
 ]  # fmt: skip
-OWN: dict[str, Any] = {"color": "#0072B2", "linewidth": 2.2, "markersize": 3.5}  # the paper's settings
+PAPERS_LINE: dict[str, Any] = {
+    "color": "#0072B2",
+    "linewidth": 2.2,
+    "markersize": 3.5,
+}  # the paper's settings
 OTHER: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
 METRICS = {  # the rows of panels
     "tv": "TV error:\nshuffling / Gaussian",
@@ -39,7 +43,7 @@ TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
 
 
 def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
-    """The drawn rows: both projected, first delta, eps by `upper`; ``own``: is the setting the paper's?
+    """The drawn rows: both projected, first delta, eps by `upper`; ``is_papers``: is the setting the paper's?
 
     ``papers``: the datasets all of whose settings are the paper's -> its eps0s (`papers_eps0`). ``limit`` is
     that of the ratio before projection. Settings in which both mechanisms have a larger TV error than the
@@ -54,7 +58,7 @@ def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
     useful = rows.loc[(rows["metric"] == "tv") & rows["informative"], setting]
     rows = rows.merge(useful, on=setting)
     places = zip(rows["dataset"], rows["eps0"], strict=True)
-    return rows.assign(own=[eps0 in papers.get(dataset, ()) for dataset, eps0 in places])
+    return rows.assign(is_papers=[eps0 in papers.get(dataset, ()) for dataset, eps0 in places])
 
 
 @style.applied()
@@ -80,18 +84,18 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figu
         top.set_title(f"{wording.literal(title)}, k = {every['k'].iloc[0]:,.0f}")
         _number_axis(bottom, np.sort(every["n"].unique()))
     style.below(figure, _legend(rows))
-    figure.suptitle(wording.folded(_verdict(rows, papers), style.WIDTH, size=10), fontsize=10)
+    figure.suptitle(wording.folded(range_in_words(rows, papers), style.WIDTH, size=10), fontsize=10)
     return figure
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
     """The lines of one dataset and metric, one for each eps0; with the limit of the paper's settings."""
     ends = []
-    for (eps0, own), line in groups(rows, ["eps0", "own"]):
-        look = OWN if own else OTHER
+    for (eps0, is_papers), line in groups(rows, ["eps0", "is_papers"]):
+        look = PAPERS_LINE if is_papers else OTHER
         line = line.sort_values("n")
-        axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + own, **look)
-        if own and with_limit:
+        axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + is_papers, **look)
+        if is_papers and with_limit:
             axes.axhline(line["limit"].iloc[0], **LIMIT)
         ends.append((line["ratio"].iloc[-1], f"ε₀ = {eps0:g}", look["color"]))
     axes.axhline(1, color=style.INK, linewidth=1.2)
@@ -111,22 +115,22 @@ def _number_axis(axes: Axes, sizes: Integers) -> None:
 
 def _legend(rows: pd.DataFrame) -> list[Line2D]:
     handles = []
-    if rows["own"].any():
-        handles.append(style.line("the paper's settings", marker="o", **OWN))
-        if not rows["own"].all():
+    if rows["is_papers"].any():
+        handles.append(style.line("the paper's settings", marker="o", **PAPERS_LINE))
+        if not rows["is_papers"].all():
             handles.append(style.line("other settings", marker="o", **OTHER))
         handles.append(style.line("closed form, many users", **LIMIT))
     handles.append(style.line("equal error", color=style.INK, linewidth=1.2))
     return handles
 
 
-def _verdict(rows: pd.DataFrame, papers: Papers) -> str:
+def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
     """The ranges over the paper's settings; over all drawn ones, unless all of the paper's are among them."""
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
     where = ""
     if set(papers) == set(PAPER):
-        rows = rows[rows["own"]]
+        rows = rows[rows["is_papers"]]
         where = ", in settings like the paper's"
     tv, popular = (_span(rows.loc[rows["metric"] == metric, "ratio"]) for metric in METRICS)
     delta = _delta(rows["delta_rule"].iloc[0])
@@ -147,14 +151,14 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
 
-    sentences = [f"{_verdict(rows, papers)}."]
+    sentences = [f"{range_in_words(rows, papers)}."]
     if set(papers) == set(PAPER):
         sentences.append("Settings like the paper's have its data, n and ε₀.")
     sentences.append(
         "Above: total variation (TV) error, over all values."
         " Below: error of the one value that most users of the dataset hold."
     )
-    if rows["own"].any():
+    if rows["is_papers"].any():
         sentences.append("Dotted: its closed form for many users, before projection.")
     sentences.append(
         f"Both estimates are projected; means of {repetitions} repetitions, for"

@@ -75,10 +75,11 @@ def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> 
             key = row["item"], row["mechanism"], row["dataset"], row["n"]
             grouped.setdefault(key, []).append(quantiles(row["printed"], draws))
     lines = []
-    for (item, mechanism, *_), cells in grouped.items():
-        seen, runs = zip(*cells, strict=True)
-        together = {times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]}
-        lines.append(Line(item, mechanism, np.array(seen), together))
+    for (item, mechanism, _, _), cells in grouped.items():
+        printed = np.array([quantile for quantile, _ in cells])
+        runs = [run for _, run in cells]
+        runs_by_factor = {times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]}
+        lines.append(Line(item, mechanism, printed, runs_by_factor))
     return lines
 
 
@@ -95,8 +96,9 @@ def quantiles(
     ordered = np.sort(round_as_printed(draws, digits))
 
     def among(numbers: Floats) -> Floats:
-        ends = [np.searchsorted(ordered, numbers, side) for side in ("left", "right")]
-        return np.asarray((ends[0] + ends[1]) / (2 * len(ordered)))
+        below = np.searchsorted(ordered, numbers, "left")
+        at_most = np.searchsorted(ordered, numbers, "right")
+        return np.asarray((below + at_most) / (2 * len(ordered)))
 
     ours = {times: among(round_as_printed(times * draws, digits)) for times in factors}
     return float(among(np.array([float(value)]))[0]), ours
@@ -145,8 +147,8 @@ STATISTICS: dict[str, Statistic] = {"Kolmogorov-Smirnov": kolmogorov_smirnov, "c
 
 def p_value(lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator) -> tuple[float, float]:
     """(statistic of the printed values of ``lines``, its p-value among `RUNS` random runs of ours)."""
-    seen = statistic(np.concatenate([line.quantiles for line in lines]))
-    return float(seen), float(_p_values(seen, lines, statistic, rng))
+    of_printed = statistic(np.concatenate([line.quantiles for line in lines]))
+    return float(of_printed), float(_p_values(of_printed, lines, statistic, rng))
 
 
 def power(
@@ -157,14 +159,16 @@ def power(
     ``times``: one of `TIMES`. A share of `RUNS` random runs of ours, one for each line, multiplied and
     rounded to the printed digits.
     """
-    found = statistic(_random_runs(lines, times, rng))
-    return float(np.mean(_p_values(found, lines, statistic, rng) <= level))
+    of_wrong_runs = statistic(_random_runs(lines, times, rng))
+    return float(np.mean(_p_values(of_wrong_runs, lines, statistic, rng) <= level))
 
 
-def _p_values(seen: Floats, lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator) -> Floats:
-    """The share of `RUNS` random runs of ours whose statistic is at least each of ``seen``."""
+def _p_values(
+    observed: Floats, lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator
+) -> Floats:
+    """The share of `RUNS` random runs of ours whose statistic is at least each of the ``observed`` ones."""
     null = np.sort(statistic(_random_runs(lines, 1.0, rng)))
-    above = RUNS - np.searchsorted(null, np.asarray(seen) - 1e-9)
+    above = RUNS - np.searchsorted(null, np.asarray(observed) - 1e-9)
     different = math.prod(len(line.runs[1.0]) for line in lines)  # number of distinct runs
     return np.maximum((1 + above) / (1 + RUNS), 1 / (1 + different))
 
@@ -190,12 +194,12 @@ def joint_tests(values: pd.DataFrame, trials: Trials, users: Mapping[str, int], 
         for test, statistic in STATISTICS.items():
             name = {"item": item, "mechanism": mechanism, "test": test}
             streams = name | {"line": ""}  # a name in the streams of random numbers since their first version
-            seen, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
+            of_printed, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
             powers = {
                 column: power(lines, statistic, times, level, _rng(seed, stage=column, **streams))
                 for column, times in TIMES.items()
             }
-            rows.append({**name, "statistic": seen, "p": p, **powers})
+            rows.append({**name, "statistic": of_printed, "p": p, **powers})
     table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")])
     table["corrected_p"] = corrected(table["p"])
     table["verdict"] = np.where(table["corrected_p"] <= LEVEL, REJECTED, NOT_REJECTED)
@@ -230,14 +234,15 @@ def compare_grids(
     for dataset, table in cells.items():
         printed = values[(values["dataset"] == dataset) & (values["n"] == "all")]
         printed = printed[printed["quantity"] == "individual_error"]
-        for grid, part in table.groupby("grid", sort=False):
+        for grid, cells_of_grid in table.groupby("grid", sort=False):
             if printed.empty:
                 continue
             runs = TIMES_REPETITIONS * repetitions[dataset]
             rng = _rng(seed, stage="grids", dataset=dataset, grid=str(grid))
-            found = _grid_p_values(printed, part, protocol, runs, rng)
-            k, n = len(part), part["count"].sum()
-            rows += [(dataset, grid, k, n, *setting, *p) for setting, p in found.items()]
+            p_values = _grid_p_values(printed, cells_of_grid, protocol, runs, rng)
+            k = len(cells_of_grid)
+            n = cells_of_grid["count"].sum()
+            rows += [(dataset, grid, k, n, *setting, *p) for setting, p in p_values.items()]
     frame = pd.DataFrame(
         rows, columns=[name for name in GRID_COLUMNS if name not in ("corrected_p", "verdict")]
     )
@@ -271,8 +276,10 @@ def _grid_p_values(
     There delta_hat is 0, so the Gaussian's delta is the protocol's floor. All users take part, so its error
     is |Z| scale / n on every grid, and ``runs`` of k-RR are drawn once for all numberings.
     """
-    counts, first = grid["count"].to_numpy(), printed.iloc[0]
-    n, eps0, eps = int(counts.sum()), float(first["eps0"]), float(first["eps"])
+    counts = grid["count"].to_numpy()
+    n = int(counts.sum())
+    eps0 = float(printed["eps0"].iloc[0])
+    eps = float(printed["eps"].iloc[0])
     noises = ((protocol.delta_floor, protocol.sensitivity), OTHER_NOISE)
     rows = {
         mechanism: printed[printed["mechanism"] == mechanism] for mechanism in ("gaussian", "shuffle+INV")
@@ -299,11 +306,15 @@ def _grid_p_values(
 
 def _line(rows: pd.DataFrame, draws: Floats) -> Line:
     """The line of a mechanism's printed ``rows``; ``draws`` (runs, rows): our errors of their cells."""
-    pairs = [quantiles(printed, draws[:, i], [1.0]) for i, printed in enumerate(rows["printed"])]
-    runs = np.stack([ours[1.0] for _, ours in pairs], axis=1)
-    return Line(
-        rows["item"].iloc[0], rows["mechanism"].iloc[0], np.array([of for of, _ in pairs]), {1.0: runs}
-    )
+    of_printed = []
+    of_draws = []
+    for cell, printed in enumerate(rows["printed"]):
+        quantile, runs = quantiles(printed, draws[:, cell], [1.0])
+        of_printed.append(quantile)
+        of_draws.append(runs[1.0])
+    item = rows["item"].iloc[0]
+    mechanism = rows["mechanism"].iloc[0]
+    return Line(item, mechanism, np.array(of_printed), {1.0: np.stack(of_draws, axis=1)})
 
 
 if __name__ == "__main__":

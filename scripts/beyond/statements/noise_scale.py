@@ -48,13 +48,17 @@ def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut_off: b
     scales = np.asarray(scales, dtype=float)
     total = np.zeros(scales.shape)
     for error in errors:
-        alike = _cut_off_alike if cut_off else _rounded_alike
-        low, high = (end * error.users for end in alike(error.printed, error.digits))
+        interval = _cut_off_alike if cut_off else _rounded_alike
+        lowest_error, highest_error = interval(error.printed, error.digits)
+        low = lowest_error * error.users
+        high = highest_error * error.users
         if error.cells == 1:
             probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
         else:
-            at, below = sum_distribution(error.cells)
-            probability = np.interp(2 * high / scales, at, below) - np.interp(2 * low / scales, at, below)
+            points, cumulative = sum_distribution(error.cells)
+            up_to_high = np.interp(2 * high / scales, points, cumulative)
+            up_to_low = np.interp(2 * low / scales, points, cumulative)
+            probability = up_to_high - up_to_low
         total += np.log(probability)
     return total
 
@@ -64,9 +68,9 @@ def likely(errors: Sequence[Error], *, cut_off: bool = False) -> tuple[float, fl
 
     ``cut_off``: if the errors are printed with further digits cut off instead of rounded.
     """
-    found = log_likelihood(errors, SCALES, cut_off=cut_off)
-    inside = SCALES[2 * (found.max() - found) <= stats.chi2.ppf(0.95, 1)]
-    return float(inside[0]), float(inside[-1])
+    ln_likelihood = log_likelihood(errors, SCALES, cut_off=cut_off)
+    is_likely = 2 * (ln_likelihood.max() - ln_likelihood) <= stats.chi2.ppf(0.95, 1)
+    return float(SCALES[is_likely][0]), float(SCALES[is_likely][-1])
 
 
 def sum_distribution(count: int) -> tuple[Floats, Floats]:

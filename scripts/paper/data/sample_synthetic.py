@@ -33,7 +33,7 @@ def sample_normal(
     edges = np.linspace(*range, cells + 1)
     edges[0], edges[-1] = -np.inf, np.inf
     if population > USER_BY_USER:
-        counts = rng.multinomial(population, _cell_probabilities((edges - mean) / deviation))
+        counts = rng.multinomial(population, cell_probabilities((edges - mean) / deviation))
     else:
         counts = np.zeros(cells, dtype=np.int64)
         for start in np.arange(0, population, _BLOCK).tolist():
@@ -44,7 +44,7 @@ def sample_normal(
     )
 
 
-def _cell_probabilities(edges: Floats) -> Floats:
+def cell_probabilities(edges: Floats) -> Floats:
     """Standard normal probabilities between neighbouring edges (k + 1,): shape (k,), each to about 1e-12.
 
     Above 0 they are differences of upper tails, so that no digits are lost there either.

@@ -45,16 +45,17 @@ def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFr
     Raises ValueError if the file's rows are not the deltas among ``values``.
     """
     deltas = pd.read_csv(path, dtype=dict.fromkeys(DELTA_KEY, str))
-    wanted = values[values["quantity"] == "delta"]
-    if deltas[DELTA_KEY].fillna("").to_numpy().tolist() != wanted[DELTA_KEY].to_numpy().tolist():
+    printed = values[values["quantity"] == "delta"]
+    keys = deltas[DELTA_KEY].fillna("").to_numpy().tolist()
+    if keys != printed[DELTA_KEY].to_numpy().tolist():
         raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
-    return deltas[["published", "exact"]].set_index(wanted.index)
+    return deltas[["published", "exact"]].set_index(printed.index)
 
 
 def read_totals(path: str | os.PathLike[str]) -> Totals:
     """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
     totals = pd.read_csv(path)
-    return dict(zip(zip(totals["dataset"], totals["grid"], strict=True), totals["checkins"], strict=True))
+    return cast(Totals, totals.set_index(["dataset", "grid"])["checkins"].to_dict())
 
 
 def judge_values(
@@ -68,15 +69,13 @@ def judge_values(
     judged = []
     for index, row in zip(values.index, records(values), strict=True):
         if row["kind"] == "random":
-            draws = draws_of(row, trials, users)
-            verdict = (
-                Verdict("not comparable", reason=draws) if isinstance(draws, str) else judge_draw(row, draws)
-            )
+            verdict = _judge_random(row, trials, users)
         elif row["kind"] == "data":
             verdict = _judge_total(row, totals)
         else:
-            found = (None if np.isnan(log10) else from_log10(log10) for log10 in deltas.loc[index])
-            verdict = judge_number(row, *found)
+            published = _decimal(deltas.loc[index, "published"])
+            exact = _decimal(deltas.loc[index, "exact"])
+            verdict = judge_number(row, published, exact)
         notes = [row["note"], verdict.reason]
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             notes.append(NO_GAUSSIAN)
@@ -85,9 +84,23 @@ def judge_values(
     return pd.DataFrame(judged)[columns]
 
 
+def _decimal(log10: float) -> Decimal | None:
+    """The number with this log10; None for nan."""
+    return None if np.isnan(log10) else from_log10(log10)
+
+
+def _judge_random(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
+    """The verdict on a printed error, by our draws of it."""
+    draws = draws_of(row, trials, users)
+    if isinstance(draws, str):
+        return Verdict("not comparable", reason=draws)
+    return judge_draw(row, draws)
+
+
 def _judge_total(row: Row, totals: Totals) -> Verdict:
     """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
-    stepped, box = (totals.get((row["dataset"], grid)) for grid in ("stepped", "uniform"))
+    stepped = totals.get((row["dataset"], "stepped"))
+    box = totals.get((row["dataset"], "uniform"))
     if stepped is None or box is None:
         return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
     return judge_number(row, Decimal(stepped), Decimal(box))

@@ -39,11 +39,17 @@ def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
     A row repeats another one if it prints the same digits for the same quantity, setting and mechanism.
     """
     same = [name for name in COLUMNS if name not in ("item", "source", "kind", "tolerance", "note")]
-    own = (rows["kind"] != "random") & (rows["printed"].map(printed_to_decimal) != 0)
-    return rows[own].drop_duplicates(same)
+    is_random = rows["kind"] == "random"
+    is_zero = rows["printed"].map(printed_to_decimal) == 0
+    return rows[~is_random & ~is_zero].drop_duplicates(same)
 
 
 def orders(published: str, exact: str) -> float | None:
     """log10(exact / published) of two decimal strings; None where one of them is blank or not positive."""
-    before, after = Decimal(published or 0), Decimal(exact or 0)
-    return float(after.log10() - before.log10()) if min(before, after) > 0 else None
+    if not published or not exact:
+        return None
+    before = Decimal(published)
+    after = Decimal(exact)
+    if min(before, after) <= 0:
+        return None
+    return float(after.log10() - before.log10())

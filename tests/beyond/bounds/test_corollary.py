@@ -12,49 +12,53 @@ from scripts.beyond.bounds.compute_corollary_1 import corollary_1, corollary_tab
 
 def literal(eps, n, k, growth, counts):
     """Eq. (7) for e^eps0 = ``growth``: P(s) by listing all reports, e^{v_s} term by term as printed."""
-    p, q = growth / (growth + k - 1), 1 / (growth + k - 1)
-    kappa_1, kappa_2 = growth * (growth + k - 2) / (k - 1), (k - 1) / (growth + k - 2)
+    p = growth / (growth + k - 1)
+    q = 1 / (growth + k - 1)
+    kappa_1 = growth * (growth + k - 2) / (k - 1)
+    kappa_2 = (k - 1) / (growth + k - 2)
 
-    def mass(held):
+    def mass(holders):
         result = [Fraction(0)] * (n + 1)
-        chances = [p] * (held + 1) + [q] * (n - 1 - held)  # that a user reports x0; the first is in question
+        # The chances that a user reports x0. The first user is the one in question.
+        chances = [p] * (holders + 1) + [q] * (n - 1 - holders)
         for reports in product((0, 1), repeat=n):
             factors = (c if bit else 1 - c for bit, c in zip(reports, chances, strict=True))
             result[sum(reports)] += math.prod(factors, start=Fraction(1))
         return result
 
-    def loss(held, s):
+    def loss(holders, s):
         def total(term):
-            return sum(term(r) * math.comb(held, r) * kappa_1**r for r in range(s + 1))
+            return sum(term(r) * math.comb(holders, r) * kappa_1**r for r in range(s + 1))
 
-        above = total(lambda r: (s - r) * math.comb(n - 1 - held, s - 1 - r) if s - 1 - r >= 0 else 0)
-        return kappa_2 + (growth - kappa_2) / (n - held) * above / total(lambda r: math.comb(n - held, s - r))
+        above = total(lambda r: (s - r) * math.comb(n - 1 - holders, s - 1 - r) if s - 1 - r >= 0 else 0)
+        below = total(lambda r: math.comb(n - holders, s - r))
+        return kappa_2 + (growth - kappa_2) / (n - holders) * above / below
 
-    largest = [max(loss(held, s) for held in counts) for s in range(n + 1)]
+    largest = [max(loss(holders, s) for holders in counts) for s in range(n + 1)]
     return max(
-        sum(m * max(0.0, 1 - math.exp(eps) / v) for m, v in zip(mass(held), largest, strict=True))
-        for held in counts
+        sum(m * max(0.0, 1 - math.exp(eps) / v) for m, v in zip(mass(holders), largest, strict=True))
+        for holders in counts
     )
 
 
 @pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 1], [5], [0]])
 @pytest.mark.parametrize("eps", [0.05, 0.4, 1.0])
-def test_against_all_reports(counts, eps):
+def test_corollary_1_is_its_formula_over_all_reports(counts, eps):
     n, k, growth = 6, 3, Fraction(3)
-    want = literal(eps, n, k, growth, counts)
-    got = corollary_1(eps, n=n, k=k, eps0=math.log(growth), counts=counts)
-    assert 10**got == pytest.approx(float(want), rel=1e-12)
+    expected = literal(eps, n, k, growth, counts)
+    log10_delta = corollary_1(eps, n=n, k=k, eps0=math.log(growth), counts=counts)
+    assert 10**log10_delta == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_it_is_neither_too_small_everywhere_nor_a_guarantee():
     """Table IV's default setting: `upper` is 5.02e-2, 1.15e-3, 4.47e-8."""
-    found = {
-        counts: [10 ** corollary_1(eps, n=100, k=10, eps0=2, counts=counts) for eps in (0.1, 0.5, 1)]
-        for counts in ((80, 20), (80, 2), (10, 9))
-    }
-    np.testing.assert_allclose(found[80, 20], [4.580e-2, 2.851e-4, 2.377e-10], rtol=1e-3)
-    np.testing.assert_allclose(found[80, 2], [0.2540, 2.282e-2, 5.390e-7], rtol=1e-3)
-    np.testing.assert_allclose(found[10, 9], [3.697e-13, 1.566e-23, 4.871e-41], rtol=1e-3)
+
+    def deltas(counts):
+        return [10 ** corollary_1(eps, n=100, k=10, eps0=2, counts=counts) for eps in (0.1, 0.5, 1)]
+
+    np.testing.assert_allclose(deltas([80, 20]), [4.580e-2, 2.851e-4, 2.377e-10], rtol=1e-3)
+    np.testing.assert_allclose(deltas([80, 2]), [0.2540, 2.282e-2, 5.390e-7], rtol=1e-3)
+    np.testing.assert_allclose(deltas([10, 9]), [3.697e-13, 1.566e-23, 4.871e-41], rtol=1e-3)
 
 
 def test_corollary_1_is_above_the_guarantee_and_below_the_truth():

@@ -35,7 +35,7 @@ def test_probabilities_keep_their_digits_in_both_tails():
         exact = [
             float(mpmath.ncdf(b) - mpmath.ncdf(a)) for a, b in itertools.pairwise(map(mpmath.mpf, edges))
         ]
-    np.testing.assert_allclose(synthetic._cell_probabilities(edges), exact, rtol=1e-12)
+    np.testing.assert_allclose(synthetic.cell_probabilities(edges), exact, rtol=1e-12)
 
 
 def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
