@@ -25,22 +25,25 @@ METHODS = {  # the mechanism of a printed value -> the method that is the cited 
 def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
     """The rows of values.csv whose mechanism is a bound of the literature: `DELTA_KEY`, then cited.
 
-    ``cited`` is log10 of the bound; NaN where its theorem does not apply.
+    ``cited`` is log10 of the bound, or NaN where its theorem does not apply.
     """
-    frame = values[values["quantity"] == "delta"]
-    papers_k = frame[frame["mechanism"] == OWN].groupby("item")["k"].first()
-    frame = frame[frame["mechanism"] != OWN].assign(cited=math.nan)
-    for _, group in frame.groupby(["mechanism", "item"]):
-        method = METHODS[group["mechanism"].iloc[0]]
-        k = int(papers_k[group["item"].iloc[0]])
-        n = pd.to_numeric(group["n"]).to_numpy()
-        eps0 = pd.to_numeric(group["eps0"]).to_numpy()
-        eps = pd.to_numeric(group["eps"]).to_numpy()
+    deltas = values[values["quantity"] == "delta"]
+    is_paper = deltas["mechanism"] == OWN
+    k_of_item = deltas[is_paper].groupby("item")["k"].first()
+
+    table = deltas[~is_paper].assign(cited=math.nan)
+    for _, group in table.groupby(["mechanism", "item"]):
+        row = group.iloc[0]
+        method = METHODS[row["mechanism"]]
+        k = int(k_of_item[row["item"]])
+        n = group["n"].astype(int).to_numpy()
+        eps0 = group["eps0"].astype(float).to_numpy()
+        eps = group["eps"].astype(float).to_numpy()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideRange)
             bound = delta(eps, n=n, k=k, eps0=eps0, method=method, log10=True)
-            frame.loc[group.index, "cited"] = bound
-    return frame[[*DELTA_KEY, "cited"]]
+        table.loc[group.index, "cited"] = bound
+    return table[[*DELTA_KEY, "cited"]]
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ what holds for all of them, for others it is below the delta of their own count.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -33,71 +33,77 @@ _LARGEST_N = 1000  # the sums are direct, with probabilities that must not under
 
 
 def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int]) -> float:
-    """log10 of the delta of Corollary 1; -inf where it is 0.
+    """log10 of the delta of Corollary 1, or -inf where it is 0.
 
-    ``counts``: of each value among which the maximum is taken, how many of the remaining n - 1 users hold it
-    (n_x0); at least one, and repeated counts change nothing. ``n`` at most 1,000. Raises ValueError that
-    names the argument that is out of range.
+    ``counts`` has, for every value among which the maximum is taken, how many of the remaining n - 1 users
+    hold it (n_x0). There is at least one count, and repeated counts change nothing. ``n`` is at most 1,000.
+    Raises ValueError that names the argument that is out of range.
     """
-    n, k = int(check_n(n)), int(check_k(k))
-    eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
-    distinct_counts = sorted({int(check_count(holders, n)) for holders in counts})
-    if not distinct_counts or n > _LARGEST_N:
+    n = int(check_n(n))
+    k = int(check_k(k))
+    eps = float(check_eps(eps))
+    eps0 = float(check_eps0(eps0))
+    distinct = sorted({int(check_count(number, n)) for number in counts})
+    if not distinct or n > _LARGEST_N:
         raise ValueError(
-            f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {distinct_counts}"
+            f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {distinct}"
         )
 
-    masses, ratios = [], []
-    for holders in distinct_counts:
-        mass, ratio = _mass_and_ratio(n, k, eps0, holders)
-        masses.append(mass)
-        ratios.append(ratio)
-
-    largest_ratio = np.max(ratios, axis=0)  # e^{v_s}
-    exceeds_eps = largest_ratio > np.exp(eps)
-    weights = 1 - np.exp(eps) / largest_ratio[exceeds_eps]
-    deltas = [float(np.sum(mass[exceeds_eps] * weights)) for mass in masses]
+    distributions = [_distribution(n, k, eps0, n_x0) for n_x0 in distinct]
+    largest_ratio = np.max([distribution.ratio for distribution in distributions], axis=0)
+    exceeds = largest_ratio > np.exp(eps)
+    share = 1 - np.exp(eps) / largest_ratio[exceeds]
+    delta = max(float(np.sum(distribution.mass[exceeds] * share)) for distribution in distributions)
     with np.errstate(divide="ignore"):
-        return float(np.log10(max(deltas)))
+        return float(np.log10(delta))
 
 
 def corollary_table() -> pd.DataFrame:
-    """Corollary 1 at Table IV's default setting, for the datasets `DATASETS`; a row per dataset and eps.
+    """Corollary 1 at Table IV's default setting, with a row for each of the `DATASETS` and each eps.
 
-    Columns: remaining_users, eps, log10_corollary_1, log10_count (the exact delta of the same dataset's
-    count of x0, forward) and log10_lower and log10_upper, the bounds of the worst dataset's histogram.
+    The columns are remaining_users, eps, log10_corollary_1, log10_count (the exact delta of the same
+    dataset's count of x0, forward), and log10_lower and log10_upper, the bounds of the worst dataset's
+    histogram.
     """
-    rows = [
-        {
-            "remaining_users": name,
-            "eps": eps,
-            "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
-            "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
-            "log10_lower": lower(eps, log10=True, **TABLE_IV),
-            "log10_upper": upper(eps, log10=True, **TABLE_IV),
-        }
-        for name, counts in DATASETS.items()
-        for eps in EPS
-    ]
+    rows = []
+    for name, counts in DATASETS.items():
+        for eps in EPS:
+            row = {
+                "remaining_users": name,
+                "eps": eps,
+                "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
+                "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
+                "log10_lower": lower(eps, log10=True, **TABLE_IV),
+                "log10_upper": upper(eps, log10=True, **TABLE_IV),
+            }
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _mass_and_ratio(n: int, k: int, eps0: float, holders: int) -> tuple[Floats, Floats]:
-    """P(s) of eq. (6) and e^{v_s} as printed in Theorem 1, for s = 0 to n, where ``holders`` = n_x0."""
+class _Distribution(NamedTuple):
+    """The count of x0 for s = 0 to n, both (n + 1,)."""
+
+    mass: Floats  # P(s) of eq. (6)
+    ratio: Floats  # e^{v_s} as printed in Theorem 1
+
+
+def _distribution(n: int, k: int, eps0: float, n_x0: int) -> _Distribution:
+    """The count of x0 if ``n_x0`` of the remaining users hold x0."""
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
-    others = n - holders  # under Q the target user is one of them
+    others = n - n_x0  # under Q the target user is one of them
     lies = np.arange(others + 1)
-    lying_share = lies / others
-    truths_pmf = stats.binom.pmf(np.arange(holders + 1), holders, p)
-    lies_pmf = stats.binom.pmf(lies, others, q)
+    mass_of_truths = stats.binom.pmf(np.arange(n_x0 + 1), n_x0, p)
+    mass_of_lies = stats.binom.pmf(lies, others, q)
 
-    mass = np.convolve(truths_pmf, lies_pmf)
-    first = np.convolve(truths_pmf, lies_pmf * lying_share)
-    second = np.convolve(truths_pmf, lies_pmf * lying_share**2)
+    # Moments of the share of the others who report x0, at each s.
+    mass = np.convolve(mass_of_truths, mass_of_lies)
+    first = np.convolve(mass_of_truths, mass_of_lies * (lies / others))
+    second = np.convolve(mass_of_truths, mass_of_lies * (lies / others) ** 2)
+
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2
-    return kappa_2 * mass + span * first, kappa_2 + span * second / mass
+    return _Distribution(kappa_2 * mass + span * first, kappa_2 + span * second / mass)
 
 
 if __name__ == "__main__":

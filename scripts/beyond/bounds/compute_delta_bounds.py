@@ -11,7 +11,7 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS, delta
 
-BOUNDS = (  # methods, of the whole histogram; all but `lower` hold for every dataset
+BOUNDS = (  # methods, which bound delta of the whole histogram, for every dataset but for `lower`
     "lower",
     "upper",
     "privacy-blanket",
@@ -25,17 +25,22 @@ BOUNDS = (  # methods, of the whole histogram; all but `lower` hold for every da
 
 
 def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """log10 delta by every bound, one row per setting (numbered from 1) and eps: the config's section."""
+    """log10 delta by every bound, with a row for every setting (numbered from 1) and eps.
+
+    The parameters are the config's section delta_bounds. The columns published and exact are the delta of the
+    count of x0.
+    """
     tables = []
     for number, setting in enumerate(settings, start=1):
         eps = np.geomspace(setting["eps"]["start"], setting["eps"]["stop"], steps)
-        whole = {name: setting[name] for name in ("n", "k", "eps0")}
-        counted = {"count": setting["count"], **whole}
+        counted = {name: setting[name] for name in ("count", "n", "k", "eps0")}
         table = pd.DataFrame({"setting": number, **counted, "eps": eps})
         table["published"] = theorem_1_as_printed(eps, **counted)
         table["exact"] = count.delta(eps, direction="both", **counted)
+
+        n, k, eps0 = setting["n"], setting["k"], setting["eps0"]
         for name in BOUNDS:
-            table[METHODS[name].column] = delta(eps, method=name, log10=True, **whole)
+            table[METHODS[name].column] = delta(eps, method=name, n=n, k=k, eps0=eps0, log10=True)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -15,27 +15,26 @@ EPS0 = 2.0  # of most of Table IV
 
 
 def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
-    """log10 delta, one row per eps: ``published`` and ``exact`` of the count of x0, ``lower`` and ``upper``.
+    """log10 delta with a row for every eps: published and exact of the count of x0, lower and upper.
 
-    ``lower`` and ``upper`` bound the delta of the whole histogram, for the worst dataset. Of the axes of
-    `delta_surface` it takes the eps0 next to 2, and the smaller half of the eps below it.
+    lower and upper bound the delta of the whole histogram, for the worst dataset. Of the axes of the config's
+    section delta_surface, the table has the eps0 next to 2, and the smaller half of the eps below that.
     """
-    all_eps0 = points(eps0)
     all_eps = points(eps)
+    all_eps0 = points(eps0)
     possible = all_eps0[all_eps0 > all_eps[0]]
     if not possible.size:
         raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
     nearest = float(possible[np.abs(possible - EPS0).argmin()])
-    eps_below = all_eps[all_eps < nearest]
-    smaller_half = eps_below[: math.ceil(len(eps_below) / 2)]
+    below = all_eps[all_eps < nearest]
+    smaller_half = below[: math.ceil(len(below) / 2)]
 
-    whole: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
-    counted = {**whole, "count": count}
-    table = pd.DataFrame({"eps": smaller_half, **counted})
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
+    table = pd.DataFrame({"eps": smaller_half, **setting, "count": count})
     for form in FORMS[::-1]:
-        table[form] = delta_of_count(smaller_half, form=form, **counted)
-    table["lower"] = lower(smaller_half, log10=True, **whole)
-    table["upper"] = upper(smaller_half, log10=True, **whole)
+        table[form] = delta_of_count(smaller_half, form=form, count=count, **setting)
+    table["lower"] = lower(smaller_half, log10=True, **setting)
+    table["upper"] = upper(smaller_half, log10=True, **setting)
     return table
 
 

@@ -8,5 +8,5 @@ Axis = tuple[float, float, int]  # start, stop, steps: the arguments of np.linsp
 
 
 def rounded(values: Floats) -> Floats:
-    """To 10 decimals: 0.1 + 0.1 + 0.1 is 0.3, and the ends are exactly what was asked for."""
+    """The values to 10 decimals, so that 0.1 + 0.1 + 0.1 is 0.3 and the ends are those of the axis."""
     return np.round(values, 10)

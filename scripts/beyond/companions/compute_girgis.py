@@ -21,10 +21,11 @@ ORDERS: Axis = (1.1, 2000, 30)
 def girgis_rdp(
     *, n: int = 10_000, k: int = 10, eps0: Sequence[float] = (0.5, 2, 4), orders: Axis = ORDERS
 ) -> pd.DataFrame:
-    """eps(lambda) of the bound and of the exact pairs, one row per (eps0, order)."""
-    grid = np.meshgrid(eps0, rounded(np.geomspace(*orders)), indexing="ij")
-    budgets, order = (values.ravel() for values in grid)
-    table = pd.DataFrame({"eps0": budgets.astype(float), "order": order, "n": n, "k": k})
+    """The Renyi divergence by the bound and of the exact pairs, with a row for every eps0 and order."""
+    eps0_grid, order_grid = np.meshgrid(eps0, rounded(np.geomspace(*orders)), indexing="ij")
+    budgets = eps0_grid.ravel().astype(float)
+    order = order_grid.ravel()
+    table = pd.DataFrame({"eps0": budgets, "order": order, "n": n, "k": k})
     table["girgis"] = rdp_upper(order, n=n, eps0=budgets)
     table["clones"] = rdp_clones(order, n=n, eps0=budgets)
     table["two_counts"] = rdp_two_counts(order, n=n, k=k, eps0=budgets)
@@ -41,27 +42,30 @@ def girgis_composed(
     orders: Axis = ORDERS,
     deepest: float = -12,
 ) -> pd.DataFrame:
-    """log10 delta after several rounds, one row per (rounds, eps).
+    """log10 delta after several rounds, with a row for every number of rounds and eps.
 
-    ``girgis`` is from the bound; ``clones_rdp`` from the clones' exact Renyi divergence with the same lemma
-    (at the best of the orders); ``clones_pld`` from their privacy loss distribution, and empty below what the
-    figure shows, because its cost grows with the depth.
+    girgis is from the bound, and clones_rdp from the clones' exact Renyi divergence with the same lemma (at
+    the best of the orders). clones_pld is from their privacy loss distribution. It is empty far below
+    ``deepest``, the lowest log10 delta that the figure shows, because its cost grows with the depth.
     """
-    fixed = {"n": n, "k": k, "eps0": eps0}
-    lambdas, eps = rounded(np.geomspace(*orders)), rounded(np.geomspace(*axis))
-    exact = rdp_clones(lambdas, n=n, eps0=eps0)
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0}
+    eps = rounded(np.geomspace(*axis))
+    order = rounded(np.geomspace(*orders))
+    rdp_of_round = rdp_clones(order, n=n, eps0=eps0)
+
     tables = []
     for number in rounds:
-        table = pd.DataFrame({"rounds": number, "eps": eps, **fixed})
-        setting: dict[str, Any] = {**fixed, "rounds": number}
-        table["girgis"] = delta(eps, method="girgis", log10=True, **setting)
-        by_order = rdp_to_delta(eps[:, None], lambdas, number * exact)
-        table["clones_rdp"] = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
-        drawn = (table["clones_rdp"] >= 1.3 * deepest).to_numpy()
+        girgis = delta(eps, method="girgis", log10=True, rounds=number, **setting)
+
+        by_order = rdp_to_delta(eps[:, None], order, number * rdp_of_round)  # (eps, orders)
+        clones_rdp = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
+
+        is_drawn = clones_rdp >= 1.3 * deepest
         clones_pld = np.full(len(eps), np.nan)
-        clones_pld[drawn] = delta(eps[drawn], method="clones", log10=True, **setting)
-        table["clones_pld"] = clones_pld
-        tables.append(table)
+        clones_pld[is_drawn] = delta(eps[is_drawn], method="clones", log10=True, rounds=number, **setting)
+
+        table = pd.DataFrame({"rounds": number, "eps": eps, **setting})
+        tables.append(table.assign(girgis=girgis, clones_rdp=clones_rdp, clones_pld=clones_pld))
     return pd.concat(tables, ignore_index=True)
 
 

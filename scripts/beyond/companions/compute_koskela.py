@@ -14,9 +14,9 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.rounds import log10_delta as log10_delta_of_rounds
-from tightshuffle.literature.amplification import balle_bennett
 from tightshuffle.literature.clones import clones, stronger_clones
 from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.methods import delta
 from tightshuffle.points import make_points
 
 NumbersOfRounds = Sequence[int]
@@ -39,46 +39,56 @@ def koskela_fig1a(
     rounds: NumbersOfRounds = (1, 4, 16),
     axis: Axis = (0.05, 4.0, 80),
 ) -> pd.DataFrame:
-    """The strong and the weak adversary, and two bounds for one round; rows of `COLUMNS`, delta as log10.
+    """The strong and the weak adversary, and two bounds for one round: a table of `COLUMNS`, delta as log10.
 
-    eps0 follows from gamma, the blanket. The paper does not state its numbers of rounds.
+    eps0 follows from ``gamma``, the probability of a uniform report. The paper does not state its numbers of
+    rounds.
     """
-    fixed: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
     eps = rounded(np.linspace(*axis))
-    curves = composed_curves(("strong", "weak"), rounds, eps, fixed)
+    curves = composed_curves(("strong", "weak"), rounds, eps, setting)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)  # nan where a bound does not apply
-        bounds = {
-            "balle_analytic": balle_analytic(eps, **fixed),
-            "balle_bennett": balle_bennett(make_points(eps, **fixed)),
-        }
-    for name, upper in bounds.items():
-        rows = {"curve": name, "rounds": 1, "eps": eps, "upper": upper} | fixed
-        curves.append(pd.DataFrame(rows)[COLUMNS].dropna(subset="upper"))
+        analytic = balle_analytic(eps, **setting)
+        bennett = delta(eps, method="balle-bennett", log10=True, **setting)
+    for name, upper in (("balle_analytic", analytic), ("balle_bennett", bennett)):
+        table = _curve(name, 1, eps, upper, setting)
+        curves.append(table.dropna(subset="upper"))
+
     return pd.concat(curves, ignore_index=True)
 
 
 def koskela_fig1b(
     *, n: int = 10_000, eps0: float = 4, rounds: NumbersOfRounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
 ) -> pd.DataFrame:
-    """The clones and the stronger clones; rows of `COLUMNS`, delta as log10. They do not depend on k."""
-    fixed = {"n": n, "k": 2, "eps0": eps0}
-    curves = composed_curves(("clones", "stronger-clones"), rounds, rounded(np.linspace(*axis)), fixed)
+    """The clones and the stronger clones: a table of `COLUMNS`, delta as log10.
+
+    They do not depend on k, which is 2 in the table.
+    """
+    eps = rounded(np.linspace(*axis))
+    setting = {"n": n, "k": 2, "eps0": eps0}
+    curves = composed_curves(("clones", "stronger-clones"), rounds, eps, setting)
     return pd.concat(curves, ignore_index=True)
 
 
 def composed_curves(
-    curves: Iterable[str], rounds: NumbersOfRounds, eps: Floats, fixed: dict[str, Any]
+    curves: Iterable[str], rounds: NumbersOfRounds, eps: Floats, setting: dict[str, Any]
 ) -> list[pd.DataFrame]:
-    """Every curve, for every number of rounds."""
+    """A table of `COLUMNS` for every curve and number of rounds. ``setting`` has n, k and eps0."""
     tables = []
     for curve, number in itertools.product(curves, rounds):
-        points = make_points(eps, rounds=number, **fixed)
+        points = make_points(eps, rounds=number, **setting)
         zero_from_eps0 = curve not in DOES_NOT_REACH_0
+        # `delta` does not compose the method privacy-blanket, which is the curve "weak".
         upper = log10_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
-        rows = {"curve": curve, "rounds": number, "eps": eps, "upper": upper}
-        tables.append(pd.DataFrame(rows | fixed)[COLUMNS])
+        tables.append(_curve(curve, number, eps, upper, setting))
     return tables
+
+
+def _curve(name: str, rounds: int, eps: Floats, upper: Floats, setting: dict[str, Any]) -> pd.DataFrame:
+    table = pd.DataFrame({"curve": name, "rounds": rounds, "eps": eps, "upper": upper, **setting})
+    return table[COLUMNS]
 
 
 def eps0_of_blanket(gamma: float, k: int) -> float:
@@ -95,17 +105,24 @@ def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
     Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
     gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
 
-    All numbers broadcast. nan with an `OutsideRange` warning where eps > 1 or the second term exceeds gamma;
-    at most 1. Raises ValueError that names a bad argument.
+    All arguments broadcast. The delta is at most 1, and nan with an `OutsideRange` warning where eps > 1 or
+    the second term exceeds gamma. Raises ValueError that names a bad argument.
     """
     eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
-    blanket = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k
-    conditions = {"eps <= 1": eps <= 1, "gamma >= 27 k / ((n - 1) eps)": blanket * eps >= 27}
-    failing = [condition for condition, holds in conditions.items() if not np.all(holds)]
+    reports_per_value = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k, the uniform ones
+    is_small = eps <= 1
+    is_hidden = reports_per_value * eps >= 27
+
+    failing = []
+    if not np.all(is_small):
+        failing.append("eps <= 1")
+    if not np.all(is_hidden):
+        failing.append("gamma >= 27 k / ((n - 1) eps)")
     if failing:
         warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
-    ln_delta = np.minimum(0.0, math.log(2) - blanket * eps**2 / 14)
-    return np.where(np.all(list(conditions.values()), axis=0), ln_delta / math.log(10), np.nan)[()]
+
+    ln_delta = np.minimum(0.0, math.log(2) - reports_per_value * eps**2 / 14)
+    return np.where(is_small & is_hidden, ln_delta / math.log(10), np.nan)[()]
 
 
 if __name__ == "__main__":

@@ -19,9 +19,7 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.guarantee import (
-    upper,  # the one bound on the whole histogram that the paper's stages ask for
-)
+from tightshuffle.guarantee import upper  # the guarantee alone: this stage needs no other bound
 from tightshuffle.numerics.seeds import seed_of
 
 LOG10_ENDS = (-2.0, -30.0)  # of the exact delta-hat, at the first and the last eps
@@ -32,13 +30,17 @@ DELTA_AFTER_THE_STOP = 1e-30  # a delta at which the search for diffprivlib's sc
 def compute_delta_hat(
     counts: Integers, *, dataset: str, n: Iterable[Users], eps0: Iterable[float], steps: int, seed: int
 ) -> pd.DataFrame:
-    """delta-hat of one sample of users for every n, eps0 and eps; a row for each.
+    """delta-hat of one sample of users, with a row for every n, eps0 and eps.
 
-    ``counts``: the dataset's histogram (k,); ``steps``: how many eps. Returns the columns dataset, n, k,
-    eps0, eps; published_value and published_count: the value whose count has the largest delta as printed,
-    numbered from 1, and how many users hold it; published: log10 of this delta; the same three for exact;
-    upper: log10 of the proven bound on delta of the whole histogram, for every dataset; diffprivlib: log10
-    of the delta of diffprivlib's noise where its search stops.
+    ``counts`` is the dataset's histogram (k,), and ``steps`` the number of eps. The columns are
+
+    - dataset, n, k, eps0, eps;
+    - published_value, the value whose count has the largest delta as printed, numbered from 1;
+    - published_count, how many users hold it;
+    - published, log10 of this delta;
+    - exact_value, exact_count and exact, the same for the exact delta;
+    - upper, log10 of the proven bound on delta of the whole histogram, for every dataset;
+    - diffprivlib, log10 of the delta of diffprivlib's noise where its search stops.
     """
     rows = []
     for size in n:
@@ -46,8 +48,9 @@ def compute_delta_hat(
         sample = sample_of(counts, dataset=dataset, n=users, seed=seed)
         for budget in map(float, eps0):
             for eps in eps_grid(sample, budget, steps):
-                setting = {"dataset": dataset, "n": users, "k": len(counts), "eps0": budget, "eps": eps}
-                rows.append(setting | _deltas(sample, eps, budget))
+                row = {"dataset": dataset, "n": users, "k": len(counts), "eps0": budget, "eps": eps}
+                row.update(_deltas(sample, eps, budget))
+                rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -67,21 +70,23 @@ def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
     def distance(eps: float, log10_end: float) -> float:
         return delta_hat(sample, eps, eps0=eps0, form="exact", known={}) - log10_end
 
-    least, most = 1e-3 * eps0, 0.95 * eps0
+    smallest = 1e-3 * eps0
+    largest = 0.95 * eps0
     ends = []
     for log10_end in LOG10_ENDS:
-        if distance(least, log10_end) <= 0:
-            ends.append(least)
-        elif distance(most, log10_end) >= 0:
-            ends.append(most)
+        if distance(smallest, log10_end) <= 0:
+            ends.append(smallest)
+        elif distance(largest, log10_end) >= 0:
+            ends.append(largest)
         else:
-            ends.append(float(optimize.brentq(distance, least, most, args=(log10_end,), rtol=1e-3)))
+            end = optimize.brentq(distance, smallest, largest, args=(log10_end,), rtol=1e-3)
+            ends.append(float(end))
+
     return [float(f"{eps:.3g}") for eps in np.linspace(ends[0], ends[1], steps)]
 
 
 def _deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
     """The columns of one row that depend on eps."""
-    n, k = int(sample.sum()), len(sample)
     columns: dict[str, Any] = {}
     for form in ("published", "exact"):
         worst = worst_count(sample, eps, eps0=eps0, form=form, known={})
@@ -89,10 +94,10 @@ def _deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
         columns[f"{form}_value"] = int(np.flatnonzero(sample == count)[0]) + 1
         columns[f"{form}_count"] = count
         columns[form] = worst.log10_delta
-    columns["upper"] = upper(eps, n=n, k=k, eps0=eps0, log10=True)
-    columns["diffprivlib"] = float(
-        log10_delta_of_scale(eps, scale=published_scale(eps, DELTA_AFTER_THE_STOP, 1.0))
-    )
+
+    columns["upper"] = upper(eps, n=int(sample.sum()), k=len(sample), eps0=eps0, log10=True)
+    scale = published_scale(eps, DELTA_AFTER_THE_STOP, 1.0)
+    columns["diffprivlib"] = float(log10_delta_of_scale(eps, scale=scale))
     return columns
 
 

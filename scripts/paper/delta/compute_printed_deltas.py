@@ -20,7 +20,10 @@ PRINTED = {"balle": printed_formulas.balle_as_printed, "feldman": printed_formul
 
 
 def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
-    """The rows of values.csv of quantity delta: `DELTA_KEY`, then published and exact (log10; NaN: none)."""
+    """The rows of values.csv of quantity delta: `DELTA_KEY`, then log10 delta, published and exact.
+
+    NaN stands where there is no formula.
+    """
     frame = values[values["quantity"] == "delta"].copy()
     for reading in printed_formulas.FORMS:
         frame[reading] = math.nan
@@ -31,24 +34,27 @@ def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _deltas(group: pd.DataFrame) -> dict[str, NDArray[np.floating[Any]]]:
-    """Reading -> log10 deltas of rows of one mechanism and table; no "published" without a formula."""
+    """log10 deltas of the rows of one mechanism and table, by reading, where there is a formula."""
     mechanism = group["mechanism"].iloc[0]
-    item = group["item"].iloc[0]
     eps = group["eps"].astype(float).to_numpy()
     eps0 = group["eps0"].astype(float).to_numpy()
     n = group["n"].astype(int).to_numpy()
+
     if mechanism == OWN:
         k = group["k"].astype(int).to_numpy()
         count = group["count"].astype(int).to_numpy()
-        setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0, "count": count, "direction": "forward"}
-        return {
-            form: printed_formulas.delta_of_count(eps, form=form, **setting)
-            for form in printed_formulas.FORMS
-        }
+        deltas = {}
+        for form in printed_formulas.FORMS:
+            deltas[form] = printed_formulas.delta_of_count(eps, form=form, n=n, k=k, eps0=eps0, count=count)
+        return deltas
+
     if mechanism == "erlingsson":
         return {"published": printed_formulas.erlingsson_as_printed(eps, n=n, eps0=eps0)}
+
     if mechanism in PRINTED:
-        return {"published": PRINTED[mechanism](eps, n=n, eps0=eps0, version=VERSIONS[item])}
+        version = VERSIONS[group["item"].iloc[0]]
+        return {"published": PRINTED[mechanism](eps, n=n, eps0=eps0, version=version)}
+
     return {}
 
 

@@ -33,11 +33,13 @@ def worst_count(
 ) -> WorstCount:
     """The largest delta over all values that users hold, and the n_x0 that has it.
 
-    ``counts``: a histogram, shape (k,); ``form``: "published" (as Theorem 1 prints delta) or "exact". The
-    exact form computes only some dozens of counts, those that can have the largest delta; the published form
-    computes all. ``known`` keeps deltas for histograms of the same n and k, at the same eps, eps0 and form.
+    ``counts`` is a histogram of shape (k,), and ``form`` is "published" (as Theorem 1 prints delta) or
+    "exact". The exact form computes only some dozens of counts, those that can have the largest delta. The
+    published form computes all. ``known`` keeps deltas for histograms of the same n and k, at the same eps,
+    eps0 and form.
     """
-    users, k = int(counts.sum()), counts.size
+    users = int(counts.sum())
+    k = counts.size
 
     def delta_of(n: int, others: int) -> float:
         if (n, others) not in known:
@@ -61,7 +63,8 @@ def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> 
     blocks = [(0, len(counts) - 1)]
     while blocks:
         first, last = blocks.pop()
-        low, high = counts[first], counts[last]
+        low = counts[first]
+        high = counts[last]
         bound = delta_of(n - (high - low), low)
         if last - first < 2 or bound < best.log10_delta - _ROUNDING:
             continue

@@ -39,9 +39,10 @@ def theorem_1_as_printed(
 
 
 def delta_of_count(eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any) -> Floats:
-    """log10 delta of the count of x0, in one of the `FORMS`; ``setting``: n, k, eps0 and count."""
-    exact = check_choice("form", form, FORMS) == "exact"
-    return (delta if exact else theorem_1_as_printed)(eps, direction=direction, **setting)
+    """log10 delta of the count of x0, in one of the `FORMS`. ``setting`` has n, k, eps0 and count."""
+    if check_choice("form", form, FORMS) == "exact":
+        return delta(eps, direction=direction, **setting)
+    return theorem_1_as_printed(eps, direction=direction, **setting)
 
 
 def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
@@ -50,7 +51,9 @@ def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.Arr
     ``eps`` and ``eps0`` (> 0) and ``n`` users are numbers or arrays, which broadcast; the result has their
     shape. Not the cited theorem (see the module). Raises ValueError that names the argument out of range.
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
+    eps = check_eps(eps)
+    n = check_n(n)
+    eps0 = check_eps0(eps0)
     return -n * (eps / (12 * eps0)) ** 2 / _LN10
 
 
@@ -62,9 +65,11 @@ def balle_as_printed(
     c = 1 in Table II (``version="long"``) and min(1, eps0) in Table 1 (``version="short"``). Arguments,
     shape and errors as for `erlingsson_as_printed`. Not the cited theorem (see the module).
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
-    cap = np.minimum(1, eps0) if check_choice("version", version, VERSIONS) == "short" else 1.0
-    return -n * (eps / cap * np.exp(-eps0)) ** 2 / _LN10
+    eps = check_eps(eps)
+    n = check_n(n)
+    eps0 = check_eps0(eps0)
+    c = np.minimum(1, eps0) if check_choice("version", version, VERSIONS) == "short" else 1.0
+    return -n * (eps / c * np.exp(-eps0)) ** 2 / _LN10
 
 
 def feldman_as_printed(
@@ -76,7 +81,9 @@ def feldman_as_printed(
     2^(-n eps^2 / ((1 - e^-eps0)^2 e^eps0)) in Table 1 (``version="short"``). Arguments, shape and errors
     as for `erlingsson_as_printed`. Not the cited theorem (see the module).
     """
-    eps, n, eps0 = check_eps(eps), check_n(n), check_eps0(eps0)
+    eps = check_eps(eps)
+    n = check_n(n)
+    eps0 = check_eps0(eps0)
     if check_choice("version", version, VERSIONS) == "short":
         return -n * eps**2 * np.exp(-eps0) / np.expm1(-eps0) ** 2 * np.log10(2)
     return -n * eps**2 / np.expm1(eps0) / _LN10

@@ -22,57 +22,82 @@ def paper_tables(
 ) -> dict[str, pd.DataFrame]:
     """All six tables, by the name of their files (table_II and so on).
 
-    ``verdicts``: verdicts.csv, ``parameters``: data/published/parameters.csv, every column text; ``surface``
-    and ``synthetic``: the config's delta_surface and datasets.synthetic (empty if there is none).
+    ``verdicts`` is verdicts.csv, and ``parameters`` data/published/parameters.csv, every column text.
+    ``surface`` and ``synthetic`` are the config's delta_surface and datasets.synthetic (empty if there is
+    none).
     """
-    rows = {str(item): part for item, part in verdicts.groupby("item")}
-    tables = {item: rows[item][TIDY] for item in ("Table II", "Table 1", "Table IV", "Table V", "Table VI")}
-    tables["Table III"] = parameters_table(rows["Table IV"], parameters, surface, synthetic)
-    return {item.replace("Table ", "table_"): table for item, table in tables.items()}
+    rows_of_item = verdicts.groupby("item")
+    tables = {}
+    for number in ("II", "1", "IV", "V", "VI"):
+        tables[f"table_{number}"] = rows_of_item.get_group(f"Table {number}")[TIDY]
+    tables["table_III"] = parameters_table(tables["table_IV"], parameters, surface, synthetic)
+    return tables
 
 
 def parameters_table(
     table_iv: pd.DataFrame, printed: pd.DataFrame, surface: Mapping[str, Any], synthetic: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """Table III: what is printed; what Table IV, Figure 1 and the synthetic trials use."""
-    parts = [synthetic.get(name) or {} for name in ("individual", "tv")]
-    budgets = [budget for part in parts for budget in part.get("budgets", [])]
-    trials = {
-        "eps": _series(budget["eps"] for budget in budgets),
-        "eps0": _series(budget["eps0"] for budget in budgets),
-        "n": _series(n for part in parts for n in part.get("n", [])),
-        "x0": _series(parts[0].get("cells", [])),
-        "k": str(synthetic.get("cells", "")),
-    }
-    names = printed["parameter"]
-    if unknown := [name for name in names if name not in trials]:
-        raise ValueError(f"parameter must be one of {', '.join(trials)}; got {unknown[0]!r}")
-    return pd.DataFrame(
-        {
-            "parameter": names,
-            "printed": printed["printed"],
-            "Table IV": [_series(float(text) for text in table_iv[name] if text) for name in names],
-            "Figure 1": [_range(surface.get(name, "")) for name in names],
-            "synthetic trials": names.map(trials),
-            "source": printed["source"],
-        }
-    )
+    """Table III: of every parameter what is printed, and what Table IV, Figure 1 and the trials use."""
+    trials = _values_of_trials(synthetic)
+    rows = []
+    for row in printed.to_dict("records"):
+        name = row["parameter"]
+        if name not in trials:
+            raise ValueError(f"parameter must be one of {', '.join(trials)}; got {name!r}")
+        rows.append(
+            {
+                "parameter": name,
+                "printed": row["printed"],
+                "Table IV": _series(float(text) for text in table_iv[name] if text),
+                "Figure 1": _range(surface.get(name, "")),
+                "synthetic trials": _series(trials[name]),
+                "source": row["source"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of every parameter in the trials of the synthetic dataset, as the config has them."""
+    values: dict[str, list[Any]] = {"eps": [], "eps0": [], "n": [], "x0": [], "k": []}
+    if "cells" in synthetic:
+        values["k"].append(synthetic["cells"])
+    for name in ("individual", "tv"):
+        experiment = synthetic.get(name)
+        if not experiment:
+            continue
+        values["n"] += experiment["n"]
+        values["x0"] += experiment.get("cells", [])  # of individual errors alone
+        for budget in experiment["budgets"]:
+            values["eps"].append(budget["eps"])
+            values["eps0"].append(budget["eps0"])
+    return values
 
 
 def _series(values: Iterable[float | str]) -> str:
     """Distinct values in ascending order ("all" last), with commas."""
-    ordered = sorted(set(values), key=lambda value: (isinstance(value, str), value))
-    return ", ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in ordered)
+    different = set(values)
+    numbers = sorted(value for value in different if not isinstance(value, str))
+    texts = [f"{number:g}" if isinstance(number, float) else str(number) for number in numbers]
+    if "all" in different:
+        texts.append("all")
+    return ", ".join(texts)
 
 
 def _range(value: Mapping[str, float] | float | str) -> str:
-    """A range of the config in words; a number as it is."""
-    return "{start} to {stop}, {steps} steps".format_map(value) if isinstance(value, Mapping) else str(value)
+    """A range of the config in words, and a number as it is."""
+    if isinstance(value, Mapping):
+        return "{start} to {stop}, {steps} steps".format_map(value)
+    return str(value)
 
 
 if __name__ == "__main__":
     with job() as snakemake:
-        files, params = snakemake.input, snakemake.params
-        verdicts, parameters = (read_verdicts(file) for file in (files.verdicts, files.parameters))
-        for name, rows in paper_tables(verdicts, parameters, params.surface, params.synthetic).items():
-            write_csv(rows, snakemake.output[name])
+        tables = paper_tables(
+            read_verdicts(snakemake.input.verdicts),
+            read_verdicts(snakemake.input.parameters),
+            snakemake.params.surface,
+            snakemake.params.synthetic,
+        )
+        for name, table in tables.items():
+            write_csv(table, snakemake.output[name])

@@ -15,6 +15,7 @@ from scripts.shared.published_gaussian import published_scale
 from scripts.shared.table_files import read_parquet
 
 POINT = ["dataset", "eps0", "eps", "n", "k"]
+COLUMNS = [*POINT, "floor", "sensitivity", "scale", "gaussian", "shuffle+INV", "ratio"]
 
 
 def compute_constants(
@@ -22,9 +23,13 @@ def compute_constants(
 ) -> pd.DataFrame:
     """The TV errors at the largest n of every dataset and budget, a row per floor and sensitivity.
 
-    ``trials``: the rows of the experiment "tv", as `run_trials` gives them. Returns `POINT`, floor,
-    sensitivity, scale (diffprivlib's noise, in users), gaussian (the Gaussian's expected TV error, which
-    `expected_tv_of_noise` has), shuffle+INV (the mean of the trials), ratio (shuffle+INV over gaussian).
+    ``trials`` are the rows of the experiment "tv", as `run_trials` gives them. The columns are `POINT`,
+    floor, sensitivity, and
+
+    - scale, the standard deviation of diffprivlib's noise, in users;
+    - gaussian, the Gaussian's expected TV error, of `expected_tv_of_noise`;
+    - shuffle+INV, the mean TV error of the trials;
+    - ratio, shuffle+INV over gaussian.
     """
     errors = pd.concat(trials)
     errors = errors[(errors["metric"] == "tv") & (errors["mechanism"] == "shuffle+INV")]
@@ -36,11 +41,11 @@ def compute_constants(
         for floor, sensitivity in product(floors, sensitivities):
             scale = published_scale(point["eps"], floor, sensitivity)
             gaussian = expected_tv_of_noise(scale, n=point["n"], k=point["k"])
-            row = {name: point[name] for name in POINT}
-            row |= {"floor": floor, "sensitivity": sensitivity, "scale": scale, "gaussian": gaussian}
-            row |= {"shuffle+INV": point["shuffle+INV"], "ratio": point["shuffle+INV"] / gaussian}
+            inverted = point["shuffle+INV"]
+            row = [point[name] for name in POINT]
+            row += [floor, sensitivity, scale, gaussian, inverted, inverted / gaussian]
             rows.append(row)
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def expected_tv_of_noise(scale: float, *, n: int, k: int) -> float:
@@ -53,7 +58,7 @@ def expected_tv_of_noise(scale: float, *, n: int, k: int) -> float:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tables = (read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input)
+        tables = [read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input]
         settings = snakemake.params.settings
         table = compute_constants(tables, floors=settings["floors"], sensitivities=settings["sensitivities"])
         write_csv(table, snakemake.output[0])

@@ -13,17 +13,22 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 def gaussian_scale(
     *, eps: Sequence[float] = (1, 4, 6), log10_delta: tuple[float, float, int] = (-2, -100, 197)
 ) -> pd.DataFrame:
-    """Standard deviations for sensitivity 1, one row per (eps, log10 delta).
+    """Standard deviations of the noise at sensitivity 1, exact and published, a row per eps and log10 delta.
 
-    The column published_log10_delta is the true log10 delta of the published scale.
+    ``log10_delta`` has the first value, the last one and how many there are. The column
+    published_log10_delta is the true log10 delta of the published scale.
     """
-    grid = np.meshgrid(eps, np.linspace(*log10_delta), indexing="ij")
-    table = pd.DataFrame(dict(zip(("eps", "log10_delta"), (values.ravel() for values in grid), strict=True)))
-    budgets, depths = table["eps"].to_numpy(), table["log10_delta"].to_numpy()
+    eps_grid, depth_grid = np.meshgrid(eps, np.linspace(*log10_delta), indexing="ij")
+    budgets = eps_grid.ravel()
+    depths = depth_grid.ravel()
+    published = [
+        published_scale(budget, 10.0**depth, 1) for budget, depth in zip(budgets, depths, strict=True)
+    ]
+
+    table = pd.DataFrame({"eps": budgets, "log10_delta": depths})
     table["exact"] = exact_scale(budgets, log10_delta=depths)
-    pairs = zip(budgets, depths, strict=True)
-    table["published"] = [published_scale(budget, 10.0**depth, 1) for budget, depth in pairs]
-    table["published_log10_delta"] = log10_delta_of_scale(budgets, scale=table["published"].to_numpy())
+    table["published"] = published
+    table["published_log10_delta"] = log10_delta_of_scale(budgets, scale=np.array(published))
     return table
 
 

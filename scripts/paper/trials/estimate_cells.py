@@ -1,7 +1,6 @@
 """Run every mechanism once at every budget of a dataset's heatmaps and keep each cell's estimate."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,25 +22,33 @@ def estimate_cells(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """One run for each of ``budgets`` (dicts of eps0 and eps), cell by cell; for the rest see `run_point`.
+    """One run at each of ``budgets`` (dicts of eps0 and eps), with a row for every budget and cell.
 
-    Returns a DataFrame: dataset, eps0, eps, n, cell, original, gaussian, shuffle+INV (fractions of n), delta.
+    For the other parameters see `run_point`. The columns are dataset, eps0, eps, n, cell, the fractions of n
+    (original, gaussian and shuffle+INV), and delta, that of the Gaussian.
     """
-    n = users_of(counts, n)
+    users = users_of(counts, n)
     tables = []
     for budget in budgets:
-        point: dict[str, Any] = {"eps0": float(budget["eps0"]), "eps": float(budget["eps"])}
-        rng = np.random.default_rng(seed_of(seed, stage="estimates", dataset=dataset, n=n, **point))
-        samples = sample_users(counts, n, rng, 1)
-        estimates, deltas = run_mechanisms(samples, protocol=protocol, rng=rng, **point)
+        eps0 = float(budget["eps0"])
+        eps = float(budget["eps"])
+        rng = np.random.default_rng(
+            seed_of(seed, stage="estimates", dataset=dataset, n=users, eps0=eps0, eps=eps)
+        )
+        samples = sample_users(counts, users, rng, 1)
+        estimates, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
         columns = {
+            "dataset": dataset,
+            "eps0": eps0,
+            "eps": eps,
+            "n": users,
             "cell": np.arange(1, len(counts) + 1),
-            "original": samples[0] / n,
+            "original": samples[0] / users,
             "gaussian": estimates["gaussian"][0],
             "shuffle+INV": estimates["shuffle+INV"][0],
             "delta": deltas[0],
         }
-        tables.append(pd.DataFrame({"dataset": dataset, **point, "n": n, **columns}))
+        tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
 
 

@@ -28,39 +28,48 @@ COLUMNS = [*SETTING, "eps", "form", "log10_delta", "scale", "mechanism", "repeti
 def run_delta_hat_trials(
     counts: Integers, delta_hats: pd.DataFrame, *, repetitions: int, sensitivity: float, seed: int
 ) -> pd.DataFrame:
-    """TV errors of every mechanism, a row per setting, eps, form of delta-hat, mechanism and repetition.
+    """The TV errors of every mechanism, a row per setting, eps, form of delta-hat, mechanism and repetition.
 
-    ``counts``: the dataset's histogram (k,); ``delta_hats``: its rows of results/delta, as
-    `compute_delta_hat` gives them; ``sensitivity``: of the Gaussian. Returns `SETTING`, eps, form (of the
-    Gaussian's delta-hat; "" for the shuffled mechanisms, which have none), log10_delta, scale (the Gaussian's
-    noise, in users), mechanism, repetition, value and uniform (the error of the uniform histogram).
+    ``counts`` is the dataset's histogram (k,), ``delta_hats`` its rows of results/delta, as
+    `compute_delta_hat` gives them, and ``sensitivity`` that of the Gaussian. The columns are `SETTING`, eps,
+    mechanism, repetition, and
+
+    - form, of the Gaussian's delta-hat ("" for the shuffled mechanisms, which have no delta-hat and no eps);
+    - log10_delta, of this form;
+    - scale, the standard deviation of the Gaussian's noise, in users;
+    - value, the TV error, and uniform, that of the uniform histogram.
     """
-    parts = []
+    tables = []
     for _, rows in delta_hats.groupby(SETTING, sort=False):
         setting: dict[str, Any] = {name: rows[name].tolist()[0] for name in SETTING}
-        n, eps0 = setting["n"], setting["eps0"]
-        sample = sample_of(counts, dataset=setting["dataset"], n=n, seed=seed)
+        sample = sample_of(counts, dataset=setting["dataset"], n=setting["n"], seed=seed)
         rng = np.random.default_rng(seed_of(seed, stage="delta-hat trials", **setting))
-        parts += _shuffled(sample, eps0, repetitions, rng, setting)
+
+        for errors in _errors_of_shuffled(sample, setting["eps0"], repetitions, rng):
+            tables.append(errors.assign(**setting))
+
+        # The same noise at every eps, in other units: the curves differ by their scale alone.
         noise = rng.standard_normal((repetitions, len(sample)))
         for row in rows.to_dict("records"):
             for form in FORMS:
                 scale = exact_scale(row["eps"], log10_delta=row[form], sensitivity=sensitivity)
-                estimates = (sample + scale * noise) / n
-                noised = {"eps": row["eps"], "form": form, "log10_delta": row[form], "scale": scale}
-                parts.append(_errors("gaussian", estimates, sample).assign(**setting, **noised))
-    return pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
+                estimates = (sample + scale * noise) / setting["n"]
+                errors = _errors("gaussian", estimates, sample)
+                errors = errors.assign(eps=row["eps"], form=form, log10_delta=row[form], scale=scale)
+                tables.append(errors.assign(**setting))
+
+    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
-def _shuffled(
-    sample: Integers, eps0: float, repetitions: int, rng: np.random.Generator, setting: dict[str, Any]
+def _errors_of_shuffled(
+    sample: Integers, eps0: float, repetitions: int, rng: np.random.Generator
 ) -> list[pd.DataFrame]:
     """The errors of the shuffled histogram, as it is and inverted: they depend on eps0 alone."""
     samples = np.broadcast_to(sample, (repetitions, len(sample)))
     shuffled = sample_histogram(samples, eps0, rng, repetitions=repetitions) / sample.sum()
     inverted = project_to_simplex(invert(shuffled, eps0))
-    errors = {"shuffle": shuffled, "shuffle+INV": inverted}
-    return [_errors(name, estimates, sample).assign(**setting, form="") for name, estimates in errors.items()]
+    tables = [_errors("shuffle", shuffled, sample), _errors("shuffle+INV", inverted, sample)]
+    return [table.assign(form="") for table in tables]
 
 
 def _errors(mechanism: str, estimates: Floats, sample: Integers) -> pd.DataFrame:

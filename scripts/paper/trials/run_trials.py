@@ -45,21 +45,25 @@ def run_mechanisms(
     rng: np.random.Generator,
     known: dict[Any, float] | None = None,
 ) -> tuple[dict[str, Floats], Floats]:
-    """(estimates, deltas): mechanism -> fractions of n, shape (repetitions, k); the Gaussian's deltas.
+    """The estimates of every mechanism on every sample, and the Gaussian's deltas.
 
-    ``shuffle`` is the noisy histogram itself, ``shuffle+INV`` its inversion projected to the simplex,
-    ``gaussian`` the true histogram plus noise, as in the paper neither projected nor clipped. A delta is
-    max(delta_hat of the sample, the protocol's floor), shape (repetitions,).
+    The estimates are fractions of n, by mechanism, each of shape (repetitions, k). ``shuffle`` is the noisy
+    histogram itself, ``shuffle+INV`` its inversion projected to the simplex, and ``gaussian`` the true
+    histogram plus noise, as in the paper neither projected nor clipped. The deltas have shape (repetitions,).
+    Each is the larger one of the sample's delta-hat and the protocol's floor.
 
-    Parameters: ``samples``, whole numbers, shape (repetitions, k), every row summing to the same n; ``known``
-    as for `delta_hat`, to share between samples of one point.
+    ``samples`` are whole numbers of shape (repetitions, k), and every row has the sum n. ``known`` is that of
+    `delta_hat`, for all samples of one point.
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
+
+    # diffprivlib searches for a scale, so each delta's is computed once.
     deltas = _calibration_deltas(samples, eps0, eps, protocol, {} if known is None else known)
-    distinct, which = np.unique(deltas, return_inverse=True)
-    scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])[which]
-    noise = rng.standard_normal(samples.shape) * scales[:, None]
+    distinct, index_of_delta = np.unique(deltas, return_inverse=True)
+    scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])
+    noise = rng.standard_normal(samples.shape) * scales[index_of_delta][:, None]
+
     estimates = {
         "shuffle": shuffled,
         "shuffle+INV": project_to_simplex(invert(shuffled, eps0)),
@@ -77,13 +81,13 @@ def run_points(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The trials of ``points`` (as `parts.parts_of`) on one dataset; for the rest see `run_point`.
+    """The trials of all ``points`` of a file (see `parts_of`) on one dataset, in the points' order.
 
-    Returns a DataFrame with the columns of `run_point`, the experiment and the point's repetitions; points in
-    order, one that is listed twice ("all" and this number) once.
+    The columns are `TRIAL_COLUMNS`: those of `run_point`, the experiment and the point's repetitions. A point
+    that is listed twice, as "all" and as this number of users, is run once. For the other parameters see
+    `run_point`.
     """
-    shared: dict[str, Any] = {"dataset": dataset, "cells": cells, "protocol": protocol, "seed": seed}
-    frames = {}
+    tables = {}
     for point in points:
         experiment = point["experiment"]
         repetitions = int(point["repetitions"])
@@ -91,10 +95,21 @@ def run_points(
         eps = float(point["eps"])
         n = users_of(counts, point["n"])
         key = (experiment, repetitions, eps0, eps, n)
-        if key not in frames:
-            trials = run_point(counts, eps0=eps0, eps=eps, n=n, repetitions=repetitions, **shared)
-            frames[key] = trials.assign(experiment=experiment, repetitions=repetitions)
-    return pd.concat(frames.values(), ignore_index=True)[TRIAL_COLUMNS]
+        if key in tables:
+            continue
+        trials = run_point(
+            counts,
+            dataset=dataset,
+            eps0=eps0,
+            eps=eps,
+            n=n,
+            repetitions=repetitions,
+            cells=cells,
+            protocol=protocol,
+            seed=seed,
+        )
+        tables[key] = trials.assign(experiment=experiment, repetitions=repetitions)
+    return pd.concat(tables.values(), ignore_index=True)[TRIAL_COLUMNS]
 
 
 def run_point(
@@ -109,32 +124,36 @@ def run_point(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """All repetitions of one point (dataset, eps0, eps, n) as a tidy frame.
+    """The errors of all repetitions at one point (dataset, eps0, eps, n): a DataFrame with `POINT_COLUMNS`.
 
-    ``counts``: the dataset's histogram (k,); ``n``: users or "all"; ``cells``, numbered from 1: those whose
-    individual error is computed; ``seed``: the root seed. Returns a DataFrame with `POINT_COLUMNS`: metric is
-    "tv" (cell 0) or "individual_error"; values are fractions of n; uniform is the same error of
-    `uniform_histogram` against the same users.
+    The column metric is "tv" (with cell 0) or "individual_error". Values are fractions of n. The column
+    uniform has the same error of `uniform_histogram` against the same users, and seed the point's seed.
+
+    ``counts`` is the dataset's histogram (k,), ``n`` the number of users or "all", ``cells`` those whose
+    individual error is computed, numbered from 1, and ``seed`` the root seed.
     """
-    n = users_of(counts, n)
-    seed = seed_of(seed, stage="trials", dataset=dataset, eps0=eps0, eps=eps, n=n, repetitions=repetitions)
-    rng = np.random.default_rng(seed)
-    at_once = max(1, BLOCK // len(counts))
+    users = users_of(counts, n)
+    point: dict[str, Any] = {"dataset": dataset, "eps0": eps0, "eps": eps, "n": users}
+    seed_of_point = seed_of(seed, stage="trials", repetitions=repetitions, **point)
+    rng = np.random.default_rng(seed_of_point)
+    repetitions_of_block = max(1, BLOCK // len(counts))
     known: dict[Any, float] = {}
 
     def block(start: int) -> pd.DataFrame:  # a function, to free its arrays when it ends
-        samples = sample_users(counts, n, rng, min(at_once, repetitions - start))
+        samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
         )
-        table = error_table("mechanism", estimates, samples / n, cells)
+        table = error_table("mechanism", estimates, samples / users, cells)
         return table.assign(delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start)
 
-    table = pd.concat([block(start) for start in range(0, repetitions, at_once)], ignore_index=True)
+    blocks = [block(start) for start in range(0, repetitions, repetitions_of_block)]
+    table = pd.concat(blocks, ignore_index=True)
+
+    # All repetitions of a mechanism, metric and cell follow one another.
     series = table.groupby(["mechanism", "metric", "cell"], sort=False).ngroup()
-    table = table.iloc[np.argsort(series, kind="stable")]
-    table = table.assign(dataset=dataset, eps0=eps0, eps=eps, n=n, k=len(counts), seed=seed)
-    return table.reset_index(drop=True)[POINT_COLUMNS]
+    table = table.iloc[np.argsort(series, kind="stable")].reset_index(drop=True)
+    return table.assign(**point, k=len(counts), seed=seed_of_point)[POINT_COLUMNS]
 
 
 def error_table(
@@ -142,42 +161,47 @@ def error_table(
 ) -> pd.DataFrame:
     """Both errors of every estimate and, in the column ``uniform``, of the uniform histogram.
 
-    ``estimates``: name -> fractions, shape (repetitions, k), as ``truth``; ``cells`` numbered from 1. Returns
-    a DataFrame: ``by`` (the name), metric, cell (0 for tv), repetition (from 1), value, uniform.
+    ``estimates`` are fractions by name, each of shape (repetitions, k), as ``truth`` is. ``cells`` are
+    numbered from 1. The columns are ``by`` (the estimate's name), metric, cell (0 for tv), repetition
+    (from 1), value and uniform.
     """
     uniform = uniform_histogram(truth.shape[-1])
-    parts = []
-    for name, estimate in estimates.items():
-        cell_errors = individual_error(estimate, truth, cells).T
-        uniform_cell_errors = individual_error(uniform, truth, cells).T
-        errors = [("tv", 0, total_variation(estimate, truth), total_variation(uniform, truth))]
-        for row in zip(cells, cell_errors, uniform_cell_errors, strict=True):
-            errors.append(("individual_error", *row))
+    tv_of_uniform = total_variation(uniform, truth)
+    individual_of_uniform = individual_error(uniform, truth, cells)  # (repetitions, cells)
+    repetition = np.arange(1, len(truth) + 1)
 
-        for metric, cell, error, uniform_error in errors:
-            columns = {
-                by: name,
-                "metric": metric,
-                "cell": cell,
-                "repetition": np.arange(1, len(error) + 1),
-                "value": error,
-                "uniform": uniform_error,
-            }
-            parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True)
+    tables = []
+    for name, estimate in estimates.items():
+        row = {by: name, "metric": "tv", "cell": 0, "repetition": repetition}
+        row["value"] = total_variation(estimate, truth)
+        row["uniform"] = tv_of_uniform
+        tables.append(pd.DataFrame(row))
+
+        errors = individual_error(estimate, truth, cells)  # (repetitions, cells)
+        for index, cell in enumerate(cells):
+            row = {by: name, "metric": "individual_error", "cell": cell, "repetition": repetition}
+            row["value"] = errors[:, index]
+            row["uniform"] = individual_of_uniform[:, index]
+            tables.append(pd.DataFrame(row))
+    return pd.concat(tables, ignore_index=True)
 
 
 def _calibration_deltas(
     samples: Integers, eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
 ) -> Floats:
-    """max(delta_hat, the protocol's floor) of every sample; delta_hat only where it may exceed the floor."""
-    n, k = int(samples[0].sum()), samples.shape[1]
+    """The larger one of delta-hat and the protocol's floor, for every sample, (repetitions,)."""
+    n = int(samples[0].sum())
+    k = samples.shape[1]
+    floor = protocol.delta_floor
     bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
-    if bound <= np.log10(protocol.delta_floor):
-        return np.full(len(samples), protocol.delta_floor)
-    form = protocol.delta_form
-    logs = [delta_hat(sample, eps, eps0=eps0, form=form, known=known) for sample in samples]
-    return np.array([max(10.0**log10, protocol.delta_floor) for log10 in logs])
+    if bound <= np.log10(floor):  # no delta-hat exceeds the floor
+        return np.full(len(samples), floor)
+
+    deltas = []
+    for sample in samples:
+        log10_delta_hat = delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form, known=known)
+        deltas.append(max(10.0**log10_delta_hat, floor))
+    return np.array(deltas)
 
 
 if __name__ == "__main__":
