@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import tightshuffle
 from scripts.beyond.attack import draw_audit
 from scripts.beyond.attack.collect_audit import assess, best_event, lower_bound
 from scripts.beyond.attack.run_audit import (
@@ -161,6 +162,13 @@ def test_at_eps0_delta_is_claimed_and_audited_as_0(table_iv_rows):
     assert len(rows) == 2
     assert (rows["audited_delta"] == 0).all()
     assert (rows["published_log10_delta"] == -np.inf).all()
+
+
+def test_the_exact_delta_is_that_of_the_worse_direction():
+    setting = {"n": 20, "k": 4, "eps0": 2.0, "count": 0}
+    row, _ = assess([play(**setting, runs=2000)], [0.5], confidence=0.9)
+    exact = tightshuffle.delta(0.5, method="count-exact", direction="reverse", log10=True, **setting)
+    assert row["exact_log10_delta"] == pytest.approx(exact, rel=1e-12)
 
 
 def test_the_picture_is_of_a_setting_that_has_an_eps_below_its_eps0():
