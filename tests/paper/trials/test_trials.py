@@ -73,8 +73,8 @@ def test_points_are_run_once_each_and_are_rows_with_their_parameters():
     by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
     assert len(by_point) == len(points)
     for point, (key, rows) in zip(points, by_point, strict=True):
-        n, eps0, eps, repetitions = point["n"], point["eps0"], point["eps"], point["repetitions"]
-        assert key == (point["experiment"], eps0, eps, users_of(COUNTS, n), repetitions)
+        experiment, eps0, eps, n, repetitions = point.values()
+        assert key == (experiment, eps0, eps, users_of(COUNTS, n), repetitions)
         alone = run_point(
             COUNTS, n=n, eps0=float(eps0), eps=float(eps), repetitions=repetitions, cells=[1, 4], **SHARED
         )
@@ -131,9 +131,9 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
         assert delta == max(10.0 ** np.max(log10_deltas), floor)
 
 
-def peak_memory(n, repetitions, k=20_000):
-    """How many bytes a point allocates at most."""
-    counts = np.full(k, 9 * 10**8 // k)
+def peak_memory(n, repetitions):
+    """How many bytes a point of 20,000 cells allocates at most."""
+    counts = np.full(20_000, 45_000)
     tracemalloc.start()
     run_point(counts, repetitions=repetitions, cells=[1], **{**POINT, "n": n, "eps": 1.0})
     _, peak = tracemalloc.get_traced_memory()
