@@ -61,7 +61,7 @@ def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
     assert sample_users(one_below_the_limit, 50, np.random.default_rng(1), 2).sum() == 100
 
 
-def test_points_are_run_once_each_and_are_rows_with_their_parameters():
+def test_every_point_is_in_the_table_once_with_its_parameters():
     points = [
         {"experiment": "tv", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 3},
         {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
