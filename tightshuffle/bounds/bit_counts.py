@@ -40,10 +40,13 @@ class Bit(NamedTuple):
 
     @staticmethod
     def of(held: float, other: float) -> "Bit":
-        """The bit with these log odds; `flipped` if they are each other's negatives."""
+        """The bit that is 1 with the log odds ``held`` under P, and ``other`` under Q, with its largest loss.
+
+        The loss of a 1 is ln (1 + e^-other) - ln (1 + e^-held).
+        """
         if held == -other:
             return Bit.flipped(held)
-        if held - other < 30:
+        if held - other < 30:  # the same loss, without cancellation
             largest = math.log1p(math.expm1(held - other) / (1 + math.exp(min(held, 700.0))))
         else:
             largest = float(np.logaddexp(0, -other) - np.logaddexp(0, -held))
@@ -91,7 +94,8 @@ class BitCounts:
         """Natural log of delta in some counts, and the largest error of that; both (rows,).
 
         ``numbers`` (kinds, rows) says how many bits of each kind are counted, and ``points`` (rows,) has the
-        index of one of the eps.
+        index of one of the eps. Counts whose tilted standard deviations have the same next power of 2, their
+        level, share a line of integration.
         """
         deviations = np.sqrt((numbers * self._variances[:, points]).sum(axis=0))
         levels = np.ceil(np.log2(np.maximum(deviations, 2.0**_LOWEST_LEVEL))).astype(int)
@@ -122,6 +126,7 @@ class _Line:
     """
 
     def __init__(self, level: int, eps: Floats, bit: Bit, odds: Floats, root: Floats, ln_a: Floats) -> None:
+        """Choose the angles u and theta, and compute at theta + iu what every count needs."""
         self._eps = eps
         self._bit = bit
         self._deviation = 2.0**level
@@ -147,11 +152,15 @@ class _Line:
         self._ln_mgf_aside = ln_mgf(self._theta + self._shift, odds)
 
     def ln_delta(self, numbers: Integers, points: Integers) -> tuple[Floats, Floats]:
-        """The method of `BitCounts`, for counts that this line serves."""
+        """Natural log of delta in some counts, and its largest error, as `BitCounts.ln_delta` gives them.
+
+        delta is the largest F(t) = sum of P(s) - e^eps Q(s) over s >= t. It lies at one of the first two
+        whole t above the count's mean under the tilt ``root``. Both F(t) are trapezoid sums along the line.
+        """
         wide_numbers = numbers.astype(_Wide)
 
         def add_up(values: _WideFloats) -> _WideFloats:
-            """The sum of a value of every bit: ``values`` (..., kinds, e) become (..., rows)."""
+            """The sum over all bits of a count of their kinds' ``values``: (..., kinds, e) -> (..., rows)."""
             return np.asarray((wide_numbers * values[..., points]).sum(axis=-2))
 
         # t is next to the mean under ``root``; angles count from the mean under ``theta``.
@@ -165,7 +174,7 @@ class _Line:
         t = np.stack([t, t + 1])
         exponent = np.stack([exponent, exponent - theta])
 
-        # The errors of the sum: rounding, points left out, all other periods.
+        # The errors of the sum: rounding, angles left out beyond the last, and all other periods.
         last = self._u[-1]
         error = size * (2e-13 + 2 * np.finfo(float).eps * numbers.sum(axis=0) * last)
         if self._u.size - 1 < self._period // 2:
@@ -174,7 +183,7 @@ class _Line:
             error = error + np.exp(-variance * _versine(last)) * largest_kernel[points]
         error = error + self._other_periods(add_up(self._ln_mgf_aside), points, t, exponent)
 
-        # delta is the larger F.
+        # delta is the larger F; `relative` adds what the exponent loses in rounding.
         larger = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)
         chosen = (larger, np.arange(points.size))
         total, exponent, error = total[chosen], exponent[chosen], error[chosen]
@@ -193,8 +202,9 @@ class _Line:
     def _sums_over_angles(self, numbers: Floats, points: Integers, offset: Floats) -> tuple[Floats, Floats]:
         """F(t) and F(t + 1), (2, rows), and the sum of the moduli of their terms, (rows,).
 
-        They are in units of e^exponent and of the factor. ``numbers`` and ``points`` are as for `ln_delta`,
-        and ``offset`` (rows,) is the mean less t.
+        F(t) is delta if it is decided by s >= t, in units of e^exponent and A e^root (`ln_delta`), whose
+        ``numbers`` and ``points`` these are. ``offset`` (rows,) is the tilted count's mean less t. Each term
+        is a product of powers of the kinds' characteristic functions and of the kernel.
         """
         total, size = np.empty((2, points.size)), np.empty(points.size)
         chunk = 1 + _TERMS // self._u.size
@@ -234,7 +244,10 @@ class _Line:
         return ln_modulus, np.arctan2(p * np.sin(self._u), 1 - p * versine) - p * self._u
 
     def _kernel(self) -> _Complexes:
-        """(e^(z - root) - 1) / (1 - e^-z) at z = theta + iu, (e, angles), doubled but for u = 0."""
+        """The factor of the integrand that no count changes: (e^(z - root) - 1) / (1 - e^-z); (e, angles).
+
+        z is theta + iu. It is doubled but for u = 0, as each u stands for -u, too.
+        """
         theta = self._theta[:, None]
         shift = (self._theta - self._root)[:, None]
         sine, versine = np.sin(self._u), _versine(self._u)
@@ -247,13 +260,15 @@ class _Line:
     def _other_periods(
         self, ln_mgf_aside: _WideFloats, points: Integers, t: _WideFloats, exponent: _WideFloats
     ) -> Floats:
-        """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and the factor; (2, rows).
+        """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and A e^root; (2, rows).
 
-        It adds F(t + l L) e^(theta l L) for every whole l != 0, each at most Chernoff's bound: for every
-        h >= 0,
+        With the period L it adds F(t + l L) e^(theta l L) for every whole l != 0. Each is at most Chernoff's
+        bound: for every h >= 0,
 
             |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
 
+        R0 and R1 are the moment generating functions of a bit of who holds the value and of another one, of
+        which there are a and c. The target user's bit is 1 with probability p under P and q under Q.
         ``ln_mgf_aside`` (2, rows) is ln of the count's R0(h)^a R1(h)^c to the right of theta, for l > 0, and
         to its left. ``t`` and ``exponent`` are (2, rows), for both whole t.
         """
@@ -272,16 +287,18 @@ class _Line:
 
 
 def _number_of_angles(level: int, period: int) -> int:
-    """How many points of the trapezoid rule are needed from 0 on, for all counts of the ``level``.
+    """How many angles u of the trapezoid rule are needed from 0 on, for all counts of the ``level``.
 
-    There are ``period`` in a period. Those far from the real axis are left out, as
-    |R(h + iu)| <= R(h) e^(-variance (1 - cos u)).
+    There are ``period`` in a period, of which those beyond 1 - cos u = `_DECAY` / variance, about, are left
+    out: the count's moment generating function R has |R(h + iu)| <= R(h) e^(-variance (1 - cos u)). Counts of
+    the level have a variance of at least 4^(level - 1).
     """
     half = period // 2 + 1
     if level == _LOWEST_LEVEL:
         return half
     least_variance = 4.0 ** (level - 1)
-    square_of_sine = (_DECAY + level * math.log(2)) / 2 / least_variance  # of half the last angle
+    # From 1 - cos u = 2 sin^2(u / 2). The kernel, 1 / (1 - e^-theta), may be about as large as 2^level.
+    square_of_sine = (_DECAY + level * math.log(2)) / 2 / least_variance
     if square_of_sine >= 1:
         return half
     last = math.ceil(math.asin(math.sqrt(square_of_sine)) * period / math.pi)

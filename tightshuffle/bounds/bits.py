@@ -39,10 +39,10 @@ def binary(
 ) -> tuple[Floats, Floats]:
     """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
 
-    The lower bound is delta of some dataset, rounded down. ``eps``, ``n`` users in all and ``eps0``, at most
-    300, are numbers or arrays, which broadcast; so are both results. ``width`` is the target for
-    upper / lower - 1, which is reached unless that takes more than 200,000 datasets. ValueError names the
-    argument that is out of range.
+    These are bounds for shuffled k-RR with two values. The lower bound is delta of some dataset, rounded
+    down. ``eps``, ``n`` users in all and ``eps0``, at most 300, are numbers or arrays, which broadcast. So
+    are both results. ``width`` is the target for upper / lower - 1, which is reached unless that takes more
+    than 200,000 datasets. ValueError names the argument that is out of range.
     """
     all_eps, all_n, all_eps0 = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
@@ -102,7 +102,9 @@ class HolderCounts:
         kinds = [*odds, 0.0] if dummies > 0 else [*odds]
         self._counts = BitCounts(eps, bit, kinds)
 
-        # Of a bit of who holds the value, of another user's, and of a dummy; (kinds, e).
+        # Tilted by theta: of a bit of who holds the value, of another user's, and of a dummy; (kinds, e).
+        # Its height is ln of its moment generating function times e^(-theta mean). `skew` bounds the third
+        # derivative of phi, the log of its characteristic function, for |u| <= 1.
         theta, odds_of_kinds = self._counts.theta, np.array(kinds)[:, None]
         chance = wide_chance(theta, odds_of_kinds)
         ln_mgfs = ln_mgf(theta, odds_of_kinds)
@@ -126,21 +128,27 @@ class HolderCounts:
         return self._counts.ln_delta(self._numbers(holders, others), points)
 
     def ln_curvatures(self, points: Integers, first: Integers, last: Integers) -> tuple[Floats, Floats]:
-        """Natural logs of two bounds on how much delta from ``first`` to ``last`` may exceed both ends'.
+        """Natural logs of two bounds on how much delta of a block may exceed the larger delta of its ends.
 
-        Both are (blocks,), as are ``points``, the indices in eps of each block, and ``first`` and ``last``.
-        The second bound is inf where mu moves by more than 1. With mu(m) and V(m), mean and variance of the
-        tilted count, and c = t - mu(m), the part |u| <= 1 of F(t) is
+        A block is all m from ``first`` to ``last``, the numbers of the N other users who hold the value. Both
+        bounds are (blocks,), as are ``first``, ``last`` and ``points``, the index of each block's eps. Only
+        the first bound holds where the mean of the count moves by more than 1: there the second is inf.
 
-            E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
+        A function on an interval of length w exceeds its larger end by at most w^2 / 8 times its largest
+        second derivative. With mu(m) and V(m), mean and variance of the count tilted by theta, and
+        c = t - mu(m), the part |u| <= 1 of delta's integral, at the count t from which on P is larger, is
 
-        l(m) = log(R0(theta)^m R1(theta)^(N - m)) - theta mu(m) is affine, phi is the log of the
-        characteristic function of a centred, tilted bit, and |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at
-        most e^(theta / 2) and at most |u| / (1 - e^-theta). The second derivatives in m and c are at most
-        integrals of |u|^j e^(-11 V u^2 / 24): (phi0 - phi1)'' is the difference of the two variances at
-        u = 0, and its derivative is bounded for |u| <= 1, so that |l' + phi0 - phi1| <= a + b u^2 + c |u|^3.
-        The part |u| > 1 is at most e^(theta / 2 - V (1 - cos 1)), in the same units, and counts twice: in
-        what is bounded, and at the ends.
+            E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du.
+
+        Index 0 is for who holds the value, and 1 for another user. A = p - e^eps q, and R is the moment
+        generating function of a bit. l(m) = log(R0(theta)^m R1(theta)^(N - m)) - theta mu(m) is affine, phi
+        is the log of the characteristic function of a centred, tilted bit, and
+        |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2) and at most |u| / (1 - e^-theta).
+
+        The second derivatives in m and c are at most integrals of |u|^j e^(-11 V u^2 / 24): (phi0 - phi1)''
+        is the difference of the two variances at u = 0, and its derivative is bounded for |u| <= 1, so that
+        |l' + phi0 - phi1| <= a + b u^2 + c |u|^3. The part |u| > 1 is at most e^(theta / 2 - V (1 - cos 1)),
+        in the same units, and counts twice: in what is bounded, and at the ends.
         """
         ends = self._numbers(first, self.users - first), self._numbers(last, self.users - last)
         variances = [(numbers * self._variance[:, points]).sum(axis=0) for numbers in ends]
@@ -155,7 +163,7 @@ class HolderCounts:
         moments = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
 
         def ln_excess(polynomial: Sequence[Floats]) -> Floats:
-            """The bound, if this polynomial in |u| bounds the derivative's factor of the integrand."""
+            """ln of the bound, if the second derivative is the integrand times this polynomial in |u|."""
             integral = sum(factor * moments[power] for power, factor in enumerate(polynomial))
             sloped = sum(factor * moments[power + 1] for power, factor in enumerate(polynomial))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,7 +171,7 @@ class HolderCounts:
                 derivative = np.minimum(largest_k * integral, sloped)
                 return np.asarray(ln_unit + np.log(derivative / 8 + far_part) + 1e-9)
 
-        # First in m, then in c: the derivative in c multiplies with theta + iu.
+        # The bound for every c: first in m, then in c, whose derivative multiplies with theta + iu.
         width = (last - first).astype(float)
         a = self._slope[points]
         b = self._half_of_variances[points]
@@ -173,7 +181,8 @@ class HolderCounts:
         for_every_c[2] += 1.0
         ln_curved = ln_excess(for_every_c)
 
-        # For one t, c moves with m: the derivative is log(R0 / R1) + iu (mu0 - mu1) + phi0 - phi1.
+        # The bound for one t, where c moves with m: there a derivative in m multiplies with
+        # log(R0 / R1) + iu (mu0 - mu1) + phi0 - phi1, mu0 and mu1 the means of a bit.
         drift = self._drift[points]
         is_short = width * drift <= 1
         if not is_short.any():
@@ -232,17 +241,20 @@ def worst_count(
 ) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
 
-    Both are (e,), as is ``eps``, of which each is below ``own.largest``. ``users`` is the number of other
-    users, ``odds`` the log odds that their bit is 1, for those who hold the value and those who do not, and
-    ``dummies`` the number of random bits. ``goal`` is the difference of the two bounds to be reached. With
-    ``steeply`` the goal may be -log(delta) times as large where delta < 1 / e, so that eps for a given delta
-    is about equally exact at every delta.
+    The number m of other users who hold the value is a dataset. By branch and bound: blocks of m are cut in
+    two until a bound for all m of a block (`_ln_block_bounds`) rules it out. Both results are (e,), as is
+    ``eps``, of which each is below ``own.largest``. ``users`` is the number of other users, ``odds`` the log
+    odds that their bit is 1, for those who hold the value and those who do not, and ``dummies`` the number of
+    random bits. ``goal`` is the difference of the two bounds to be reached. With ``steeply`` the goal may be
+    -log(delta) times as large where delta < 1 / e, so that eps for a given delta is about equally exact at
+    every delta.
     """
     counts = HolderCounts(eps, own, users, odds, dummies)
     # The largest of all m that were looked at, rounded up and down, and of all blocks that were dropped.
     ln_upper, ln_lower, ln_dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
 
     def look_at(points: Integers, m: Integers) -> Floats:
+        """ln delta of the datasets m at the eps with the indices ``points``, rounded up and noted above."""
         value, error = counts.ln_delta(points, m, users - m)
         np.maximum.at(ln_upper, points, value + error)
         np.maximum.at(ln_lower, points, value - error)
@@ -287,10 +299,10 @@ def worst_count(
 
 
 def _ln_block_bounds(counts: HolderCounts, blocks: _Blocks, ln_known: Floats, ln_enough: Floats) -> Floats:
-    """Natural logs of bounds on delta for every m of each block, (blocks,), no larger than those before.
+    """Natural logs of upper bounds on delta for every m of each block, (blocks,), no larger than before.
 
-    ``ln_known`` is the log of the largest delta known so far. A bound of at most ``ln_enough`` rules a block
-    out; then no sharper one is computed.
+    ``ln_known`` (blocks,) is the natural log of the largest delta known so far at the block's eps. A bound of
+    at most ``ln_enough`` (blocks,) rules a block out, and then no sharper one is computed.
     """
     ln_curved, ln_for_one_t = counts.ln_curvatures(blocks.points, blocks.first, blocks.last)
     ln_larger_end = np.maximum(blocks.ln_first, blocks.ln_last)
@@ -300,7 +312,7 @@ def _ln_block_bounds(counts: HolderCounts, blocks: _Blocks, ln_known: Floats, ln
     sharper = np.logaddexp(ln_larger_end, ln_for_one_t)
     bounds = np.where(sharper <= ln_known, np.minimum(bounds, sharper), bounds)
 
-    # The third leaves out the users whose value differs within the block.
+    # The third leaves out the users whose value differs within the block: their bits only add noise.
     rows = np.flatnonzero(bounds > ln_enough)
     if rows.size:
         value, error = counts.ln_delta(
@@ -326,7 +338,9 @@ def ln_delta_of_some(
     dummies: int = 0,
     shares: npt.ArrayLike = _SHARES,
 ) -> float:
-    """Natural log of a lower bound on delta: the largest of the datasets with these ``shares`` of x0.
+    """Natural log of a lower bound on delta of one report for k = 2: the largest of some datasets.
+
+    They have these ``shares`` of users who hold the value x0.
 
     ``groups`` are number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
     """
@@ -341,7 +355,12 @@ def ln_delta_of_datasets(
     dummies: int = 0,
     shares: npt.ArrayLike = _SHARES,
 ) -> float:
-    """`ln_delta_of_some` for any bits: of each group the number of users, and odds as in `worst_count`."""
+    """Natural log of a lower bound on delta of the bit ``own``: the largest of some datasets.
+
+    In a dataset the share of users who hold the value x0 is the same in every group, and one of the
+    ``shares``. ``groups`` are the number of other users and the log odds that their bit is 1, for who holds
+    the value and for who does not. ``dummies`` random bits are counted, too.
+    """
     shares_of_x0 = np.asarray(shares, dtype=float)
     numbers = [np.full(shares_of_x0.shape, dummies)]
     odds_of_kinds = [0.0]

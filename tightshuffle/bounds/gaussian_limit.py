@@ -21,8 +21,9 @@ def gaussian_mu(
 ) -> Floats:
     """mu of the Gaussian differential privacy that n shuffled reports tend to, the largest over all pairs.
 
-    ``n`` is a number or an array; other parameters as for `tightshuffle.upper`. Raises ValueError that names
-    a bad argument.
+    mu^2 is the variance of a report's gain (R_x0 - R_x1) / blanket, over n, for a pair of values x0, x1. It
+    is that of Gaussian noise with sensitivity / deviation = mu. ``n`` is a number or an array; other
+    parameters as for `tightshuffle.upper`. Raises ValueError that names a bad argument.
     """
     if isinstance(randomizer, str):
         randomizer = parse(randomizer, k=k, eps0=eps0)
@@ -34,9 +35,13 @@ def gaussian_mu(
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps of mu-Gaussian differential privacy at this log10 delta (numbers), 0 if eps = 0 suffices."""
+    """The eps at which Gaussian noise with sensitivity / deviation = ``mu`` has this log10 delta.
+
+    It is 0 if delta is smaller at eps = 0 already. All are numbers.
+    """
 
     def surplus(eps: float) -> float:
+        """log10 delta at ``eps``, less its target."""
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
 
     if surplus(0.0) <= 0:

@@ -27,11 +27,12 @@ def smallest_eps(
     *,
     falls: bool = False,
 ) -> float:
-    """The smallest eps in [0, ``largest``] at which a bound is at most the target, to about 1e-10.
+    """The smallest eps in [0, ``largest``] at which a bound on log10 delta is at most the target.
 
-    It is rounded up, so that the bound holds there. It is 0 where eps = 0 suffices, and nan where the bound
-    exceeds the target at every eps at which it applies. ``falls``: whether the bound applies everywhere and
-    falls with eps. Then the search takes fewer evaluations to the same result.
+    It is rounded up by about 1e-10, so that the bound holds there. It is 0 where eps = 0 suffices, and nan
+    where the bound exceeds the target at every eps at which it applies. ``log10_delta_at`` is nan at an eps
+    at which it does not apply. ``falls`` says that it applies everywhere and falls with eps. Then the search
+    takes fewer evaluations to the same result.
     """
     known = functools.cache(log10_delta_at)
     with warnings.catch_warnings():
@@ -39,6 +40,8 @@ def smallest_eps(
         eps = _crossing(known, target_log10_delta, 0.0, largest, falls)
         if eps is not None:
             return eps
+
+        # The bound has a gap, so the search has to start behind it.
         interval = _where_it_applies(known, target_log10_delta, largest)
         if interval is None:
             return np.nan
@@ -56,10 +59,10 @@ def epsilon_from_gaussian(
 ) -> float:
     """The eps at which a bound is the target, if the bound is nearly the delta of a Gaussian mechanism.
 
-    ``log10_delta_at`` falls with eps, to -inf at ``budget``. ``mu``: of the Gaussian differential privacy to
-    start from (`gaussian_mu`), which the first evaluation adjusts. ``side``: an upper bound is at most the
-    target at this eps, a lower one at least. The bound is within `TOLERANCE` of the target there, or jumps
-    within 1e-9 of this eps. This takes mostly 2 to 5 evaluations.
+    ``log10_delta_at`` falls with eps, to -inf at ``budget``. ``mu`` (sensitivity / deviation) is that of the
+    Gaussian mechanism to start from, which each evaluation adjusts. For ``side`` upper, the bound is at most
+    the target at this eps, else at least. It is within `TOLERANCE` of the target there, or jumps within 1e-9
+    of this eps. This takes mostly 2 to 5 evaluations: secants of sqrt(-log10 delta), and else the Gaussian.
     """
     direction = 1 if side is Side.UPPER else -1
     aim = target_log10_delta - direction * TOLERANCE / 2
@@ -112,7 +115,11 @@ def _on_the_secant(points: list[tuple[float, float]], target_log10_delta: float)
 def epsilon_near_gaussian(
     log10_delta_of_round: Callable[[Points], Floats], target_log10_delta: float, point: Points, side: Side
 ) -> float:
-    """The eps at which a bound of one round is ``target_log10_delta``; ``point`` has length 1."""
+    """The eps at which a bound on log10 delta of one round is the target, by `epsilon_from_gaussian`.
+
+    ``log10_delta_of_round`` is a function of points, of which ``point``, of length 1, is the setting. The
+    search starts from the Gaussian that many users tend to.
+    """
     randomizer = point.randomizers[0]
     return epsilon_from_gaussian(
         lambda eps: float(log10_delta_of_round(point.with_eps(eps))[0]),
@@ -126,7 +133,11 @@ def epsilon_near_gaussian(
 def _where_it_applies(
     log10_delta_at: Callable[[float], Any], target_log10_delta: float, budget: float
 ) -> tuple[float, float] | None:
-    """Ends of an interval in which a theorem applies and first reaches the target; None if there is none."""
+    """An interval of eps in [0, ``budget``] in which a bound falls to the target first; None if none does.
+
+    On a grid of eps, its upper end is the first point at which the bound applies and is at most the target.
+    The lower end is the point before, or where the bound begins to apply. The bound is nan where it does not.
+    """
     grid = np.linspace(0, budget, _GRID)
     log10_deltas = np.array([log10_delta_at(eps) for eps in grid])
     enough = np.flatnonzero(log10_deltas <= target_log10_delta)
@@ -138,7 +149,10 @@ def _where_it_applies(
 
 
 def _border(log10_delta_at: Callable[[float], Any], inside: float, end: float) -> float:
-    """``end``; where the theorem does not apply there, the nearest eps at which it does."""
+    """``end``, or the nearest eps at which the bound applies, where it does not at ``end``.
+
+    It applies at ``inside``, and is nan where it does not. By bisection, to about 1e-13.
+    """
     if not np.isnan(log10_delta_at(end)):
         return end
     while abs(end - inside) > 1e-13 * (1 + abs(inside)):
@@ -178,7 +192,11 @@ def _crossing(
     high: float,
     falls: bool = False,
 ) -> float | None:
-    """The smallest eps in [low, high] that is enough; nan if there is none, None if the bound has a gap."""
+    """The smallest eps in [low, high] at which a bound on log10 delta is at most the target, rounded up.
+
+    nan if there is none, and None if the bound does not apply (is nan) at an eps that is met before.
+    ``falls`` is as for `smallest_eps`. By Brent's method, between two neighbours of ever longer steps.
+    """
     if np.isnan(log10_delta_at(low)):
         return None
     if log10_delta_at(low) <= target_log10_delta:

@@ -16,10 +16,10 @@ from tightshuffle.arguments import Floats
 def probabilities_of_losses(
     index: npt.NDArray[Any], eps: Floats, forward: Floats, reverse: Floats
 ) -> dict[int, float]:
-    """The probabilities of the losses under P, by their index, from delta at ``eps`` of both directions.
+    """The probabilities of the losses under P, by their place on a grid, from delta of both directions.
 
     ``eps`` (e,), which begins with 0, are the losses that are not negative, and ``index`` (e,) their places
-    on a grid. ``forward`` and ``reverse`` (e,) are delta at ``eps``, of P against Q and of Q against P. The
+    on the grid. ``forward`` and ``reverse`` (e,) are delta at ``eps``, of P against Q and of Q against P. The
     loss 0 gets what is missing to 1. The deltas are bounds, so a sum above 1 is scaled down.
     """
     # Negative losses are the positive ones of Q against P, whose probabilities under P are the second ones.
@@ -51,7 +51,10 @@ def _steps_of_exponential(eps: Floats) -> Floats:
 
 
 def values_below_delta(eps: Floats, low: Floats, high: Floats, reverse_high: Floats) -> Floats:
-    """Values at ``eps``, ending in 0, such that the lines between them, in e^eps, are nowhere above delta.
+    """Values at ``eps`` (e,) such that the lines between them, in e^eps, are nowhere above delta.
+
+    They fall and end in 0. delta is convex in e^eps. So a line between two points exceeds it by at most a
+    quarter of their distance times the change of the slope, by which ``low`` is lowered.
 
     ``low`` and ``high`` are a lower and an upper bound on delta at ``eps``, and ``reverse_high`` is an upper
     bound on delta of the other direction; all are (e,).

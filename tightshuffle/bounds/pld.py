@@ -32,9 +32,10 @@ _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 def pessimistic_pld(
     log10_delta: Callable[[Floats], Floats], last: float, spacing: float
 ) -> "PrivacyLossDistribution":
-    """The pessimistic distribution of a bound on delta.
+    """A distribution of privacy losses that dominates every mechanism with this bound on delta.
 
     ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), called up to the eps ``last``.
+    The losses are multiples of ``spacing``.
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -51,7 +52,11 @@ def pessimistic_pld(
 
 
 def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDistribution":
-    """The optimistic distribution, that of one dataset, from its delta at eps up to ``last``."""
+    """A distribution of privacy losses that is dominated by that of one dataset of the setting ``point``.
+
+    ``point`` has length 1. The losses are multiples of ``spacing``, and delta is computed up to the eps
+    ``last``.
+    """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     randomizer, users = point.randomizers[0], point.users.item()
@@ -68,7 +73,7 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
         probabilities_of_losses(index, eps, forward_values, reverse_values),
         0.0,
         spacing,
-        False,
+        False,  # not pessimistic: losses between two points were rounded down
         probabilities_of_losses(index, eps, reverse_values, forward_values),
         0.0,
         symmetric=False,
@@ -76,7 +81,7 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
 
 
 def _make_grid(last: float, spacing: float) -> tuple[Integers, Floats]:
-    """Multiples of the spacing up to ``last`` at which delta is computed, and their eps."""
+    """About 500 multiples of ``spacing`` up to ``last`` at which delta is computed, and their eps."""
     spacing = float(check_one("spacing", check_positive("spacing", spacing)))
     steps = np.ceil(last / spacing)
     if steps > _LARGEST:
@@ -90,7 +95,11 @@ def _make_grid(last: float, spacing: float) -> tuple[Integers, Floats]:
 def _delta_of_one_dataset(
     randomizer: Randomizer, pair: tuple[int, int], eps: Floats, n: int
 ) -> tuple[Floats, Floats]:
-    """Lower and upper bound on delta at ``eps`` of the dataset of the optimistic estimate (see module)."""
+    """A lower and an upper bound on delta at ``eps`` of one dataset, of ``n`` users; both (e,), as ``eps``.
+
+    The target user's value changes between those of the ``pair``. All other users hold a third value, or for
+    k = 2 each draws one of the two.
+    """
     reference = "x2" if randomizer.k > 2 else {"x0": 0.5, "x1": 0.5}
     gains = np.array([randomizer.gains(point, reference, pair) for point in eps.tolist()])
     values, probabilities = gains[:, 0], gains[:, 1]

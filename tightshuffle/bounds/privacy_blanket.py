@@ -49,6 +49,10 @@ def log10_lower(points: Points, *, width: float = WIDTH, mixtures: bool = True) 
 
 
 def _log10_bound(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
+    """log10 of the bound of this ``side`` on delta of one round, -inf from eps0 on; (points,).
+
+    k-RR with two values goes to `_log10_of_count`, and every other randomizer to `_log10_of_gains`.
+    """
     below_eps0 = points.eps < points.eps0
     is_bit = np.array([_is_bit(randomizer) for randomizer in points.randomizers], dtype=bool)
     bits = np.flatnonzero(below_eps0 & is_bit)
@@ -69,7 +73,10 @@ def _is_bit(randomizer: Randomizer) -> bool:
 
 
 def _log10_of_count(points: Points, side: Side, width: float) -> Floats:
-    """The bound for k-RR with two values, whose histogram is one count."""
+    """log10 of the bound of this ``side`` for k-RR with two values, whose histogram is one count; (points,).
+
+    ``width`` is for the points at which the upper bound is that of all gains, which may be smaller.
+    """
     low, high = binary(points.eps, n=points.users, eps0=points.eps0)
     if side is Side.LOWER:
         return low
@@ -86,10 +93,11 @@ def _log10_of_count(points: Points, side: Side, width: float) -> Floats:
 def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
     """log10 of a bound on delta of one round, the largest over all pairs of values and references; (points,).
 
-    Each pair and reference gives one distribution of gains G, and the bound E[(G_1 + ... + G_n)_+] / n on
-    delta. Row i of a batch belongs to the point ``owners[i]``. ``ulps``: units in the last place by which the
-    gains may be wrong; they grow with eps, eps0 and the number of classes, and for a matrix also by the
-    rounding to `BITS` bits. ``width``: relative, of the computed bracket; ``mixtures``: of `log10_lower`.
+    Each pair and reference gives one distribution of the gain G of a report, and the bound
+    E[(G_1 + ... + G_n)_+] / n on delta. Row i of a batch of distributions belongs to the point with the
+    number ``owners[i]``. ``ulps`` are units in the last place by which the gains may be wrong. They grow with
+    eps, eps0 and the number of classes (different gains), and for a matrix also by the rounding to `BITS`
+    bits. ``width`` is the relative one of the computed bracket, and ``mixtures`` are those of `log10_lower`.
     """
     result = np.full(points.eps.size, -np.inf)
     has_matrix = any(isinstance(randomizer, Finite) for randomizer in points.randomizers)
@@ -108,7 +116,10 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
 
 
 def _distributions(points: Points, side: Side, mixtures: bool) -> Iterator[tuple[int, Floats, Floats]]:
-    """Number of a point, and gains and probabilities (m, classes) of some of its pairs and references."""
+    """For each point its number, and the gains and probabilities of its pairs and references.
+
+    Both arrays are (m, classes), with m distributions. A point may come several times.
+    """
     for number, (eps, randomizer) in enumerate(zip(points.eps.tolist(), points.randomizers, strict=True)):
         references = ["blanket"] if side is Side.UPPER else _references(randomizer, mixtures)
         for values, probabilities in randomizer.distributions(eps, references):
@@ -127,7 +138,10 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
 def _batches(
     distributions: Iterable[tuple[int, Floats, Floats]],
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """Owners (m,), values and probabilities (m, classes), of some distributions at a time."""
+    """`_padded` arrays of as many distributions at a time as make about `_BATCH` numbers.
+
+    ``distributions`` are as from `_distributions`.
+    """
     batch: list[tuple[int, Floats, Floats]] = []
     size = 0
     for distribution in distributions:
@@ -141,7 +155,10 @@ def _batches(
 
 
 def _padded(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floats, Floats]:
-    """All distributions of a batch as rows of one array, filled up with classes of probability 0."""
+    """All distributions of a batch as rows: the numbers of their points (m,), values and probabilities.
+
+    Both are (m, classes). Shorter rows are filled up with classes of probability 0.
+    """
     lengths = [len(values) for _, values, _ in batch]
     owners = np.repeat([owner for owner, _, _ in batch], lengths)
     classes = max(values.shape[1] for _, values, _ in batch)
@@ -157,9 +174,10 @@ def _padded(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floa
 
 
 def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
-    """Distributions (m, classes) rounded to `BITS` bits, without equal classes and equal distributions.
+    """The distributions that differ in `BITS` bits: numbers of their points, values and probabilities.
 
-    A symmetric matrix gives few distributions that differ in more than the last digits.
+    Arguments and results are as from `_padded`. Values are rounded to `BITS` bits, and equal ones become one
+    class. A symmetric matrix gives few distributions that differ in more than the last digits.
     """
     values = rounded_to_bits(values)
     order = np.argsort(values, axis=1)

@@ -99,7 +99,10 @@ class Composition(ABC):
         return number * (2 if number <= self.first_depth else 4)
 
     def ln_delta(self, eps: Floats) -> Floats:
-        """Natural log of delta at ``eps`` (e,)."""
+        """Natural log of delta of all rounds together at ``eps``; both (e,).
+
+        Every eps takes the first depth whose delta is clearly above what the depth leaves out.
+        """
         result = np.full(eps.shape, -np.inf)
         unsettled = np.flatnonzero(eps < self.largest)
         number = self.first_depth
@@ -113,13 +116,16 @@ class Composition(ABC):
         return result
 
     def epsilon_of(self, target_ln_delta: float) -> float:
-        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none."""
+        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none.
+
+        By Brent's method, on sqrt(-ln delta), which is almost affine in eps.
+        """
         ln_delta_at = self._deep_enough_for(target_ln_delta)
         target_root = math.sqrt(-target_ln_delta)
 
         @functools.cache
         def missing(eps: float) -> float:
-            """How much the square root of -ln delta, which is almost affine in eps, is below the target's."""
+            """How much sqrt(-ln delta) is below that of the target; at least -sqrt(-target_ln_delta)."""
             ln_delta = max(float(ln_delta_at(np.array([eps]))[0]), 4 * target_ln_delta)
             return target_root - math.sqrt(-min(ln_delta, 0.0))
 
@@ -138,7 +144,7 @@ class Composition(ABC):
         return min(root + margin(root), high)
 
     def _deep_enough_for(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
-        """A function like the method `ln_delta`, but exact only where delta is at least the target.
+        """A function from eps (e,) to ln delta, like `ln_delta`, but exact only from the target on.
 
         Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
         """
@@ -182,7 +188,11 @@ class Rounds(Composition):
         return self.epsilon_of(log10_delta * _LN10)
 
     def _build(self, depth: float) -> Depth:
-        """The composition of one dominating pair for each round, on one grid of losses that all share."""
+        """ln delta of all rounds as a function of eps, and what is left out at this ``depth``.
+
+        A pair of distributions that dominates each round is put on one grid of losses that all rounds share,
+        whose points reach to where delta of a round is e^-``depth``. The composition convolves the losses.
+        """
         ends = [curve.end(-depth) for curve, _ in self._curves]
         steps = [curve.step(end.eps) for (curve, _), end in zip(self._curves, ends, strict=True)]
         spacing = self._spacing(ends, steps)
@@ -194,7 +204,7 @@ class Rounds(Composition):
         grids = self._grids(indices, spacing)
         ln_left_out = [-math.inf]
         for grid, (_, number), end in zip(grids, self._curves, ends, strict=True):
-            if not end.is_last:
+            if not end.is_last:  # then losses beyond the end count as infinite, though they may not be
                 ln_left_out.append(grid.log_infinite + math.log(number))
 
         numbers = [number for _, number in self._curves]
@@ -206,9 +216,11 @@ class Rounds(Composition):
         )
 
     def _grids(self, indices: Sequence[Integers], spacing: float) -> list[loss_grid.LossGrid]:
-        """The pair that dominates each curve, from its points ``indices`` times ``spacing``.
+        """The losses of a pair that dominates each curve, on the grid with this ``spacing``.
 
-        A bound that several curves share, as where one is the other's reverse, is computed once for all.
+        ``indices`` has, for each curve, the whole numbers i for which its bound is computed at the eps
+        i ``spacing``. A bound that several curves share, as where one is the other's reverse, is computed
+        once.
         """
         points_of_bound: dict[Callable[[Floats], Floats], list[Integers]] = {}
         for (curve, _), index in zip(self._curves, indices, strict=True):
@@ -244,8 +256,8 @@ class LowerRounds(Composition):
     """A lower bound on delta of all rounds together, for one dataset in each round.
 
     Parameters: ``rounds``, each a lower and an upper `Curve` of delta of that dataset, which is the same in
-    both directions, and how many rounds have it. Useless for delta below about 1e-12: delta of a round below
-    1e-14 counts as 0.
+    both directions, and how many rounds have it. It is of no use for delta below about 1e-12, as delta of a
+    round below 1e-14 counts as 0.
     """
 
     first_depth, clear = 32.0, 0.0
@@ -265,11 +277,11 @@ class LowerRounds(Composition):
         return max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
-        """The composition of one pair for each round, whose delta is nowhere above that of the dataset.
+        """A lower bound on ln delta of all rounds as a function of eps.
 
-        ``depth``: the points of a round reach to the eps where delta is e^-depth. All rounds share one grid
-        of losses, with one ``spacing``. delta is the same in both directions, so the arguments of both are
-        the same, too.
+        For each round it composes a pair of distributions whose delta is nowhere above that of the dataset.
+        The points of a round reach to the eps where delta is e^-``depth``. All rounds share one grid of
+        losses, with one ``spacing``. delta is the same in both directions, and so are the arguments of both.
         """
         ends = [low.end(-depth).eps for low, _, _ in self._curves]
         steps = [low.step(end) for (low, _, _), end in zip(self._curves, ends, strict=True)]
@@ -295,9 +307,10 @@ LogDeltaOfRound = Callable[[Points], Floats]  # log10 of an upper bound on delta
 def log10_delta(
     log10_delta_of_round: LogDeltaOfRound, points: Points, *, zero_from_eps0: bool = True
 ) -> Floats:
-    """log10 delta of the rounds at every point, from an upper bound for one round; (points,).
+    """log10 of an upper bound on delta of all rounds together, from one for a single round; (points,).
 
-    ``zero_from_eps0``: whether the bound is 0 from eps = eps0 on.
+    ``log10_delta_of_round`` is that of a single round, a function from points to (points,).
+    ``zero_from_eps0`` says whether this delta is 0 from eps = eps0 on.
     """
     is_single = points.rounds == 1
     if np.all(is_single):
@@ -326,9 +339,10 @@ def epsilon(
     *,
     zero_from_eps0: bool = True,
 ) -> float:
-    """The smallest eps at which that bound of all rounds is at most 10^``target_log10_delta``.
+    """The smallest eps at which the bound of `log10_delta` is at most 10^``target_log10_delta``, rounded up.
 
-    nan where eps0 in each round, which holds without shuffling, is less. ``point`` has length 1.
+    It is nan if this eps is above the sum of all rounds' eps0, which holds without shuffling. ``point`` has
+    length 1.
     """
     composed = _composed(log10_delta_of_round, point, zero_from_eps0)
     eps = composed.epsilon(target_log10_delta)
@@ -373,10 +387,12 @@ class _RoundCurve:
     """A curve in natural logarithms, and where its points have to be.
 
     ``largest`` is its largest loss, or inf, and ``largest_finite`` the largest one that does not count as
-    infinite.
+    infinite. ``bounds`` are its bounds on delta, functions from eps to log10: one for both directions, or one
+    for each.
     """
 
     def __init__(self, curve: Curve) -> None:
+        """Note the bounds, and start from the Gaussian that has the same delta at eps = 0."""
         self._curve = curve
         self.bounds = [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
         self.largest_finite = min(curve.eps0, _LARGEST)
@@ -394,7 +410,8 @@ class _RoundCurve:
     def end(self, ln_negligible: float) -> _End:
         """An eps at which ln delta is at most ``ln_negligible``, or beyond which all losses are infinite.
 
-        It is found by the rough curve: each guess is the end of the Gaussian through the last point.
+        It is found by the rough curve. Each guess is where the Gaussian mechanism that has the last point's
+        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point.
         """
         ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
         mu, eps, ln_delta = self._mu, 0.0, 0.0
@@ -407,7 +424,7 @@ class _RoundCurve:
         if eps == 0:  # delta is the same at every eps, as for one user: any end will do
             return _End(min(1.0, self.largest_finite), is_last=True)
 
-        if ln_delta < 1.2 * ln_enough:  # too far: half the distance may do
+        if ln_delta < 1.2 * ln_enough:  # too far: the least of 16 shorter distances that is enough
             shorter = eps * 2.0 ** (-np.arange(16, 0, -1) / 4)
             sufficient = shorter[self._ln_rough(shorter) <= ln_enough]
             if sufficient.size:

@@ -26,7 +26,8 @@ from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
 _ULP = 2.0**-52
-# Of `Sums`, a trapezoid sum over nodes u = 0, h, 2 h, ... that is smoothed by e^(-(tau u)^2 / 2).
+# Of `Sums`, a trapezoid sum along the line theta + iu with the nodes u = 0, h, 2 h, ..., each of which has
+# the weight e^(-(tau u)^2 / 2), so that the sum can end.
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
 _LAST = 8.0  # u tau of the last node: beyond, e^-32 is left
@@ -91,14 +92,16 @@ def _may_win(points: Points) -> Booleans:
     """Whether this bound can be smaller than the privacy blanket's, at points of k-RR; (points,).
 
     For k = 2 that one is delta of the worst dataset to about 0.1 %. Else the exponents of Chernoff's bounds
-    decide: of n users under the blanket; and of n - 1 / gamma, the mean number left, under the worst value.
+    decide: ln E[e^(theta G)] of a gain G, times n for the blanket, or times n - 1 / gamma for all other users
+    at their worst value. gamma is the mass of the blanket, and 1 / gamma the mean number of users left out.
     In 5,158 random settings (k from 3 to 2,000, n from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to
     1e-158) this bound was smaller in 848; where it is left out, by at most 0.0042 % of eps.
     """
     eps, n, k, eps0 = points.eps, points.users, points.k, points.eps0
     e_eps0 = np.exp(eps0)
-    # The gains at the reports x0, x1, all others but x2, and x2; the rows are the references.
-    # Not differences of exponentials, which can be 0 for tiny eps0, or next to eps0.
+    # The gains G at the reports x0, x1, all others but x2, and x2. Each row is a reference: the distribution
+    # of the other users' reports. expm1, as differences of exponentials can be 0 for tiny eps0, or next to
+    # eps0.
     at_x0, at_x1 = np.exp(eps) * np.expm1(eps0 - eps), -np.expm1(eps + eps0)
     at_others, zero = -np.expm1(eps), np.zeros(eps.shape)
     gains = np.array(
@@ -109,7 +112,7 @@ def _may_win(points: Points) -> Booleans:
             [at_x0, at_x1, at_others, at_others / e_eps0],  # and at x2
         ]
     )
-    # The probabilities of these reports under each reference, but for their sum.
+    # The probabilities of these reports under each reference, not yet divided by their sum.
     one = np.ones(eps.shape)
     weights = np.array(
         [
@@ -121,7 +124,8 @@ def _may_win(points: Points) -> Booleans:
     )
     probabilities = weights / (e_eps0 + k - 1)
 
-    # Minimise the largest exponent over theta, on ever finer grids around the best one so far.
+    # Minimise the largest exponent over theta, on ever finer grids around the best theta so far. The first is
+    # about right for a normal sum, and `highest` keeps e^(theta G) a float.
     users_left = n - (e_eps0 + k - 1) / k
     ln_theta = -0.5 * np.log(n * (probabilities[0] * gains[0] ** 2).sum(axis=0))
     reach, highest = 8.0, np.log(_HIGHEST / at_x0)
@@ -153,9 +157,11 @@ def _pad(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
 
 
 def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
-    """Natural log of the bound E[D(n - 1 - g)] for the worst pair x0, x1, with ``n`` users.
+    """Natural log of an upper bound on delta for the worst pair of values x0, x1, with ``n`` users.
 
-    ``ln_known`` is the natural log of another bound: where this one is above it, any value above it will do.
+    It is E[D(n - 1 - g)]: D(m) bounds delta if m users are left (`Sums`), and g is the geometric number of
+    users who are left out (`ln_mean`). ``ln_known`` is the natural log of another bound. Where this one is
+    above it, any value above it will do.
     """
     if n == 1:
         return 0.0
@@ -169,7 +175,8 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
             continue  # G has the same sign for every reference: no gain is positive
 
         sums = Sums(pair.ulps + 2 * (eps + randomizer.eps0), n, pair.gains)
-        # The g that count with delta = 1 add about e^-12 of Chernoff's bound for n users.
+        # `ln_mean` counts rare g, of probability e^-depth, with delta = 1. So they add about e^-12 of
+        # Chernoff's bound for n users. That bound first, as it is fast: a pair that cannot win ends here.
         depth = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
         if ln_mean(n, gamma, depth, sums.ln_chernoff) > largest:
             largest = max(largest, ln_mean(n, gamma, depth, sums.ln_delta))
@@ -190,19 +197,20 @@ class _PairGains(NamedTuple):
 
 
 def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) -> Iterator[_PairGains]:
-    """The gains of every pair x0, x1 that may have the largest delta.
+    """The distributions of the gain of every pair of values x0, x1 that may have the largest delta.
 
-    A randomizer without a matrix names such pairs itself. All pairs of a matrix are tried, in the order of
-    falling Chernoff bounds, so that the search can end early. ``n`` is the number of users, and ``gamma`` the
-    mass of the blanket, for these bounds.
+    The gain of a report y is (R_x0(y) - e^eps R_x1(y)) / R_x(y), for each reference x. A randomizer without a
+    matrix names such pairs itself. Of a matrix all pairs come that have a positive gain, without which delta
+    is 0, in the order of falling Chernoff bounds, so that the search can end early. ``n`` is the number of
+    users, and ``gamma`` the mass of the blanket, for these bounds.
     """
     if not isinstance(randomizer, Finite):
         for pair in randomizer.pairs():
             gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
-            yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)
+            yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)  # a formula of a few operations
         return
 
-    # The gains are wrong by sums over reports, and by rounding to `BITS` of a float's 53 bits.
+    # Their errors: of the formula, of sums over all reports, and of rounding to `BITS` of a float's 53 bits.
     ulps = 32.0 + 2.0 * randomizer.matrix.shape[0] + 2.0 ** (54 - BITS)
     pairs = []
     for unmerged_values, unmerged_masses in _different_pairs(eps, randomizer):
@@ -215,14 +223,16 @@ def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) ->
 
 
 def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, Floats]]:
-    """The values of the gains and their probabilities for each pair, both (references, reports), ascending.
+    """The gains of each pair of values x0, x1, and their probabilities, both (references, reports).
 
-    Pairs and references that agree to `BITS` bits appear once.
+    The gain of a report is (R_x0 - e^eps R_x1) / R_x under the reference x, and R_x its probability. Gains
+    ascend in each row. Pairs and references that agree to `BITS` bits appear once, as the same bytes.
     """
     chances = randomizer.matrix.T  # (references, reports)
     different: dict[bytes, tuple[Floats, Floats]] = {}
-    for values, blanket in randomizer.distributions(eps, ["blanket"]):  # all pairs of one x0
-        for excess in values * blanket:  # R_x0 - e^eps R_x1 at every report
+    # `distributions` has the gains of all x1 with one x0, over the blanket and not yet over R_x.
+    for gains_over_blanket, blanket in randomizer.distributions(eps, ["blanket"]):
+        for excess in gains_over_blanket * blanket:  # R_x0 - e^eps R_x1 at every report, for one x1
             g = rounded_to_bits(excess / chances)
             order = np.lexsort((chances, g))
             g = np.take_along_axis(g, order, axis=1)
@@ -251,9 +261,9 @@ def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
     """Natural log of an upper bound on delta for one pair of values, in little time.
 
     It is the mean of Chernoff's bound over the random number m of users who are left (`ln_mean`): with the
-    moment generating function M of one gain, D(m) <= M(theta)^m / (e theta m) for every theta > 0. One theta
-    serves all m; it is searched on grids around that of a normal sum. ``g`` and ``p`` (references, classes):
-    the gains and their probabilities; ``gamma``: the mass of the blanket.
+    moment generating function M of one gain, delta for m users is at most M(theta)^m / (e theta m) for every
+    theta > 0. One theta serves all m. It is searched on grids around that of a normal sum. ``g`` and ``p``
+    (references, classes) are the gains and their probabilities, and ``gamma`` is the mass of the blanket.
     """
     largest_variance = float((p * g**2).sum(axis=1).max())
     best_ln_theta, reach = -0.5 * math.log(n * largest_variance), 6.0
@@ -266,16 +276,18 @@ def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
         best_ln_theta, best_ln_mgf = float(ln_theta[best]), float(ln_mgf[best])
         reach /= 4
 
-    best_ln_mgf += 1e-11 * (1 + abs(best_ln_mgf))
+    best_ln_mgf += 1e-11 * (1 + abs(best_ln_mgf))  # more than rounding may have lost
     depth = 12 - min(0.0, n * best_ln_mgf - 1 - best_ln_theta - math.log(n))
     return ln_mean(n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users))
 
 
 def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
-    """Natural log of E[D(n - 1 - g)], P(g) = gamma (1 - gamma)^g; a block of g counts as its last g.
+    """Natural log of an upper bound on the mean of delta over the number of users who are left, n - 1 - g.
 
-    ``ln_delta`` is a function from m (blocks,) to the natural log of D(m). All g that are reached with a
-    probability of about e^-``depth`` and less are one block, with delta = 1.
+    The number g who are left out is geometric: P(g) = gamma (1 - gamma)^g. ``ln_delta`` is a function from
+    numbers of users who are left (blocks,) to the natural log of delta, which falls. So a block of g counts
+    as its last g. All g that are reached with a probability of about e^-``depth`` and less are one block,
+    with delta = 1.
     """
     # Blocks of equal lengths at first, then growing ones; in units of 1 / gamma, the mean of g.
     growing = 4 * _COARSE ** np.arange(math.log(max(depth / 4, 1)) / math.log(_COARSE) + 1)
@@ -297,18 +309,31 @@ class Sums:
     u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), times h / pi, where u = 0
     counts half; and but for what the smoothing by tau and the nodes that are left out may add (`ln_delta`).
 
-    Parameters: ``gains``, for each reference the values of G and their probabilities; ``ulps``, the units in
-    the last place by which they may be wrong, but for what adding them up may lose; ``n``, the number of
-    users for whom theta, tau and the nodes are chosen.
+    Parameters
+    ----------
+    ulps : float
+        Units in the last place by which the gains may be wrong, but for what adding them up may lose.
+    n : int
+        The number of users for whom theta, tau and the nodes are chosen.
+    gains : list of pairs of arrays
+        For each reference (the value that all other users hold) the values of G and their probabilities.
 
-    Attributes: ``g`` and ``p`` (references, classes), the gains and their probabilities, rounded up;
-    ``theta``, ``tau``, ``h`` and ``u`` (nodes,) as above; ``log_mgf`` (references,), ln M(theta);
-    ``weights`` (references, classes), the probabilities tilted by e^(theta G); ``deviations`` (references,),
-    the standard deviations of a tilted gain, rounded up.
+    Attributes
+    ----------
+    g, p : float arrays (references, classes)
+        The gains and their probabilities, rounded up.
+    theta, tau, h, u : floats, and float array (nodes,)
+        As above.
+    log_mgf : float array (references,)
+        ln M(theta).
+    weights : float array (references, classes)
+        The probabilities tilted by e^(theta G).
+    deviations : float array (references,)
+        The standard deviations of a tilted gain, rounded up.
     """
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
-        """Choose theta where Chernoff's bound is least, and nodes that reach to tau u = 8."""
+        """Choose theta where Chernoff's bound M(theta)^n / theta^2 is least, and nodes up to tau u = 8."""
         values, probabilities = _pad(gains)
         self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
 
@@ -335,14 +360,14 @@ class Sums:
         self.u = self.h * np.arange(math.ceil(_LAST / (self.tau * self.h)) + 1)
 
     def _log_mgf(self, theta: Floats) -> Floats:
-        """log M_x(theta), rounded up; theta (..., 1), the result (..., kinds of value)."""
+        """ln M(theta) for each reference, rounded up: (..., references), from ``theta`` (..., 1)."""
         exponents = theta[..., None] * self.g
         terms = self.p * np.expm1(exponents)
         lost = 8 * _ULP * (np.abs(terms) * (1 + np.abs(exponents))).sum(axis=-1)
         return np.log1p(terms.sum(axis=-1) + lost * terms.shape[-1])
 
     def _log_modulus(self, u: Floats, kind: int) -> Floats:
-        """log of |M_x(theta + iu) / M_x(theta)| for one kind of value, shape (nodes,), rounded up."""
+        """ln of |M(theta + iu) / M(theta)| for the reference number ``kind``, rounded up; (nodes,)."""
         w, angle = self.weights[kind, :, None], self.g[kind, :, None] * u
         sine, versine = np.sin(angle), 2 * np.sin(angle / 2) ** 2
         real, imaginary = -(w * versine).sum(axis=0), (w * sine).sum(axis=0)
@@ -352,14 +377,15 @@ class Sums:
         return 0.5 * np.log1p(np.clip(square, -1 + 1e-300, 0.0))
 
     def _nodes(self, users: float, kind: int) -> Integers:
-        """The nodes whose terms count for so many users or more of this kind of value.
+        """The indices of the nodes whose terms count, for ``users`` or more, and the reference ``kind``.
 
-        |M_x(theta + iu) / M_x(theta)|^2 is f^2 = E[cos(u (G - G'))] of two independent tilted gains, with
-        standard deviation s. So f changes by at most s, and f^2 by at most 2 s^2 u, per unit of u.
+        A term has the factor f^users with f(u) = |M(theta + iu) / M(theta)|. The square f^2 is
+        E[cos(u (G - G'))] of two independent tilted gains, with standard deviation s. So f changes by at most
+        s, and f^2 by at most 2 s^2 u, per unit of u: f in the middle of a group of nodes bounds f in all.
         """
         s = float(self.deviations[kind])
-        smaller = float(self.log_mgf.max() - self.log_mgf[kind])  # log M than the largest: f counts less
-        least = math.exp(2 * (SMALL_TERM / users + smaller))
+        ln_lag = float(self.log_mgf.max() - self.log_mgf[kind])  # behind the largest M of all references
+        least = math.exp(2 * (SMALL_TERM / users + ln_lag))
         nodes = np.arange(len(self.u))
         for group in _GROUPS:
             firsts = nodes[nodes % group == 0]
@@ -370,7 +396,10 @@ class Sums:
         return nodes[nodes < len(self.u)]
 
     def ln_chernoff(self, users: Floats) -> Floats:
-        """Natural log of a larger bound on D(m), in no time: x_+ <= e^(theta x) / (e theta)."""
+        """Natural log of Chernoff's bound on D(m) for m = ``users``, (blocks,): larger, but in no time.
+
+        It holds since x_+ <= e^(theta x) / (e theta).
+        """
         m = np.asarray(users, dtype=float)
         top = m * self.log_mgf.max()
         return top - 1 - math.log(self.theta) - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
@@ -386,7 +415,7 @@ class Sums:
         return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
 
     def largest_sums(self, m: Floats) -> Floats:
-        """The largest sum over the nodes of any kind of value, in units of the largest M^m; (blocks,)."""
+        """The largest reference's sum over the nodes, in units of the largest M(theta)^m; (blocks,)."""
         most = float(self._sum(self.u, np.zeros(self.u.shape)))  # where |M| is M(theta) at every node
         largest = np.zeros(m.shape)
         for kind in np.argsort(-self.log_mgf, kind="stable").tolist():
@@ -399,7 +428,10 @@ class Sums:
         return largest
 
     def _sum(self, u: Floats, ln_bells: Floats) -> Floats:
-        """The trapezoid sum with the nodes u (nodes,), which count twice but for u = 0, over (..., nodes)."""
+        """The trapezoid sum over the nodes ``u`` (nodes,), which stand for -u, too; (...).
+
+        ``ln_bells`` (..., nodes) are ln |M(theta + iu)|^m in some unit.
+        """
         terms = np.exp(ln_bells - (u * self.tau) ** 2 / 2) / (self.theta**2 + u**2)
         at_zero = terms[..., 0] if 0.0 in u else 0.0
         return np.asarray(self.h / (2 * math.pi) * (2 * terms.sum(axis=-1) - at_zero))

@@ -50,7 +50,9 @@ def epsilon(target_log10_delta: float, point: Points) -> float:
 def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
     """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n.
 
-    With ``deletion`` a user's value is deleted, which changes one count; else it is replaced: two change.
+    mu is the change of a sum over its standard deviation. The bit of who holds a value is 1 with probability
+    p, and of another user with q. With ``deletion`` a user's value is deleted, which changes one count. Else
+    it is replaced, and two change.
     """
     encoding = check_unary(randomizer)
     counts = 1 if check_flag("deletion", deletion) else 2
@@ -83,9 +85,11 @@ def _compose(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> 
 
 
 def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:
-    """Bounds for all rounds together, the largest of which holds.
+    """Bounds on delta of all rounds together, the largest of which holds.
 
-    ``stages`` are `curves` and how many rounds have them; ``deletion`` is as for `tightshuffle.delta`.
+    ``stages`` are the two counts of `curves` (one in which a user's bit falls, and one in which it rises),
+    and how many rounds have them. With ``deletion`` only one count of a round changes, in all rounds falling
+    or in all rising. Else both change, and are like two rounds.
     """
     if deletion:
         falling = [(falls, rounds) for (falls, _), rounds in stages]
@@ -104,9 +108,11 @@ def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) 
 
 
 def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> tuple[Curve, Curve]:
-    """The count in which the user's bit changes from p to q, and that in which it changes from q to p.
+    """Bounds on delta of the two counts that a user changes, as functions of eps.
 
-    The bits of ``users`` other users hide it, with these log ``odds`` as for `worst_count`.
+    In the first the user's bit changes from p (for who holds the value) to q, and in the second from q to p.
+    The bits of ``users`` other users hide it. ``odds`` are the log odds that such a bit is 1, for who holds
+    the value and for who does not.
     """
     odds_if_held, odds_if_not = randomizer.log_odds
     falls = _curve_of_count(Bit.of(odds_if_held, odds_if_not), users, odds)

@@ -46,7 +46,10 @@ class Setting:
     colluding: float = 0
 
     def arguments(self, method: str) -> dict[str, Any]:
-        """The arguments of `tightshuffle.delta` and `tightshuffle.epsilon`."""
+        """The keywords of `tightshuffle.delta` and `epsilon` for a method, apart from eps or delta.
+
+        It has the randomizer and the rounds only if the method takes them.
+        """
         arguments: dict[str, Any] = {"method": method, "n": self.n, "colluding": self.colluding}
         if isinstance(self.randomizer, str):
             arguments["k"] = self.k
@@ -97,7 +100,10 @@ def _read_upload(read: Callable[[str], T], content: bytes, name: str) -> T:
 
 
 def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
-    """eps at this delta: some dataset has at least the first, every dataset at most the second."""
+    """Two eps at this delta: some dataset has at least the first, and every dataset at most the second.
+
+    For several rounds of k-RR the first is that of a dataset in all rounds, else of one round alone.
+    """
     high = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("upper"))
 
     if setting.rounds > 1 and setting.randomizer == "grr":
@@ -121,7 +127,7 @@ def curves(setting: Setting, log10_delta: float, eps: float) -> tuple[Floats, di
 
 
 def by_every_method(setting: Setting, eps: float) -> Rows:
-    """delta at this eps. A method that does not apply there has no number."""
+    """The rows of a table: delta at this eps by every method. One that does not apply has no number."""
     rows = []
     for name in setting.methods():
         kind = METHODS[name].kind
@@ -135,11 +141,15 @@ def by_every_method(setting: Setting, eps: float) -> Rows:
 
 
 def expected_errors(setting: Setting, eps: float, log10_delta: float) -> Rows:
-    """Expected total variation error of one round for uniform data, and of a Gaussian with this guarantee."""
+    """The rows of a table: expected total variation errors of one round, for uniform data.
+
+    They are that of the shuffled reports, and of a trusted curator's Gaussian with this (eps, delta) for all
+    rounds.
+    """
     randomizer = setting.made()
     k = randomizer.k
     share = 1 / k
-    # Where every value has the same error, one of them is enough.
+    # By name, every value has the same error, so that one is enough. A matrix is asked for all k.
     shares = share if isinstance(setting.randomizer, str) else np.full(k, share)
     shuffled = k / 2 * float(np.mean(errors(randomizer, shares, n=setting.n)))
     rows = [{"estimate": "these reports, shuffled", "error": plain(shuffled, 4)}]
@@ -153,7 +163,7 @@ def expected_errors(setting: Setting, eps: float, log10_delta: float) -> Rows:
 
 
 def of_groups(described: Collection, log10_delta: float) -> Rows:
-    """eps of every group of a collection, for all rounds together."""
+    """The rows of a table: bounds on eps at this delta for every group, for all rounds together."""
     rows = []
     for group in described.groups:
         question: dict[str, Any] = {"log10_delta": log10_delta, "group": group.name}

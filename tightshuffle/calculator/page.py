@@ -153,7 +153,7 @@ def _(
     what_is_left,
 ):
     def command(name, *options):
-        """The same on the command line, with these fields as they were typed."""
+        """Text with the same question on the command line, by the command ``name`` with these ``options``."""
         arguments = {option: fields.value[option].strip() for option in options if option in fields.value}
         if kind.value != "grr":
             arguments["randomizer"] = randomizer()
@@ -170,7 +170,10 @@ def _(
         return f"{kind.value}:{read('size')}" if "size" in fields.value else kind.value
 
     def guarantee(setting, log10_delta, start=""):
-        """The answer's sentences, the picture, and the tables."""
+        """What to show of a setting at a delta: eps in a sentence, the picture, and the tables.
+
+        The heading begins with ``start``.
+        """
         low, high = answers.bracket(setting, log10_delta)
         low_text, high_text = plain(low, side=Side.LOWER), plain(high, side=Side.UPPER)
         heading = f"## {start}eps is between {low_text} and {high_text}"
@@ -199,7 +202,7 @@ def _(
         return answers.Setting(randomizer, n, k, eps0, rounds=rounds.value, colluding=read("colluding"))
 
     def answer():
-        """The answer to the question, and the command that gives it, too."""
+        """What to show as the answer to the question, and the command that gives it, too."""
         log10_delta, colluding = read("delta"), read("colluding")
         epsilon = "epsilon upper" if rounds.value > 1 else "epsilon upper,lower"
         if kind.value == "file":
@@ -297,6 +300,7 @@ def _(
     target_rounds,
 ):
     def designs():
+        """What to show of every design for the target."""
         target = {name: parsed(name, text) for name, text in target_fields.value.items()}
         log10_delta = target.pop("delta")
         rows, remarks = answers.designs(log10_delta=log10_delta, rounds=target_rounds.value, **target)
@@ -304,6 +308,7 @@ def _(
         return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in remarks))]
 
     def groups():
+        """What to show of the collection that was typed."""
         log10_delta = parsed("delta", delta_of_groups.value)
         collection = answers.collection(described.value)
         error = collection.expected_error()

@@ -17,7 +17,7 @@ def draw(setting: answers.Setting, log10_delta: float, eps: float) -> Figure:
     axes = figure.subplots()
 
     axes.set_prop_cycle(_LOOKS)
-    bracket = {"upper": ("black", 2.5, 2), "lower": ("tab:red", 1.2, 3)}
+    bracket = {"upper": ("black", 2.5, 2), "lower": ("tab:red", 1.2, 3)}  # colour, width, order of drawing
     for name, logs in curves.items():
         if name in bracket:
             colour, width, above = bracket[name]

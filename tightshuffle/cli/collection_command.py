@@ -21,14 +21,20 @@ _ESTIMATES = {
 
 
 def answer_collection(arguments: Namespace) -> Answer:
-    """The bounds for every group, at one eps or delta, and the errors."""
+    """The answer of `tightshuffle collection`: bounds for every group, and errors of the estimate.
+
+    The bounds are on delta at one eps, or on eps at one delta. The errors are expected total variation
+    errors, beside that of a trusted curator's Gaussian with the guarantee of the worst group.
+    """
     collection = read_collection(arguments.file)
     stages = (collection, *collection.then)
+    # "unseen" is the upper bound if nobody can know who takes part, which matters if some do not.
     columns = ["lower", "upper"]
     if any(group.participation < 1 for stage in stages for group in stage.groups):
         columns.append("unseen")
     records = [_describe_group(collection, group, arguments, columns) for group in collection.groups]
 
+    # The parser has taken the logarithm of delta.
     if arguments.delta is None:
         worst = max(records, key=lambda record: record["log10_delta_upper"])
         eps, log10_delta = arguments.eps, worst["log10_delta_upper"]
@@ -36,7 +42,9 @@ def answer_collection(arguments: Namespace) -> Answer:
         worst = max(records, key=lambda record: record["eps_upper"])
         eps, log10_delta = worst["eps_upper"], arguments.delta
 
-    shares = histogram(arguments.data)[1] if arguments.data else None
+    shares = None
+    if arguments.data:
+        _, shares = histogram(arguments.data)  # how many users there are says the collection
     errors: dict[str, float] = {"collection": collection.expected_error(shares)}
     if 0 < eps < math.inf and -math.inf < log10_delta < 0:
         errors["gaussian"] = collection.gaussian_error(eps, log10_delta, shares)
@@ -55,7 +63,10 @@ def answer_collection(arguments: Namespace) -> Answer:
 def _describe_group(
     collection: Collection, group: Group, arguments: Namespace, columns: list[str]
 ) -> dict[str, Any]:
-    """The JSON record of a group, with a bound for each of the ``columns``."""
+    """The JSON record of a group, with a bound on eps or delta for each of the ``columns``.
+
+    A column is "lower", "upper" or "unseen", the upper bound if nobody can know who takes part.
+    """
     record: dict[str, Any] = {
         "group": group.name,
         "users": group.users,
@@ -131,7 +142,10 @@ def _answer_text(
 
 
 def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta: bool) -> str:
-    """A row per group. The bounds are on delta if ``of_delta``, else on eps."""
+    """The table of the groups as text, from the records of `_describe_group`.
+
+    The ``columns`` are on delta if ``of_delta``, else on eps.
+    """
     titles = {"lower": "at least", "upper": "at most", "unseen": "if unseen"}
     rows = [["group", "users", "eps0", *(titles[column] for column in columns), "no shuffler"]]
     for record in records:

@@ -99,12 +99,13 @@ def _answer_bounds(arguments: Namespace) -> Answer:
 
 
 def _answer_columns(columns: list[_Column], target_name: str, targets: list[float]) -> Answer:
-    """The answer of one or several methods, each a column of results at the same ``targets``.
+    """The answer with the results of one or several methods, each a column, at the same ``targets``.
 
-    ``target_name`` says what the targets are: "eps" or "delta". The complaints, why one method has no result
-    somewhere, are for a single method: the text of several ones says it in its legend.
+    ``target_name`` says what the targets are: "eps" or "delta". A single method's missing results are
+    complaints, which go to standard error. For several methods the legend of the table has the reasons.
     """
-    has_guarantee = ~np.isnan([column.answers for column in columns]).all(axis=0)  # at each target
+    # At each target some method has to have a result.
+    has_guarantee = ~np.isnan([column.answers for column in columns]).all(axis=0)
     promised = bool(has_guarantee.all())
 
     # The arguments of all methods, once.
@@ -125,7 +126,10 @@ def _answer_columns(columns: list[_Column], target_name: str, targets: list[floa
 
 
 def _describe_one_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:
-    """The text of a method's results, and the lines for standard error."""
+    """The text of a method's results at the ``targets``, and the lines for standard error.
+
+    A line says why the method has no result at a target.
+    """
     method = column.method
     rows = [["eps", "delta", "log10 delta"] if column.of_delta else ["delta", "eps"]]
     complaints = []
@@ -174,7 +178,11 @@ def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool) -> list[_Column]:
-    """The results of every method: nan if a method does not apply; ValueError if no method applies."""
+    """The results of every method that ``arguments`` name, at the ``targets``.
+
+    They are log10 delta at every eps if ``of_delta``, else eps at every delta, and nan where a method does
+    not apply. ValueError if no method applies.
+    """
     names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
     unique_names = [check_choice("METHOD", name, methods.METHODS) for name in dict.fromkeys(names)]
     chosen = [methods.METHODS[name] for name in unique_names]
@@ -213,7 +221,7 @@ def _compute_eps(method: methods.Method, setting: Mapping[str, Any], delta: Any)
 
 
 def _answer_methods(arguments: Namespace) -> Answer:
-    """What every method is."""
+    """The answer of `tightshuffle methods`: what every method is, and where it is valid."""
     fields = ("kind", "valid", "source", "needs_count", "composes", "randomizers")
     records = {}
     blocks = []
@@ -232,7 +240,7 @@ def _answer_methods(arguments: Namespace) -> Answer:
 
 
 def _answer_plan(arguments: Namespace) -> Answer:
-    """A plan for every eps and delta."""
+    """The answer of `tightshuffle plan`: a plan for every pair of an eps and a delta."""
     from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
 
     n, k, shares = _data_of_plan(arguments)
@@ -287,7 +295,10 @@ def _plan_text(
     log10_delta: float,
     plan: Any,
 ) -> str:
-    """The text of a plan. ``options`` are those that the user changed."""
+    """The text of a ``plan`` for k values: the guarantee, the largest eps0, and the expected errors.
+
+    ``options`` are those that the user changed, and ``data`` says in words for which data the errors are.
+    """
     rounds = options.get("rounds", 1)
     colluding = int(check_colluding(options.get("colluding", 0), plan.n))
     eps0 = plain(plan.eps0, side=Side.LOWER)
@@ -324,7 +335,10 @@ def _plan_text(
 
 
 def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[str]:
-    """A line per mechanism with its expected error; ``local_eps`` is the local model's, for one round."""
+    """A line per mechanism with its expected total variation error in the ``plan``.
+
+    ``local_eps`` is the eps0 of one round in the local model, without a shuffler.
+    """
     name = options.get("randomizer", "k-RR")
     sent = "summed" if "release" in options else "shuffled"
     eps0, sigma = plain(plan.eps0, side=Side.LOWER), plain(plan.sigma, side=Side.UPPER)
@@ -351,7 +365,10 @@ def _answer_users(arguments: Namespace) -> Answer:
 
 
 def _answer_compare(arguments: Namespace) -> Answer:
-    """delta as a function of eps by every upper bound that applies, and by `lower`."""
+    """The answer of `tightshuffle compare`: delta by every upper bound that applies, and by `lower`.
+
+    It is at the eps that the user names, or else at some from 0 to where `upper` is 1e-12.
+    """
     names = ["lower", "upper"]
     for name, method in methods.METHODS.items():
         applies = method.randomizers or arguments.randomizer == "grr"
@@ -362,7 +379,7 @@ def _answer_compare(arguments: Namespace) -> Answer:
     if arguments.eps is None:
         setting = _settings(arguments, [methods.METHODS["upper"]])[0]
         last = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting)
-        if last == 0:
+        if last == 0:  # delta is as small at every eps
             last = setting["eps0"]
         points = _POINTS_OF_JSON if arguments.json else _POINTS_OF_TEXT
         arguments.eps = np.linspace(0.0, last, points).tolist()
@@ -401,7 +418,11 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
 
 
 def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[dict[str, Any]]:
-    """The keywords of `tightshuffle.delta` for each method. Options that it does not use are left out."""
+    """The keywords of `tightshuffle.delta` for each chosen method, in a list.
+
+    --count and --direction go only to methods that need a count; if none does, to all, whose errors then say
+    so. --rounds goes to methods that compose rounds, and to all if it is not 1, for the same reason.
+    """
     shared: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
     if arguments.randomizer.startswith("file:"):
         randomizer = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
@@ -417,7 +438,6 @@ def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[di
     settings = []
     for method in chosen:
         setting = dict(shared)
-        # If no method has a use for a count, each refuses it.
         if method.needs_count or not counts_matter:
             setting.update(counted)
         if method.composes or arguments.rounds != 1:

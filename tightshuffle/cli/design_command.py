@@ -51,7 +51,7 @@ _LEGEND = (
 
 
 def answer_design(arguments: Namespace) -> Answer:
-    """Every design for one guarantee, as a table with a legend and as a record."""
+    """The answer of `tightshuffle design`: every design for one guarantee, in tables with a legend."""
     setting = {"n": arguments.n, "k": arguments.k}
     for name, default in DEFAULTS.items():
         value = getattr(arguments, name)
@@ -71,7 +71,7 @@ def answer_design(arguments: Namespace) -> Answer:
         "",
         table([line[:_NUMBER_COLUMNS] for line in rows]),
         "",
-        table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),
+        table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),  # with the design's name again
         "",
         *left_out,
         *remarks(comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share),
@@ -87,7 +87,7 @@ def answer_design(arguments: Namespace) -> Answer:
 
 
 def row(design: Design) -> tuple[str, ...]:
-    """The texts of a design's line."""
+    """The texts of a design's line in the tables, in the order of `HEADER`."""
     return (
         design.name,
         _users(design.popular_error),

@@ -42,7 +42,7 @@ _LEGEND = (
 
 
 def answer_dummies(arguments: Namespace) -> Answer:
-    """The designs for one (eps, delta), or the eps of one law."""
+    """The answer of `tightshuffle dummies`: the best laws for (eps, delta), or the eps of a law at delta."""
     check_whole("n", arguments.n, 1, int(LARGEST_N_OF_UPPER))
     check_whole("k", arguments.k, 2)
     check_whole("values_per_user", arguments.values_per_user, 1, arguments.k)
@@ -67,12 +67,16 @@ def answer_dummies(arguments: Namespace) -> Answer:
 
 
 def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
-    """The eps of the law that the user names, and its error."""
+    """The answer with the eps at delta of the law that the user names, and with its expected error.
+
+    Whoever colludes with parties knows their dummies: those of the honest ones hide values, and all add to
+    the error.
+    """
     law = parse_law(arguments.law)
     parties = setting.get("parties", 1)
-    secret = sum_of_parties(law, setting.get("honest", 1))
-    low = _eps_of_law(secret, arguments.delta, setting, side=Side.LOWER)
-    high = _eps_of_law(secret, arguments.delta, setting, side=Side.UPPER)
+    law_of_honest = sum_of_parties(law, setting.get("honest", 1))
+    low = _eps_of_law(law_of_honest, arguments.delta, setting, side=Side.LOWER)
+    high = _eps_of_law(law_of_honest, arguments.delta, setting, side=Side.UPPER)
     error = expected_tv(law, n=setting["n"], k=setting["k"], parties=parties)
     lines = [
         f"eps at delta = {delta_text(arguments.delta)}, for every dataset, {_written(setting)}",
@@ -99,7 +103,10 @@ def _eps_of_law(law: Law, log10_delta: float, setting: dict[str, Any], side: Sid
 
 
 def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
-    """The best laws for (eps, delta), in a table."""
+    """The answer with the best laws for (eps, delta), in a table with their errors.
+
+    Each error is also shown over that of the central Gaussian mechanism with the same guarantee.
+    """
     n, k, eps, log10_delta = setting["n"], setting["k"], arguments.eps, arguments.delta
     counts = setting["values_per_user"] * setting["rounds"]
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(counts)
@@ -148,8 +155,10 @@ def _find_laws(
 ) -> tuple[float, list[tuple[str, Law, int]]]:
     """The mean of a device's Poisson law, and every law to show, with who adds it and how many parties do.
 
-    A cut law with fewer dummies than the best one, whose error is near the larger one of the Gaussian's and
-    the best law's, is shown, too.
+    The laws are the cut law with about the least error, a cheaper one, and the devices' Poisson law. The
+    cheaper one has the fewest dummies with an error of at most that of the best law, or 1.003 times the
+    Gaussian's if that is larger. It is shown if it has fewer than the best law, which it replaces if its
+    error is not larger, too.
     """
     guarantee = {
         "log10_delta": arguments.delta,

@@ -38,7 +38,7 @@ class Answer:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """The rows as text, with columns aligned to the left."""
+    """The rows of texts as lines, with columns aligned to the left."""
     widths = []
     for column in zip(*rows, strict=True):
         # The reason for a nan may be longer than its column.

@@ -15,7 +15,10 @@ from tightshuffle.cli.parser import make_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line ``argv`` (by default that of the process) and return the exit code."""
+    """Run the command line ``argv`` (by default that of the process) and return the exit code.
+
+    It is 0, 2 for an error, 3 if no method gives a guarantee, 130 for Ctrl-C, and 1 if nobody reads on.
+    """
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -24,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if arguments.command == "calculator":
                 return start(arguments.port, browser=not arguments.no_browser)
             answer = ANSWERS[arguments.command](arguments)
+        # Warnings and complaints once, before the result.
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):
             _complain(message)

@@ -42,10 +42,12 @@ def some(*, by_factors: bool = False) -> Callable[[str], list[float]]:
     """
 
     def parse(text: str) -> list[float]:
+        """The numbers that ``text`` stands for, such as "0.5" or "0.1:2:50"."""
         numbers = [number(word) for word in text.split(":")]
         if len(numbers) == 1:
             return numbers
 
+        # `in range` also refuses a length that is not whole.
         if len(numbers) != 3 or numbers[2] not in range(2, _LONGEST_RANGE + 1):
             raise _refusal(
                 "must be a number, or a range from:to:how many, such as 0.1:2:50, of 2 to 10000 numbers",
@@ -56,6 +58,7 @@ def some(*, by_factors: bool = False) -> Callable[[str], list[float]]:
 
         first, last, length = numbers
         spaced_numbers = np.geomspace if by_factors else np.linspace
+        # 15 digits: 0.3 and not 0.30000000000000004.
         return [float(f"{value:.15g}") for value in spaced_numbers(first, last, int(length))]
 
     return parse
@@ -67,6 +70,7 @@ def log10_delta(text: str) -> float:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal(0)
+    # Decimal has exponents below those of a float. 0.0 stands for a delta that is refused.
     with localcontext(prec=30):
         result = float(value.log10()) if value.is_finite() and 0 < value < 1 else 0.0
     if not -1e15 < result < 0:

@@ -42,6 +42,7 @@ def log10_upper(data: Data, eps: Floats, group: Group, unseen: bool, width: floa
     """
 
     def ln_upper(points: Floats) -> Floats:
+        """Natural log of the bound. Unseen, delta is at most the participation times delta if seen."""
         ln_seen = _ln_upper(data, points, group, width)
         if not unseen or group.participation == 1:
             return ln_seen
@@ -89,7 +90,12 @@ def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, g
 
 
 def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """ln of the smallest of our upper bounds on delta, if it is known who takes part; (points,)."""
+    """Natural log of the smallest of our upper bounds on delta, if it is known who takes part; (points,).
+
+    All hide the target user's report among the reports that are drawn from one distribution (`_cover`).
+    k-RR with two values also has the bound of a count, and users who surely report alike that of
+    `single_value`. ``width`` is about the relative error.
+    """
     if data.dummies.parsed_law is not None:
         return hidden_by_law(data.dummies.parsed_law).ln_delta(eps)
     cover = _cover(data, group)
@@ -113,7 +119,7 @@ def _ln_upper(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 
 def _ln_among_alike(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """ln of the smaller one of two bounds: ``known`` and that of `single_value`; (points,).
+    """Natural log of the smaller one of two bounds: ``known`` and that of `single_value`; (points,).
 
     The second one hides the target user among the users who surely report by the same randomizer, and
     reveals all else. ``known`` (points,) is the natural log of another upper bound.
@@ -135,18 +141,20 @@ def _alike(data: Data, group: Group, randomizer: Randomizer) -> list[int]:
 
 
 def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Floats:
-    """ln of an upper bound for k = 2, by the count of x0 (docs/theory.md, "Collections"); (points,).
+    """Natural log of an upper bound on delta for k = 2, by how many reports are x0; (points,).
 
-    A user's report counts as one with some common budget e, with a probability, and else is revealed. Delta
-    among the least number of such reports that is likely bounds delta, but for the probability of fewer,
-    which is added. Each finite budget of a group is tried as e, and the smallest bound is returned.
-    ``known`` (points,) is the natural log of another upper bound, which says how rare too few reports have to
-    be.
+    Take one budget for all users. A report with another budget counts, with a probability, as one with this
+    budget, and else is revealed (docs/theory.md, "Collections"). delta among the least number of such reports
+    that is likely bounds delta, but for the probability of fewer, which is added. Each finite budget of a
+    group is tried, and the smallest bound is returned. ``known`` (points,) is the natural log of another
+    upper bound, which says how rare too few reports have to be.
     """
     dummies = Cover.from_numbers(_dummies_from(data, 1.0), data.poisson)
     result = np.full(eps.shape, np.inf)
     for budget in {other.budget for other in data.groups} - {math.inf}:
-        largest_lie = float(lie_probability(budget, 2))  # q(e)
+        # A lie is a report of the value that the user does not hold. Reports with a larger budget, which lie
+        # more rarely, count as ones with this budget in proportion.
+        largest_lie = float(lie_probability(budget, 2))
         binomials = []
         for n, other in data.others(group):
             share = min(_lie(data, other) / largest_lie, 1.0)
@@ -161,6 +169,7 @@ def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Float
             ln_rare = -math.inf if is_fixed else min(float(known[index]), 0.0) - _RARE
             for _ in range(passes):
                 least_users, least_dummies = users.least(ln_rare), dummies.least(ln_rare)
+                # The first result is a lower bound.
                 _, ln_among = ln_delta_among(e, group.budget, least_users, budget, least_dummies)
                 # Too few users or too few dummies: twice the probability.
                 ln_bound = float(np.logaddexp(ln_among, ln_rare + math.log(2)))
@@ -170,11 +179,13 @@ def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Float
 
 
 def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
-    """ln of an upper bound where "no report" counts as one more report, which all users have in common.
+    """Natural log of an upper bound on delta if nobody can know who takes part; (points,).
 
-    It needs a distribution w on the k values and "no report". Each other user's report is drawn from w with
-    some probability. A dummy is never "no report", so dummies do not count. The result (points,) is inf where
-    there is no such bound, as for other randomizers than k-RR.
+    "No report" counts as one more report, which all users have in common. w is a distribution on the k values
+    and "no report", and each other user's report is drawn from w with some probability. Those reports hide
+    the target user's (`cover.ln_delta`). A dummy is never "no report", so dummies do not count. The result is
+    inf where there is no such bound, as for other randomizers than k-RR. ``width`` is about the relative
+    error.
     """
     no_bound = np.full(eps.shape, np.inf)
     if data.randomizer != "grr":
@@ -189,7 +200,8 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
     if silent == 0 or hiding == 0:
         return no_bound
 
-    # w is "no report" with this probability, and else a uniform value.
+    # w is "no report" with the probability `silence`, and else a uniform value. Gains are the difference of
+    # the target user's distributions, R_x0 - e^eps R_x1, over w.
     silence = silent / (silent + hiding)
     uniform = hiding / (silent + hiding)
     gains = uniform_gains(data, eps, group) * group.participation / uniform
@@ -201,7 +213,8 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
         np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, ulps_of_gains(group)
     )
 
-    # The probability that a user of each group is hidden: as often as w has each of its reports.
+    # The probability that a user of each group draws the report from w: the largest with which no report is
+    # rarer than in w.
     shares = np.minimum((1 - participations) / silence, participations * blankets / uniform)
     binomials = list(zip(users.tolist(), np.minimum(shares, 1.0).tolist(), strict=True))
     cover = Cover.from_numbers(binomials)
@@ -212,7 +225,11 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 
 
 def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """ln of the largest of our lower bounds on delta; (points,), -inf where none is known."""
+    """Natural log of the largest of our lower bounds on delta; (points,), -inf where none is known.
+
+    Each is delta for some values of the other users: random ones, one value that all hold, or the worst of
+    some datasets.
+    """
     if data.dummies.parsed_law is not None:
         return hidden_by_law(data.dummies.parsed_law, Side.LOWER).ln_delta(eps)
     no_bound = np.full(eps.shape, -np.inf)
@@ -235,10 +252,10 @@ def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
-    """ln of delta of the worst of some datasets, rounded down; (points,).
+    """Natural log of the largest delta of some datasets for k = 2, rounded down; (points,).
 
-    It needs k = 2, a fixed number of dummies, and another user who does not report the value itself; else the
-    result is -inf.
+    It needs a fixed number of dummies, and another user who does not report the value itself. Else the result
+    is -inf.
     """
     no_bound = np.full(eps.shape, -np.inf)
     budget = group.budget
@@ -272,7 +289,11 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) -> Floats:
-    """ln of a lower bound on delta of k-RR, k >= 3, if all other users hold a third value; (points,)."""
+    """Natural log of a lower bound on delta of k-RR, k >= 3, if all other users hold x2; (points,).
+
+    x2 is a third value. Other users' reports of other values than x2, and dummies of other values, hide the
+    target user's report. ``width`` is about the relative error.
+    """
     k = data.cells
     share_of_dummies = 1 - 1 / k
     binomials: list[tuple[float, float]] = []
@@ -290,11 +311,11 @@ def _ln_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) 
 def _ln_of_references(
     data: Data, eps: Floats, group: Group, side: Side, cover: Cover, width: float = 1e-4
 ) -> Floats:
-    """ln of delta of the worst pair x0, x1 among the reports of ``cover``, rounded to the side; (points,).
+    """Natural log of delta of the worst pair x0, x1 among the reports of ``cover``; (points,).
 
-    These reports are drawn from a reference distribution: for the upper bound the blanket of the group's
-    randomizer, for the lower one the reports of a value that all others hold, of which the worst counts.
-    ``width`` is about the relative error.
+    It is rounded up or down by the ``side``. These reports are drawn from a reference distribution: for the
+    upper bound the blanket of the group's randomizer, for the lower one the reports of a value that all
+    others hold, of which the worst counts. ``width`` is about the relative error.
     """
     randomizer = data.randomizer_of(group)
     assert randomizer is not None

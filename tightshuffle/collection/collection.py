@@ -100,10 +100,10 @@ class Collection(Data):
     def log10_delta(
         self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
     ) -> Floats:
-        """log10 of a bound on delta of all rounds together. Parameters and errors as for `one_round`.
+        """log10 of a bound on delta of all rounds together, `then` included, in the shape of ``eps``.
 
-        With several rounds "lower" is that of one dataset in all rounds, or of a single round if that is
-        larger.
+        Parameters and errors are those of `one_round`. With several rounds "lower" is that of one dataset in
+        all rounds, or of a single round if that is larger.
         """
         unseen = check_flag("unseen", unseen)
         if bound == "upper" and self.release == "sums":
@@ -111,6 +111,7 @@ class Collection(Data):
         if bound == "upper" and not self._is_single:
             return self._upper_rounds(group, unseen).log10_delta(check_eps(eps))
 
+        # Of each stage a single round.
         logs_of_stages = [
             stage.one_round(eps, group=group, bound=bound, unseen=unseen) for stage in self._stages
         ]
@@ -253,18 +254,20 @@ class Collection(Data):
     def _summed_rounds(
         self, group: str | None, unseen: bool, rounds: int | None = None
     ) -> list[sums.SummedRounds]:
-        """Bounds of sums, of all rounds together, or of as many ``rounds`` of this collection alone.
+        """Upper bounds on delta where only sums are released; all hold, so the smallest counts.
 
-        All of them hold: what holds if it is known who takes part holds if it is not.
+        They are for all rounds together, or for so many ``rounds`` of this collection alone. The first is for
+        a user who takes part in every round. If ``unseen``, that nobody can know who takes part, this bound
+        holds, too, and a second one is for that alone. Bounds are kept.
         """
         stages = [(stage, stage.rounds) for stage in self._stages]
         if rounds is not None:
             stages = [(self, rounds)]
         summed = []
-        for flag in {False, unseen}:
-            key = (group, flag, "sums", rounds)
+        for is_unseen in {False, unseen}:
+            key = (group, is_unseen, "sums", rounds)
             if key not in self._cache:
-                self._cache[key] = sums.SummedRounds(stages, group, flag)
+                self._cache[key] = sums.SummedRounds(stages, group, is_unseen)
             summed.append(self._cache[key])
         return summed
 
@@ -276,6 +279,7 @@ class Collection(Data):
         return bounds.hidden_by_law(law, side, self.rounds)
 
     def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
+        """The upper bound on delta of all rounds together as a function of eps, which is kept."""
         rounds_of_law = self._rounds_of_law(group, unseen, Side.UPPER)
         if rounds_of_law is not None:
             return rounds_of_law
@@ -286,7 +290,11 @@ class Collection(Data):
         return self._cache[key]
 
     def _lower_rounds(self, group: str | None, unseen: bool) -> LowerRounds | HiddenByDummies | None:
-        """The rounds where all other users hold a third value; None for one round, or without a bound."""
+        """The lower bound on delta of all rounds together as a function of eps, which is kept.
+
+        It is for all other users at a third value in k-RR, or for a law of dummies. None for one round, or
+        where no such bound is known.
+        """
         if self._is_single:
             return None
         if self.dummies.law is not None:

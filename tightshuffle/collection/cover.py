@@ -73,8 +73,9 @@ class Cover:
         if mean == 0:
             return self.certain
 
-        # P(number <= y) <= e^(x y + log E[e^(-x number)]) for every x > 0. The x tried are a tenth to a
-        # hundred times the best one for a normal number. The factors 1 - 1e-12 cover rounding.
+        # P(number <= y) <= e^(x y) E[e^(-x number)] for every x > 0. So y is the largest over some x of
+        # (ln_probability - ln E[e^(-x number)]) / x: from a tenth to a hundred times the best x for a normal
+        # number. The factors 1 - 1e-12 cover rounding.
         x = math.sqrt(-2 * ln_probability / mean) * np.logspace(-1, 2, 61)[:, None]
         ln_of_parts = np.where(is_poisson, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x)))
         ln_mgf = ln_of_parts.sum(axis=1)
@@ -108,9 +109,13 @@ class Cover:
 def ln_delta(
     values: Floats, probabilities: Floats, cover: Cover, *, side: Side, width: float = 1e-4
 ) -> Floats:
-    """Natural log of sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j, rounded to the ``side``; (points,).
+    """Natural log of delta of one report among J that are drawn from u, with a random J; (points,).
 
-    It is -inf where no gain is positive, and can exceed 0 by rounding.
+    That is sum_j P(J = j) E[(G_1 + ... + G_j)_+] / j with independent gains G = (R_x0 - e^eps R_x1)(y) / u(y)
+    of reports y from u. It is rounded to the ``side``. It is -inf where no gain is positive, and can exceed 0
+    by rounding. If J is small, it is summed term by term. Else 1 / J is the integral over x > 0 of e^(-J x),
+    by a quadrature in x whose error has the sign of the side. Under e^(-J x) the cover stays a sum of
+    Binomial and Poisson numbers, which are *tilted* by t = e^-x.
 
     Parameters
     ----------
@@ -128,7 +133,8 @@ def ln_delta(
     if few(cover):
         return _ln_term_by_term(values, probabilities, cover, side, width)
 
-    # The integrand falls over x of about 1 / copies, the number of reports at which sums are positive.
+    # The nodes x are in units of 1 / copies, over which the integrand falls. copies is about the number of
+    # reports at which sums of gains are positive.
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)  # J: with the user's own report
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
     nodes, weights = _quadrature(side)
@@ -178,7 +184,8 @@ def _bound_of(brackets: tuple[Floats, Floats], side: Side) -> Floats:
 def _quadrature(side: Side) -> tuple[Floats, Floats]:
     """Nodes and weights, both (_NODES,), of Lobatto's quadrature (upper) or Gauss' (lower) on [0, _UNLIKELY].
 
-    Of e^(-J x), whose even derivatives are positive, the first gives too much and the second too little.
+    Of a function whose even derivatives are positive, as of e^(-J x), Lobatto's gives too much and Gauss' too
+    little. Lobatto's inner nodes are the roots of the derivative of Legendre's polynomial.
     """
     if side is Side.UPPER:
         polynomial = np.polynomial.Legendre.basis(_NODES - 1)
@@ -191,7 +198,7 @@ def _quadrature(side: Side) -> tuple[Floats, Floats]:
 
 
 def log_probabilities(cover: Cover) -> Floats:
-    """Natural logs of the probabilities of 0, 1, 2, ... reports, to about 1e-12; (numbers,).
+    """Natural logs of the probabilities that ``cover`` has 0, 1, 2, ... reports, to about 1e-12; (numbers,).
 
     They end at the first number that has a probability of at most `_RARE` to be reached or exceeded. Delta of
     more reports is smaller, so what is missing changes delta by a share of `_RARE` at most.
@@ -226,7 +233,10 @@ def largest_counted(cover: Cover) -> int:
 
 
 def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: Side, width: float) -> Floats:
-    """`ln_delta` as a sum over j, with the same parameters; ``cover`` is already rounded."""
+    """Natural log of delta of one report among J, as a sum over j = 1, 2, ...; (points,).
+
+    Parameters and result are those of `ln_delta`, but ``cover``, the law of J - 1, is already rounded.
+    """
     # The probabilities of J - 1 = 0, 1, ..., rounded to the side: 1e-11 is more than their relative error,
     # and 1e-300 more than those that are too small for a float.
     probabilities_of_numbers = np.exp(log_probabilities(cover))

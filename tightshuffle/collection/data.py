@@ -196,6 +196,7 @@ class Data:
         self._check_then()
 
     def _check_rounds_and_release(self) -> None:
+        """ValueError for a bad ``rounds``, ``release`` or ``deletion``, or for too many rounds in all."""
         check_whole("rounds", self.rounds, 1)
         check_choice("release", self.release, RELEASES)
         object.__setattr__(self, "deletion", check_flag("deletion", self.deletion))
@@ -210,6 +211,7 @@ class Data:
             raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
 
     def _check_dummies(self) -> None:
+        """ValueError for dummies that this randomizer, or an eps0 beside a law, cannot have."""
         if self.dummies.law is not None:
             if self.dummies != Dummies(law=self.dummies.law):
                 raise ValueError("dummies: law must be alone, without other dummies")
@@ -229,6 +231,7 @@ class Data:
             )
 
     def _check_then(self) -> None:
+        """ValueError for a later collection that has later ones, other groups, or another release."""
         for later in self.then:
             if later.then:
                 raise ValueError(f"then: {NESTED}")

@@ -28,7 +28,9 @@ def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
 def errors_of_values(data: Data, shares: Floats) -> Floats:
     """Expected absolute errors of the estimated shares of values, (v,), which ``shares`` (v,) of users hold.
 
-    Else as `expected_error`. For a matrix, ``shares`` are those of all k values.
+    The estimate of a value is unbiased: how many reports support it, less what is expected of users without
+    it, over a slope. By the central limit theorem, but a law of dummies is taken as it is. The result is nan
+    for a matrix, unless everybody takes part; there ``shares`` are those of all k values.
     """
     users = sum(group.users for group in data.groups)
     randomizer = data.randomizer_of(data.groups[0])
@@ -98,7 +100,7 @@ def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.Array
     """
     shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))
-    # Of a user who has a value or none, one count changes.
+    # Of a user who has a value or none, one count changes by 1, else two.
     sensitivity_of_round = 1.0 if data.deletion else HISTOGRAM_SENSITIVITY
     sensitivity = sensitivity_of_round * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))

@@ -102,7 +102,7 @@ def make_collection(described: Any) -> Collection:
 
 
 def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collection:
-    """The collection with these settings, of which only ``groups`` must be there."""
+    """The collection with these settings of a file, by key, of which only ``groups`` must be there."""
     if "groups" not in settings:
         raise ValueError("groups must be given: a list with name, users and eps0 of each group")
     descriptions = settings["groups"]
@@ -131,7 +131,10 @@ def _make_group(number: int, description: Any) -> Group:
 
 
 def _checked(described: Any, kind: Any, where: str) -> dict[str, Any]:
-    """A copy of the mapping. ValueError for anything else and for unknown keys."""
+    """A copy of the mapping ``described``. ValueError, which says ``where``, for anything else.
+
+    Its keys must be fields of the class ``kind``. An unknown one is answered with the closest field.
+    """
     known = [field.name for field in fields(kind) if not field.name.startswith("_")]
     if not isinstance(described, Mapping):
         raise ValueError(

@@ -43,7 +43,7 @@ class _Stage(NamedTuple):
 
 
 class SummedRounds:
-    """An upper bound on delta of all rounds of some stages together, for every dataset.
+    """An upper bound on delta of all rounds of some stages together, for every dataset, if sums are released.
 
     ``stages`` are collections of sums, each with how many rounds it has. ``group`` is the target user's, by
     default the first. The target user takes part in every round, or, if ``unseen``, with the group's
@@ -51,6 +51,7 @@ class SummedRounds:
     """
 
     def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
+        """Note for each stage how many bits hide those of the target user."""
         self._stages = []
         for stage, rounds in stages:
             target_group = stage.group_named(group)
@@ -74,7 +75,8 @@ class SummedRounds:
         while waiting.any():
             for probability in np.unique(log10_rare[waiting]).tolist():
                 chosen = np.flatnonzero(waiting & (log10_rare == probability))
-                bounds = [pair.log10_delta(points[chosen]) for pair in self._bounds_but_for(probability)]
+                composed = self._bounds_but_for(probability)  # the largest of them holds
+                bounds = [rounds.log10_delta(points[chosen]) for rounds in composed]
                 log10_bounds = np.max(bounds, axis=0)
                 is_positive = log10_bounds > -np.inf
                 total = np.logaddexp(log10_bounds * _LN10, probability * _LN10) / _LN10
@@ -97,10 +99,10 @@ class SummedRounds:
         return math.inf if math.isnan(eps) else eps
 
     def _bounds_but_for(self, log10_rare: float) -> list[Rounds]:
-        """Bounds on delta of all rounds, the largest of which holds but for an event of some probability.
+        """Bounds on delta of all rounds together, the largest of which holds but for an unlikely event.
 
-        The event, that too few bits hide the target user in some round, does not depend on any value.
-        ``log10_rare`` is log10 of its probability.
+        The event is that too few bits hide the target user in some round. It does not depend on any value,
+        and ``log10_rare`` is log10 of its probability. Bounds are kept.
         """
         if log10_rare in self._known:
             return self._known[log10_rare]
@@ -134,9 +136,12 @@ def _curves_of_least_variance(stage: _Stage, ln_rare: float) -> tuple[Curve, Cur
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a lower bound on delta of one round at ``eps`` (e,): of one count, in some datasets; (e,).
+    """log10 of a lower bound on delta of one round at ``eps``; both (e,).
 
-    Whoever sees only this count sees a bit of a user who may not take part, which is 1 less often.
+    It is delta of one count in the worst of some datasets: of the count in which the target user's bit is 1
+    less often afterwards, or of the one where it is more often, whose zeros and ones are exchanged. Whoever
+    sees only this count sees a bit of a user who may not take part, which is 1 less often. The log odds of a
+    bit are ``if_held`` if its user holds the value, and else ``if_not``.
     """
     bits, flipped_bits = [], []
     for users, hiding_group in data.others(group):

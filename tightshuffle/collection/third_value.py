@@ -60,14 +60,16 @@ def ln_delta_of_third_value(
 ) -> Floats:
     """Natural log of a lower bound on delta where all others hold x2; (points,), -inf where none is above 0.
 
-    For every l >= 1, with the slope c = r_l (the module's docstring has r_m, J' and G'),
+    J' is the number of other users' reports that are not x2, each uniform on the k - 1 other values. G' is a
+    gain (R_x0 - e^eps R_x1) / u of such a report, u uniform. For every l >= 1, with the slope
+    c = q (e^eps - 1) P(J' = l) / P(J' = l - 1),
 
         delta >= first term - second term,
         first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
         second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
 
     A smaller l makes both terms smaller, so some l are tried, and the largest difference is returned. If J'
-    is small, each m has its own r_m instead, and there is no second term.
+    is small, each m has its own slope, that of l = m, instead, and there is no second term.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ def ln_delta_of_third_value(
     if few(cover):
         return _ln_term_by_term(lower_gains, masses, growth, cover, width)
 
-    # The m whose terms are largest, about: 1 + J' under the tilt of the gains.
+    # About the m whose terms are largest: 1 + J' under the tilt of the gains.
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     likeliest_m = tilted_copies(lower_gains - growth[:, None], masses, n, shares)
     points = _Points(lower_gains, upper_gains, masses, growth, np.broadcast_to(ulps, (eps.size, 1)))
@@ -118,6 +120,7 @@ def _ln_first_terms_and_differences(
 ) -> tuple[Floats, Floats]:
     """Natural logs of the first term and of first - second term for l = ``least_m``; both (points,).
 
+    The terms are those of `ln_delta_of_third_value`, whose ``cover`` and ``width`` these are.
     ``ln_larger_terms`` (points,) are natural logs of the first terms of a larger l, or inf. Where they show
     that the difference is not above 0, they are returned with the difference -inf.
     """
@@ -128,6 +131,7 @@ def _ln_first_terms_and_differences(
     slope = np.where(points.growth == 0, 0.0, slope)
     rows = np.flatnonzero(np.isfinite(slope))
 
+    # The second term, for gains less the slope, rounded up. It decides where the first is worth its time.
     usable = points.choose(rows)
     shifted_gains = usable.upper_gains - slope[rows, None]
     distribution = outwards(shifted_gains, usable.masses, Side.UPPER, usable.ulps)
@@ -136,6 +140,7 @@ def _ln_first_terms_and_differences(
     is_promising = ln_second_terms < ln_larger_terms[rows]
     rows, ln_second_terms = rows[is_promising], ln_second_terms[is_promising]
 
+    # The first term there, for gains less the slope, rounded down.
     promising = points.choose(rows)
     shifted_gains = promising.lower_gains - slope[rows, None]
     distribution = outwards(shifted_gains, promising.masses, Side.LOWER, promising.ulps)
@@ -147,10 +152,12 @@ def _ln_first_terms_and_differences(
 
 
 def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float) -> Floats:
-    """Natural log of delta as a sum over m, each with its own slope r_m, rounded down; (points,).
+    """Natural log of delta where all others hold x2, as a sum over m, rounded down; (points,).
 
-    ``gains`` and ``masses`` (points, 3) are the values of G', rounded down, and their probabilities.
-    ``growth`` (points,) is q (e^eps - 1), ``cover`` the law of J', and ``width`` about the relative error.
+    It is sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m with the slopes
+    r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1). ``gains`` and ``masses`` (points, 3) are the values of the
+    gain G', rounded down, and their probabilities. ``growth`` (points,) is q (e^eps - 1). ``cover`` is the
+    law of J', the number of other reports that are not x2, and ``width`` about the relative error.
     """
     ln_of_numbers = log_probabilities(cover)  # of J' = 0, 1, ...
     m = np.arange(1, len(ln_of_numbers))
@@ -162,6 +169,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     # Rows are points and m: (points, m, 3).
     masses = np.broadcast_to(masses[:, None], (*slopes.shape, 3))
     shifted_gains = gains[:, None] - slopes[..., None]
+    # 64 units in the last place are far more than the difference loses.
     distribution = outwards(shifted_gains, masses, Side.LOWER, 64.0)
     ln_factors = ln_of_numbers[:-1] - np.log(m) - 1e-10
     ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
@@ -179,7 +187,11 @@ def probability_ratio(cover: Cover, m: Floats) -> Floats:
 
 
 def _probability_ratio_at(cover: Cover, m: float) -> float:
-    """`probability_ratio` for one m."""
+    """P(J' = m) / P(J' = m - 1) for one ``m``, with the law ``cover`` of J'; inf where it is not known.
+
+    J' is tilted so that its mean is m. Both probabilities are then sums of its characteristic function over
+    angles u of one period (Fourier inversion).
+    """
     t = _tilt_to_mean(cover, m)
     shares, means = cover.tilted_shares(t), cover.tilted_means(t)
     deviation = math.sqrt(float(means @ (1 - shares)))
@@ -227,9 +239,11 @@ def ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover,
 
 
 def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:
-    """`ln_probability_of_fewer` at one point, for G with the values ``g`` and probabilities ``p``.
+    """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0) with l = ``least_m``, rounded up.
 
-    For x >= 0 and theta >= 0 it is at most x (l - 1) + ln E[(e^-x E[e^(theta G)])^J']: try a grid of both.
+    The gain G has the values ``g`` and the probabilities ``p``, both (classes,), and J' the law ``cover``.
+    For all x >= 0 and theta >= 0 it is at most x (l - 1) + ln E[(e^-x E[e^(theta G)])^J']. The smallest over
+    a grid of x and theta is returned.
     """
     if not np.any(g > 0):
         return -math.inf

@@ -74,11 +74,12 @@ def best_cut_law(
 ) -> Law:
     """The cut law with the fewest dummies per value, for a guarantee and an error. Only shufflers can add it.
 
-    ``eps`` is above 0, ``delta`` in (0, 1), or ``log10_delta`` < 0 is given instead. ``absolute_error`` is
-    the largest of a value's count, by default 0.3 % more than the least that cut laws reach. So many
-    ``parties`` add dummies with this law, of whom ``honest`` ones do not tell their numbers. The others are
-    those of `HiddenByDummies`. ValueError names a bad argument; also if no law of the family has so small an
-    error.
+    Cut laws (`cut_power`) have a mean, a power and a deviation. For each of a few powers the smallest
+    deviation with the guarantee, and some larger ones, are tried, with the least mean for each. ``eps`` is
+    above 0, ``delta`` in (0, 1), or ``log10_delta`` < 0 is given instead. ``absolute_error`` is the largest
+    of a value's count, by default 0.3 % more than the least that cut laws reach. So many ``parties`` add
+    dummies with this law, of whom ``honest`` ones do not tell their numbers. The others are those of
+    `HiddenByDummies`. ValueError names a bad argument; also if no law of the family has so small an error.
     """
     guarantee = _Guarantee.checked(
         eps, delta, log10_delta, values_per_user, rounds, neighbours, parties, honest
@@ -91,7 +92,8 @@ def best_cut_law(
         positive = check_positive("absolute_error", absolute_error)
         largest_error = float(check_one("absolute_error", positive))
 
-    # Laws that are too small, as their ends alone have the probability delta.
+    # To begin with, means that are too small: the ends of the law (0 and twice the mean, where it is cut)
+    # alone have the probability delta.
     candidates = []
     for power, least_deviation in least_deviations.items():
         for scale in _scales(largest_error / errors[power]):
@@ -102,11 +104,11 @@ def best_cut_law(
     if best is None:
         raise ValueError(f"absolute_error must be above {least_error:.6g}; got {largest_error:g}")
 
-    # The smallest whole mean, and then the smallest deviation for it.
+    # The smallest whole mean for the best candidate, and then the smallest deviation for this mean.
     power, deviation = best.power, best.deviation
     mean = _least_mean(guarantee, best)
     surplus = functools.partial(guarantee.surplus, power, mean)
-    smallest = _smallest(surplus, deviation, guarantee.slope, high=deviation)
+    smallest = _least_without_surplus(surplus, deviation, guarantee.slope, enough=deviation)
     rounded = _rounded_up(smallest)
     if surplus(rounded) <= 0:
         deviation = rounded
@@ -126,7 +128,8 @@ def best_noise(
 ) -> Law:
     """The power law with the least error that each party adds to every sum, as `noise`, for a guarantee.
 
-    Parameters and errors are those of `best_cut_law`. The law is not cut, since a sum may be negative.
+    Parameters and errors are those of `best_cut_law`. The law is not cut, since a sum may be negative. Of
+    each of a few powers it is the law with the smallest deviation that has the guarantee.
     """
     guarantee = _Guarantee.checked(
         eps, delta, log10_delta, values_per_user, rounds, neighbours, parties, honest
@@ -135,7 +138,7 @@ def best_noise(
     power = min(deviations, key=lambda power: _error(power, deviations[power], parties))
 
     surplus = functools.partial(guarantee.surplus_uncut, power, rough=False)
-    smallest = _smallest(surplus, deviations[power], guarantee.slope, high=deviations[power])
+    smallest = _least_without_surplus(surplus, deviations[power], guarantee.slope, enough=deviations[power])
     deviation = _rounded_up(smallest)
     if surplus(deviation) > 0:
         deviation = smallest
@@ -165,9 +168,11 @@ def _scales(widest: float) -> list[float]:
 
 
 def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _Candidate | None:
-    """The candidate with about the smallest mean that gives it the guarantee; None if no mean does.
+    """The candidate with about the smallest mean that has the guarantee; None if none has with any mean.
 
-    Before, the ends of each candidate have the probability delta.
+    The ``candidates`` come with a mean that is too small: the law's ends, 0 and twice the mean, where it is
+    cut, have the probability delta. A law that is not cut leaves a part of delta to its ends, from which the
+    mean follows.
     """
     best: _Candidate | None = None
     for candidate in sorted(candidates):
@@ -185,10 +190,11 @@ def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _C
 
 
 def _least_mean(guarantee: "_Guarantee", law: _Candidate) -> int:
-    """The smallest mean with the guarantee, or a little more, for the law's power and deviation."""
+    """The smallest whole mean with the guarantee, or a little more, for the law's power and deviation."""
 
     @functools.cache
     def rough_surplus(mean: int) -> float:
+        """ln of delta over that of the guarantee, by a faster bound."""
         return guarantee.surplus(law.power, mean, law.deviation, rough=True)
 
     mean = least_whole(rough_surplus, guess=law.mean, least=1, most=MOST_NUMBERS // 2)
@@ -213,9 +219,10 @@ def smallest_poisson_mean(
 ) -> float:
     """The smallest mean of the Poisson number of dummies that each device adds for every value, rounded up.
 
-    So many ``devices`` add dummies, 1 for the shuffler, also those without reports. The dummies of
-    ``colluding`` devices do not count (below 1 it is a share of the devices). ``values_per_user`` are per
-    device and round, at most. Other parameters and errors are those of `best_cut_law`.
+    The numbers of the devices that do not collude add up to one Poisson number. So many ``devices`` add
+    dummies, 1 for the shuffler, also those without reports. The dummies of ``colluding`` devices do not count
+    (below 1 it is a share of the devices). ``values_per_user`` are per device and round, at most. Other
+    parameters and errors are those of `best_cut_law`.
     """
     guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
@@ -227,8 +234,8 @@ def smallest_poisson_mean(
     def surplus(mean: float) -> float:
         return guarantee.surplus_of_law(poisson(mean))
 
-    # The mean is the square of a deviation.
-    return _smallest(surplus, guess, guarantee.slope / 2) / honest
+    # `slope` is for a deviation, whose square is the mean: half of it for the mean.
+    return _least_without_surplus(surplus, guess, guarantee.slope / 2) / honest
 
 
 @dataclass(frozen=True)
@@ -313,8 +320,11 @@ class _Guarantee:
         return self.mean_of_ends(power, deviation, self.ln_delta + math.log(_RARE))
 
     def mean_of_ends(self, power: float, deviation: float, ln_probability: float) -> int:
-        """The mean at which 0 and twice the mean have this log of their probability, over all counts."""
-        # P(0) = exp(-(mean / deviation)^power / power) over about an integral
+        """The least mean at which the ends of a cut law are as rare as this in all changed counts together.
+
+        The ends are 0 and twice the mean, and ``ln_probability`` is the natural log of their probability.
+        """
+        # P(0) = exp(-(mean / deviation)^power / power), divided by about the integral of such terms.
         integral = 2 * deviation * power ** (1 / power) * math.gamma(1 + 1 / power)
         exponent = math.log(self.counts / integral) - ln_probability
         reach: float = deviation * (power * max(exponent, 0.0)) ** (1 / power)
@@ -326,7 +336,7 @@ class _Guarantee:
 
 @functools.lru_cache(maxsize=16)
 def _least_deviations(guarantee: _Guarantee) -> dict[float, float]:
-    """For each power the smallest deviation with the guarantee if the law is hardly cut."""
+    """For each power of `POWERS` the smallest deviation with the guarantee if the law is not cut."""
     guesses = {power: guarantee.guess_deviation(power) for power in POWERS}
     for power, guess in guesses.items():
         guarantee.mean_of_rare_ends(power, guess)  # too small an eps fails at once
@@ -334,7 +344,7 @@ def _least_deviations(guarantee: _Guarantee) -> dict[float, float]:
     deviations = {}
     for power, guess in guesses.items():
         surplus = functools.partial(guarantee.surplus_uncut, power)
-        deviations[power] = _smallest(surplus, guess, guarantee.slope)
+        deviations[power] = _least_without_surplus(surplus, guess, guarantee.slope)
     return deviations
 
 
@@ -351,23 +361,25 @@ def _too_many(eps: float) -> ValueError:
     return ValueError(f"eps must be larger: too many dummies per value are needed; got {eps:g}")
 
 
-def _smallest(
+def _least_without_surplus(
     surplus: Callable[[float], float],
     guess: float,
     slope: float,
-    high: float = math.inf,
+    enough: float = math.inf,
 ) -> float:
-    """The smallest x with a surplus of at most 0, rounded up by 1e-6; ``high``, if given, has one.
+    """The smallest x > 0 with ``surplus`` (x) <= 0, rounded up by 1e-6, by Brent's method in ln x.
 
-    ``slope``, > 0: about by how much the surplus falls where x grows by a factor of e. The closer ``guess``
-    and ``slope`` are, the fewer evaluations it takes: five where both are good.
+    The surplus falls while x grows. It falls by about ``slope`` > 0 where x grows by a factor of e. ``guess``
+    is about the result. The closer both are, the fewer evaluations it takes: five where both are good.
+    ``enough`` is an x that is known to have no surplus, if one is known: then the result is not larger.
     """
 
     @functools.cache
     def surplus_at(ln_x: float) -> float:
+        """The surplus of e^``ln_x``."""
         return surplus(math.exp(ln_x))
 
-    # Step from the guess to where the surplus has the other sign.
+    # Step from the guess, by a little more than the slope says, to where the surplus has the other sign.
     near = math.log(guess)
     is_enough = surplus_at(near) <= 0
     direction = -1 if is_enough else 1
@@ -382,7 +394,7 @@ def _smallest(
     smallest = math.exp(root + 1e-6)
     while surplus(smallest) > 0:
         smallest *= 1 + 1e-6
-    return min(smallest, math.exp(ln_high), high)
+    return min(smallest, math.exp(ln_high), enough)
 
 
 def _error(power: float, deviation: float, parties: int) -> float:

@@ -88,6 +88,7 @@ class HiddenByDummies(Composition):
             raise ValueError(f"side must be Side.UPPER or Side.LOWER; got {reprlib.repr(side)}")
         rough = check_flag("rough", rough)
 
+        # Arrays of ln P(z) - ln P(z + 1), and of ln P(z) - ln P(z - 1), one number for each z of the law.
         losses = _losses(law, neighbours)
         changed_counts = 2 * changed_values if neighbours == "replace" else changed_values
         # A law that is narrow beside its range has huge losses at numbers that never occur.
@@ -98,7 +99,8 @@ class HiddenByDummies(Composition):
             reach = max(reach, float(np.abs(finite_loss).max(initial=0.0)))
         spacing = _spacing(losses, law.log_mass, changed_counts, reach, side, rough)
 
-        # Losses are differences of exponents; probabilities are sums of losses, from the likeliest number on.
+        # Rounding moves eps by up to `_shift`, and ln of a probability by up to `error`. Losses are
+        # differences of exponents, and probabilities are sums of losses, from the likeliest number on.
         ln_masses = law.log_mass[is_counted]
         deepest = float(np.abs(ln_masses).max())
         self._shift = changed_counts * (16 * _ULP * (1 + deepest + reach) + law.error + _SNAP * spacing)
@@ -149,10 +151,12 @@ def _spacing(
     side: Side,
     rough: bool,
 ) -> float:
-    """The grid's spacing for one loss, from its largest standard deviation; 1 where every loss is 0.
+    """The spacing of the grid on which losses are put, so that their sum has enough points.
 
-    ``losses`` has an array for each direction, of outcomes with ``log_mass``. ``changed_counts`` is how many
-    losses are summed, and ``reach`` the largest finite loss, without sign.
+    It is a fraction of the loss's standard deviation, the larger one of both directions, or 1 where every
+    loss is 0. ``losses`` has an array for each direction, whose outcomes have the natural logs ``log_mass``
+    of their probabilities. ``changed_counts`` is how many losses are summed, and ``reach`` the largest finite
+    loss, without sign. The lower bound and rough bounds have other numbers of points.
     """
     mass = np.exp(log_mass)
     variance, likeliest = 0.0, 0.0
@@ -179,16 +183,18 @@ def _spacing(
 
 
 def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> LossGrid:
-    """The losses on the grid: split between two points for an upper bound, else rounded down.
+    """The distribution of the losses on the grid of this ``spacing``.
 
-    ``error`` is the relative error of the probabilities.
+    ``loss`` has the loss of each number of dummies that ``law`` lists. For an upper bound a loss is split
+    between the two points beside it, and else rounded down. ``error`` is the relative error of the
+    probabilities, which are raised by it for an upper bound, and else lowered.
     """
     is_counted = law.log_mass > _DEEP
     is_infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
     is_finite = is_counted & ~is_infinite
     probabilities = np.exp(law.log_mass[is_finite])
     places = loss[is_finite] / spacing  # in points of the grid
-    if places.size == 0:
+    if places.size == 0:  # one point with the probability 0, as a grid has at least one
         places, probabilities = np.zeros(1), np.zeros(1)
     nearest = np.rint(places)
     places = np.where(np.abs(places - nearest) < _SNAP, nearest, places)

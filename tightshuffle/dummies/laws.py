@@ -89,7 +89,10 @@ def expected_tv(law: Law, *, n: int, k: int, parties: int = 1) -> float:
 
 
 def error_of_parties(law: Law, parties: int) -> float:
-    """The mean absolute error of a count to which each of the ``parties`` adds a number with this law."""
+    """The mean absolute error of a count to which each of the ``parties`` adds a number with this law.
+
+    The expected sum is subtracted. The distribution of the sum is a power of the law's Fourier transform.
+    """
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law.absolute_error
     size = parties * (law.log_mass.size - 1) + 1
@@ -103,8 +106,9 @@ def error_of_parties(law: Law, parties: int) -> float:
 def sum_of_parties(law: Law, parties: int) -> Law:
     """The law of the sum of the numbers that so many parties add, each with this ``law``, independently.
 
-    The relative error of a product's probability is at most that of its factors, and sums of positive numbers
-    do not cancel (``error``). ValueError where the sum can take more than 100,000 numbers.
+    By convolution of one law after the other. Fourier transforms would lose the rare sums. The relative error
+    of a product's probability is at most that of its factors, and sums of positive numbers do not cancel
+    (``error``). ValueError where the sum can take more than 100,000 numbers.
     """
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law
@@ -113,12 +117,12 @@ def sum_of_parties(law: Law, parties: int) -> Law:
         limit = f"at most {MOST_NUMBERS_OF_SUM} numbers"
         raise ValueError(f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}")
 
-    # In the middle of a float's range, as numbers near its lower end are slow.
+    # Probabilities times e^middle are in the middle of a float's range: numbers near its lower end are slow.
     middle = _DEEP / 2
-    of_one = np.exp(law.log_mass + middle)
-    masses = of_one
+    masses_of_one = np.exp(law.log_mass + middle)
+    masses = masses_of_one
     for _ in range(parties - 1):
-        masses = np.convolve(masses, of_one) * math.exp(-middle)
+        masses = np.convolve(masses, masses_of_one) * math.exp(-middle)
     if law.symmetric:
         masses = (masses + masses[::-1]) / 2
 
@@ -151,13 +155,14 @@ def poisson(mean: float) -> Law:
 
 
 def binomial(devices: int, probability: float) -> Law:
-    """The number of devices that add one, each with this probability."""
+    """The law of how many of the devices add a dummy, if each does with this probability: binomial."""
     devices = check_whole("devices", devices, 1)
     check_number("probability", probability, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
     mean = devices * probability
     limit = f"at most {LARGEST_MEAN:g}"
     check_number("devices * probability", mean, limit, lambda x: x <= LARGEST_MEAN)
 
+    # The steps are ln P(z) - ln P(z + 1) from z = first - 1 on.
     first, last = _range_of_numbers(mean, mean * (1 - probability))
     last = min(last, devices)
     z = np.arange(first - 1, last + 1, dtype=float)
@@ -168,11 +173,11 @@ def binomial(devices: int, probability: float) -> Law:
 
 
 def cut_power(mean: float, power: float, deviation: float) -> Law:
-    """P(z) in proportion to exp(-|z - mean|^power / s), s = power * deviation^power, for z = 0, ..., 2 mean.
+    """The law with P(z) in proportion to exp(-|z - mean|^power / s), for z = 0, ..., 2 mean.
 
-    2 ``mean`` has to be a whole number. For the ``power`` 2 the law is a discrete Gaussian with this
-    ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 / deviation). Devices cannot add
-    such a number together, so only the shuffler can.
+    Here s = power * deviation^power. 2 ``mean`` has to be a whole number. For the ``power`` 2 the law is a
+    discrete Gaussian with this ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 /
+    deviation). Devices cannot add such a number together, so only the shuffler can.
     """
     checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)
     largest = check_whole("2 * mean", 2 * checked_mean, 1, MOST_NUMBERS)
@@ -185,22 +190,23 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
 
 
 def noise(power: float, deviation: float, reach: int | None = None) -> Law:
-    """P(z) in proportion to exp(-|z|^power / s), s = power * deviation^power, for all whole numbers z.
+    """The law with P(z) in proportion to exp(-|z|^power / s), s = power * deviation^power, for all whole z.
 
     Aggregators can add it to sums, but nobody can send a negative number of dummies. The numbers from
     -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700.
     """
     _exponents(np.zeros(1), power, deviation)  # bad arguments fail at once
     if reach is None:
-        reach_of_one = (power * _DEEP) ** (1 / power)
-        largest = MOST_NUMBERS / 2 / reach_of_one
+        deviations_of_reach = (power * _DEEP) ** (1 / power)  # where the exponent is 700
+        largest = MOST_NUMBERS / 2 / deviations_of_reach
         check_number("deviation", deviation, f"at most {largest:.6g}", lambda x: x <= largest)
-        reach = math.ceil(deviation * reach_of_one)
+        reach = math.ceil(deviation * deviations_of_reach)
 
     exponents = _exponents(np.arange(-reach - 1, reach + 2), power, deviation)
     steps = np.diff(exponents)
     log_mass = _ln_normalised(-exponents[1:-1])
-    # Beyond the reach, each step is at least as large as the first: two geometric series.
+    # Beyond the reach, each step of ln P is at least as large as the first: so the sums of P(z) on both sides
+    # are at most geometric series.
     step = float(steps[-1])
     log_outside = math.log(2) + float(log_mass[-1]) - step - math.log(-math.expm1(-step))
     return Law(f"noise:{power!r}:{deviation!r}", -reach, log_mass, steps, log_outside)
@@ -238,6 +244,7 @@ def read_law(path: str) -> Law:
     if not abs(total - 1) <= _SUM:
         raise ValueError(f"{path}: the probabilities must sum to 1; they sum to {total:.12g}")
 
+    # The probabilities of all numbers from the first to the last: 0 between them where none is listed.
     numbers = sorted(number for number, probability in masses.items() if probability > 0)
     first = numbers[0]
     probabilities = np.zeros(numbers[-1] - first + 1)
@@ -289,9 +296,11 @@ def parse_law(text: str) -> Law:
 
 
 def _parse_law_of_one(text: str) -> Law:
+    """The law that a text without a number of parties names. Errors as for `parse_law`."""
     name, *parameters = text.split(":")
     if name == "file" and parameters:
         return read_law(":".join(parameters))
+    # A function that makes the law of each name, and how many numbers it takes.
     makers: dict[str, tuple[Callable[..., Law], int]] = {
         "poisson": (poisson, 1),
         "binomial": (binomial, 2),
@@ -324,7 +333,11 @@ def _range_of_numbers(mean: float, variance: float) -> tuple[int, int]:
 
 
 def _law_of_steps(name: str, first: int, steps: Floats, is_cut: bool) -> Law:
-    """The law with these steps, which grow. They are summed from the likeliest number on: small errors."""
+    """The law with these ``steps`` ln P(z) - ln P(z + 1), from z = first - 1 on, which grow with z.
+
+    They are summed from the likeliest number on, so that errors are small. Of a law that ``is_cut``, numbers
+    that are not listed have a probability of up to 2 e^-700.
+    """
     likeliest = int(np.count_nonzero(steps[1:-1] < 0))
     ln_above = -np.cumsum(steps[likeliest + 1 : -1])
     ln_below = np.cumsum(steps[likeliest:0:-1])[::-1]

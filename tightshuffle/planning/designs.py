@@ -163,6 +163,7 @@ def compare_designs(
     }
     mean = smallest_poisson_mean(eps, **guarantee)
     noise = best_noise(eps, **guarantee, parties=parties, honest=honest)
+    # All designs in which a user may have several values.
     designs = [
         _poisson_dummies_of_devices(task, mean, honest_devices),
         _dummies_of_the_shuffler(task, best_cut_law(eps, **guarantee)),
@@ -171,6 +172,7 @@ def compare_designs(
         _sums_only(task, "oue", "OUE"),
     ]
 
+    # k-RR is for one value per user; with dummies it needs an eps0 that its plan alone does not reach.
     left_out: dict[str, str] = {}
     if values == 1:
         krr = _krr(task)
@@ -222,10 +224,11 @@ class _Task:
         bits: float | None = None,
         **fields: Any,
     ) -> Design:
-        """The design with these errors and with so many messages per user.
+        """The design with the errors that ``error_of`` gives, and with so many ``messages`` per user.
 
-        ``error_of`` is a function from the share of the users who hold a value to the error of their number.
-        ``bits`` are those of a message, by default of a value.
+        ``error_of`` is a function from the share of the users who hold a value to the expected absolute error
+        of their number. ``bits`` are those of a message, by default of a value. ``fields`` are all other ones
+        of `Design`.
         """
         if bits is None:
             bits = (self.k - 1).bit_length()
@@ -245,7 +248,9 @@ class _Task:
         return lambda share: self.reports * float(errors(parsed, share, n=self.reports))
 
     def eps0(self, **arguments: Any) -> float:
-        """The eps0 of a randomizer by its plan, for one round for each value that one user changes.
+        """The largest eps0 with the guarantee, by `plan`, whose ``arguments`` name the randomizer.
+
+        It is for one round for each value that one user changes.
 
         A user's L values change L pairs of independent counts, as L rounds of one value do.
         """
@@ -294,7 +299,10 @@ def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trus
 
 
 def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) -> Design:
-    """Sums of the values themselves, to which each of the ``parties`` adds numbers of the law ``noise``."""
+    """The design of sums of the values themselves, to which aggregators add noise.
+
+    Each of the ``parties`` adds numbers of the law ``noise``; ``honest`` of them do not collude.
+    """
     error = error_of_parties(noise, parties)
     return task.design(
         "noise of aggregators",
@@ -309,7 +317,7 @@ def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) ->
 
 
 def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
-    """Bits of a unary encoding, of which only the sums are shown."""
+    """The design in which users send the bits of a unary encoding, of which only the sums are shown."""
     eps0 = task.eps0(randomizer=randomizer, release="sums")
     return task.design(
         f"{title}, sums only",
@@ -324,6 +332,7 @@ def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
 
 
 def _krr(task: _Task) -> Design:
+    """The design of shuffled k-RR with the largest eps0 that has the guarantee."""
     eps0 = task.eps0()
     return task.design(
         "k-RR",
@@ -337,7 +346,10 @@ def _krr(task: _Task) -> Design:
 
 
 def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
-    """k-RR with the fewest uniform dummies, about ``mean`` of which per value are enough alone."""
+    """The design of shuffled k-RR with this ``eps0`` and the fewest uniform dummies with the guarantee.
+
+    About ``mean`` dummies per value would be enough without local noise.
+    """
     dummies = fewest_dummies(
         task.n,
         task.k,
@@ -363,7 +375,7 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
 
 
 def _central_gaussian(task: _Task) -> Design:
-    sigma = _sigma(task.eps, task.log10_delta, task.changed_values)
+    sigma = _central_sigma(task.eps, task.log10_delta, task.changed_values)
     return _central(task, "central Gaussian", float(mean_absolute(sigma)), f"sigma = {sigma:.4g}")
 
 
@@ -373,6 +385,7 @@ def _central_geometric(task: _Task) -> Design:
 
 
 def _central(task: _Task, name: str, error: float, parameters: str) -> Design:
+    """The design of a curator who sees all values and adds noise with this ``error`` to each count."""
     return task.design(
         name,
         lambda share: error,
@@ -404,9 +417,9 @@ def fewest_dummies(
     ``log10_delta`` < 0 is given instead. ``eps0`` is at most 50, or math.inf if users send the values
     themselves. ``colluding`` users reveal their reports to the adversary; below 1 it is a share of the users.
     ``participation`` is as for `planning.plan`.
-    In each of the ``rounds`` there are so many dummies. Where it is known that some are needed, ``guess`` is
-    how many per value are about enough alone, and the search starts there. ValueError names a bad argument;
-    also if 10^12 dummies are too few.
+    The result is the number in each of the ``rounds``. ``guess`` is about the number per value that would be
+    enough with eps0 = math.inf, where the search starts. It may only be given if 0 dummies are too
+    few. ValueError names a bad argument; also if 10^12 dummies are too few.
     """
     n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
@@ -415,18 +428,19 @@ def fewest_dummies(
 
     @functools.cache
     def surplus(dummies: int) -> float:
+        """log10 of the bound on delta with so many dummies, over its target."""
         collection = with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
         return max(float(collection.log10_delta(eps)) - target_log10_delta, _DEEP)
 
     if guess is not None:
-        mean = float(check_one("guess", check_positive("guess", guess)))
+        enough_alone = float(check_one("guess", check_positive("guess", guess)))
     elif surplus(0) <= 0:
         return 0
-    else:
-        mean = _sigma(eps, target_log10_delta, rounds) ** 2
+    else:  # a Poisson number with the variance of the central Gaussian's noise
+        enough_alone = _central_sigma(eps, target_log10_delta, rounds) ** 2
 
     reports = expected_reports(n, participation)
-    start = k * max(_dummies_per_value(reports, k, eps0, mean), 1.0)
+    start = k * max(_dummies_beside_krr(reports, k, eps0, enough_alone), 1.0)
     fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
     if fewest is None:
         raise ValueError(
@@ -444,38 +458,47 @@ def with_dummies(
     rounds: int = 1,
     participation: float = 1.0,
 ) -> Collection:
-    """k-RR by n users, and uniform dummies by the shuffler."""
+    """The collection of k-RR by n users with so many uniform dummies by the shuffler, in each round."""
     group = Group("users", int(n), eps0, participation, colluding)
     return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
-def _sigma(eps: float, log10_delta: float, changed_values: int) -> float:
-    """The Gaussian's standard deviation if one user changes two counts for each of so many values."""
+def _central_sigma(eps: float, log10_delta: float, changed_values: int) -> float:
+    """The standard deviation of the central Gaussian mechanism's noise on each count.
+
+    One user changes two counts for each of so many values.
+    """
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed_values)
     return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
 
-def _dummies_per_value(n: int, k: int, eps0: float, mean: float) -> float:
-    """Dummies per value with which an empty value's inverted count has the variance ``mean``."""
+def _dummies_beside_krr(n: int, k: int, eps0: float, enough_alone: float) -> float:
+    """About how many dummies per value are enough for n reports by k-RR, if so many are enough alone.
+
+    Of a value that nobody holds, the inverted count then has the same variance, which is that of a Poisson
+    number of dummies alone. The result is below 0 where the reports alone have more.
+    """
     lie, slope = 0.0, 1.0
     if eps0 != math.inf:
         lie = float(lie_probability(eps0, k))
         slope = float(truth_probability(eps0, k)) - lie
-    return slope**2 * mean - n * lie * (1 - lie)
+    return slope**2 * enough_alone - n * lie * (1 - lie)
 
 
 def _eps0_with_dummies(task: _Task, mean: float, *, least: float) -> tuple[float | None, str]:
-    """The least eps0, in tenths, with about the error of ``mean`` Poisson dummies per value alone.
+    """The least eps0 of k-RR with dummies, in tenths, whose error is about that of dummies alone, and "".
 
-    By a normal approximation. None, and why, where k-RR alone has this error with ``least``, the largest eps0
-    that it can have, or where it has a larger one at any eps0. The latter happens below about 1.7 dummies per
-    value, whose number is far from normal.
+    Alone, ``mean`` Poisson dummies per value are enough, and the error may be 5 % larger. By a normal
+    approximation. Else the result is None and the reason in words: k-RR without dummies has this error at
+    ``least``, the largest eps0 that it can have, or the error is larger at any eps0. The latter happens below
+    about 1.7 dummies per value, whose number is far from normal.
     """
     n, k = task.reports, task.k
     target_error = MORE * expected_tv(poisson(mean), n=n, k=k)
 
     def surplus(eps0: float) -> float:
-        dummies = max(0, round(k * _dummies_per_value(n, k, eps0, mean)))
+        """The error at this eps0, with dummies for the guarantee, less the target."""
+        dummies = max(0, round(k * _dummies_beside_krr(n, k, eps0, mean)))
         return with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
     if surplus(least) <= 0:

@@ -176,6 +176,7 @@ def plan(
     largest_eps0 = _largest_eps0_of(release)
 
     def log10_delta_at(eps0: float, n: int) -> float:
+        """log10 of the upper bound on delta of all rounds, if n users report with this eps0."""
         return _log10_upper(
             eps,
             n=n,
@@ -190,6 +191,7 @@ def plan(
         )
 
     def error_at(eps0: float, n: int) -> float:
+        """The expected total variation error, if n users report with this eps0."""
         reports = expected_reports(n, participation)
         return _expected_error(parse(randomizer, k=k, eps0=eps0), reports, shares)
 
@@ -212,7 +214,7 @@ def plan(
 
         @functools.cache
         def surplus(n: int) -> float:
-            """log10 of delta over the wanted delta, at that eps0."""
+            """log10 of delta over its target, for n users at the eps0 of the error."""
             eps0 = eps0_of_error(n)
             if eps0 == eps_per_round:
                 return _DEEP
@@ -306,11 +308,12 @@ def fewest_users(
 
     @functools.cache
     def surplus(n: int) -> float:
-        """log10 of the upper bound over the wanted delta."""
+        """log10 of the upper bound on delta for n users, over its target."""
         reached = _log10_upper(eps, n=n, participation=participation, **setting)
         return max(reached - target_log10_delta, _DEEP)
 
-    # The number of users for whom the Gaussian limit has the guarantee.
+    # The number of users for whom the Gaussian limit has the guarantee: mu falls as the root of n, grows as
+    # that of the rounds, and is to be 1 / scale.
     point = make_points(eps, n=LARGEST_N_OF_UPPER, **setting)
     if release == "sums":
         mu = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
@@ -327,7 +330,10 @@ def expected_reports(n: int, participation: float) -> int:
 
 
 def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) -> float:
-    """log10 of `upper` for a user who reports in every round; ``setting`` as for `tightshuffle.delta`."""
+    """log10 of `tightshuffle.upper` for a user who reports in every round, as others with ``participation``.
+
+    ``setting`` has the other arguments of `tightshuffle.delta`, apart from eps and n.
+    """
     if participation == 1:
         return float(log10_upper(make_points(eps, n=n, **setting))[0])
     eps0, colluding = setting.pop("eps0"), setting.pop("colluding")
@@ -336,7 +342,11 @@ def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) ->
 
 
 def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
-    """A number of users with ``surplus`` <= 0, within 0.01 %, and one user, of one with a surplus above 0."""
+    """A number of users with ``surplus`` <= 0, within 0.01 %, and one user, of one with a surplus above 0.
+
+    The search goes from ``guess`` in ever longer steps until the surplus changes its sign, and then by
+    secants. It may end at ``least``, if that has no surplus.
+    """
     low = high = guess
     factor = 1.02
     while surplus(high) > 0:
@@ -367,15 +377,20 @@ def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
 def _tuned_plan(
     kind: Tunable, n: float | None, k: float, eps: float, *, shares: npt.ArrayLike | None, **arguments: Any
 ) -> Plan:
-    """The plan with the m or g of the least error, or of the fewest users for the error that is wanted.
+    """The plan for subset selection or local hashing (``kind``) with the best m or g.
 
-    m and g are those of uniform data: ``shares`` would reveal something about the users.
+    m is the number of values in a subset, and g that of hashes. The best has the least error, or the fewest
+    users for the error that is asked for. It is that of uniform data: ``shares`` would reveal something about
+    the users. From a first guess the search steps to the parameter with the least delta at the same error,
+    until the plan does not become better. Other arguments are those of `plan`.
     """
 
     def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
+        """The plan of the randomizer with this name, for uniform data if ``shares`` is left out."""
         return plan(n=n, k=k, eps=eps, randomizer=name, shares=shares, **arguments)
 
     def cost(candidate: Plan) -> tuple[int, float]:
+        """What is to be small: the users, which are the same if n is given, then the error."""
         return candidate.n, candidate.tv["shuffle+INV"]
 
     krr_plan = plan_of("grr")  # it checks the arguments, and is about as accurate
@@ -454,18 +469,22 @@ def _largest_eps0(
     guess: float,
     precision: float,
 ) -> tuple[float, float]:
-    """The largest eps0 at which log10 delta is at most the target, to ``precision``, and log10 delta there.
+    """The largest eps0 at which log10 delta is at most the target, and log10 delta there.
 
-    ``log10_delta_at`` grows with eps0, and is -inf at ``least``, where eps0 alone is enough. It is known to
-    about 0.01 % of delta. So the search returns an eps0 at which the guarantee was computed to hold.
+    The eps0 is between ``least`` and ``most``, is searched from ``guess`` on, and is known to the relative
+    ``precision``. ``log10_delta_at`` is the bound, which grows with eps0. At ``least`` delta counts as 0: the
+    local guarantee of eps0 is enough there. Bounds have errors of about 0.01 % of delta, so a root between
+    two eps0 proves nothing. The result is the largest of all eps0 that were tried with the guarantee.
     """
-    log10_deltas = {least: -np.inf}
+    log10_deltas = {least: -np.inf}  # at every eps0 that was tried
 
     def surplus(eps0: float) -> float:
+        """log10 of delta over its target; keeps log10 delta."""
         if eps0 not in log10_deltas:
             log10_deltas[eps0] = log10_delta_at(eps0)
         return max(log10_deltas[eps0] - target_log10_delta, _DEEP)
 
+    # Ever longer steps from the guess, down to an eps0 that is private enough, and up to one that is not.
     low = high = min(max(guess, least), most)
     step = 0.01 * low
     while low > least and surplus(low) > 0:
@@ -474,14 +493,17 @@ def _largest_eps0(
     while high < most and surplus(high) <= 0:
         low, high = high, min(high + step, most)
         step *= 2
-    if surplus(high) > 0:
+    if surplus(high) > 0:  # the root itself is not used, only what was tried on the way
         scipy.optimize.brentq(surplus, low, high, xtol=precision * low, rtol=precision)
     largest = max(eps0 for eps0, reached in log10_deltas.items() if reached <= target_log10_delta)
     return largest, log10_deltas[largest]
 
 
 def _least_eps0(is_enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0) -> float:
-    """The smallest eps0 from ``least`` on that is enough, to 1e-9, itself enough; inf where none is."""
+    """The smallest eps0 in [least, most] with ``is_enough``, by bisection, rounded up by 1e-9 of it.
+
+    It is inf where none is. A larger eps0 than one that is enough is enough, too.
+    """
     if is_enough(least):
         return least
     if not is_enough(most):

@@ -23,10 +23,13 @@ _PER_OCTAVE, _OCTAVES = 8, 40  # parameters that are tried for a start
 
 
 def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[Integers, Floats]:
-    """The m or g with the least error, and eps0, in the approximation by a Gaussian for many users.
+    """The m or g with the least error, and its eps0, in the approximation by a Gaussian for many users.
 
-    delta is that of noise ``sigma`` on every count where c alpha (e^eps0 - 1)^2 = n / sigma^2. All arrays
-    are (points,).
+    m is the number of values in a subset, for subset selection, and g that of hashes, for local hashing. For
+    ``n`` users and ``k`` values, each m or g has the eps0 whose delta is that of Gaussian noise with the
+    deviation ``sigma`` on every count: c alpha y^2 = n / sigma^2, with y = e^eps0 - 1 and c = 1 / (1 + s y).
+    A report that is drawn without regard to values supports one given value and not another with the
+    probability alpha, both with beta, and so one of them with s = alpha + beta. All arrays are (points,).
     """
     cells = np.asarray(k, dtype=float)[:, None]
     grid = np.unique(np.rint(2.0 ** (np.arange(_PER_OCTAVE * _OCTAVES) / _PER_OCTAVE)))
@@ -35,13 +38,13 @@ def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[
     largest = np.array([values[-1] for values in possible], dtype=float)[:, None]
     parameters = np.clip(grid, smallest, largest)  # (points, tried)
 
-    # y = e^eps0 - 1 solves alpha y^2 = share (1 + s y): c is 1 / (1 + s y).
+    # y = e^eps0 - 1 solves alpha y^2 = share (1 + s y), with share = n / sigma^2.
     alpha, beta = kind.chances(cells, parameters)
     s = alpha + beta
     share = np.asarray(n, dtype=float)[:, None] / np.asarray(sigma, dtype=float)[:, None] ** 2
     y = (share * s + np.sqrt((share * s) ** 2 + 4 * alpha * share)) / (2 * alpha)
 
-    # The variance of a share, times n.
+    # The variance of a value's estimated share, times n: of the 1 / k who hold it, and of all others.
     holders_term = (1 - s) * s * (1 + y) / cells
     others_term = (1 - 1 / cells) * (s + beta * y) * (1 - s + alpha * y)
     variance = (holders_term + others_term) / (alpha * y) ** 2
@@ -61,11 +64,12 @@ def most_private(
 ) -> tuple[Integers, Floats]:
     """The m or g with the least delta among those whose estimates have the same variance, and its eps0.
 
-    It walks from ``start`` to the best of some parameters around it, in ever smaller steps: to a minimum
-    nearby, and a parameter above 16 to a few percent, where the error hardly changes. Arrays are (points,).
-    ``variance`` is that of the unbiased estimate of a value's share of n users, for uniform data. ``hidden``
-    are the users whose reports the adversary does not know, n by default. eps0 is inf where no parameter has
-    this variance. Nothing is checked.
+    m is that of subset selection and g that of local hashing, by ``kind``. The search walks from ``start`` to
+    the best of some parameters around it, in ever smaller steps: to a minimum nearby, and a parameter above
+    16 to a few percent, where the error hardly changes. Arrays are (points,). ``variance`` is that of the
+    unbiased estimate of a value's share of n users, for uniform data. ``hidden`` are the users whose reports
+    the adversary does not know, n by default. eps0 is inf where no parameter has this variance. Nothing is
+    checked.
     """
     users = n if hidden is None else hidden
     best = [int(parameter) for parameter in start]
@@ -128,11 +132,15 @@ def _log10_deltas(
 def _eps0_of_variance(
     kind: Tunable, parameter: Integers, *, n: Floats, k: Floats, variance: Floats
 ) -> Floats:
-    """The eps0 at which an estimated share has this variance, uniform data; inf where every eps0 has more.
+    """The eps0 at which the estimated share of a value has this ``variance``; (points,).
 
-    Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1: with s = alpha + beta and f = 1 / k,
+    It is inf where even the largest eps0 has a larger variance. Data are uniform: a share f = 1 / k of ``n``
+    users holds each value. Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1. With alpha, beta and s
+    as in `first_guess`, for this ``parameter`` (m or g), it is
 
-        n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y).
+        n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y),
+
+    or square y^2 - linear y - s (1 - s) = 0, which has a positive root if square > 0.
     """
     alpha, beta = kind.chances(k, parameter)
     s = alpha + beta

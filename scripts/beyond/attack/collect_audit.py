@@ -11,6 +11,7 @@ delta holds with the stated confidence for any choice of E. It is also a lower b
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,42 +26,74 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.guarantee import upper
-from tightshuffle.literature import count as count_of_x0
+from tightshuffle.methods import delta
 
 OBSERVES = ("count", "histogram")
-DIRECTIONS = ("forward", "reverse")
 
 
-def find(tally: Tally, eps: float, *, observes: str, confidence: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Event:
+    """An event that the first half of the runs chose, and what the second half says about it.
+
+    ``audited_delta`` is the lower bound on delta, 0 if there are too few runs. ``direction`` is "forward" if
+    the event is more likely with x0, else "reverse". ``hits`` are the runs of the second half with this
+    event in the world where it is more likely, and ``other_hits`` those in the other world.
+    """
+
+    audited_delta: float
+    direction: str
+    description: str
+    hits: int
+    other_hits: int
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """The outcomes whose score is at least the threshold (at most, in reverse), and their expected bound."""
+
+    expected_bound: float
+    threshold: Any  # a number of the score's type
+
+
+def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) -> Event:
     """The best event in the first half of the runs, and the lower bound on delta from the second half.
 
     ``observes`` "count": the attacker sees the count of x0 (Theorem 1 of Biswas et al.), and events are tails
     of this count. "histogram": the attacker sees the whole histogram, and events are sets of pairs (count of
     x0, count of x1) whose likelihood ratio exceeds some value. The attacker knows the exact distribution of
-    the pair. Counts of other values do not matter. ``confidence``: level of this one bound.
-
-    Returns a dict: audited_delta, 0 if there are too few runs; direction, "forward" if the event is more
-    likely with x0, else "reverse"; event; hits in the second half where it is likelier, and other_hits.
+    the pair. Counts of other values do not matter. ``confidence`` is the level of this bound alone.
     """
     score: NDArray[Any]
     if observes == "count":
-        tables, score = tally.tables.sum(axis=3), np.arange(tally.n + 1)
+        tables = tally.tables.sum(axis=3)
+        score = np.arange(tally.n + 1)
     else:
-        tables, score = tally.tables.reshape(2, 2, -1), tally.log_likelihood_ratio.ravel()
+        tables = tally.tables.reshape(2, 2, -1)
+        score = tally.log_likelihood_ratio.ravel()
+    choosing, reporting = tables
+
     caution = special.ndtri((1 + confidence) / 2)
-    _, direction, threshold = max(_best_event(tables[0], score, eps, each, caution) for each in DIRECTIONS)
-    forward = direction == "forward"
-    inside = score >= threshold if forward else score <= threshold
-    with_x0, with_x1 = (int(table[inside].sum()) for table in tables[1])
-    hits, others = (with_x0, with_x1) if forward else (with_x1, with_x0)
-    sign, runs = ">=" if forward else "<=", tally.runs - tally.runs // 2
-    return {
-        "audited_delta": lower_bound(hits, others, runs, eps, confidence=confidence),
-        "direction": direction,
-        "event": f"x0 {sign} {threshold}" if observes == "count" else f"log(P/Q) {sign} {threshold:.4f}",
-        "hits": hits,
-        "other_hits": others,
-    }
+    forward = _best_tail(choosing, score, eps, "forward", caution)
+    reverse = _best_tail(choosing, score, eps, "reverse", caution)
+    if forward.expected_bound > reverse.expected_bound:
+        direction = "forward"
+        sign = ">="
+        threshold = forward.threshold
+        inside = score >= threshold
+    else:
+        direction = "reverse"
+        sign = "<="
+        threshold = reverse.threshold
+        inside = score <= threshold
+        reporting = reporting[::-1]  # the world where the event is more likely comes first
+    hits, other_hits = reporting[:, inside].sum(axis=1).tolist()
+
+    if observes == "count":
+        description = f"x0 {sign} {threshold}"
+    else:
+        description = f"log(P/Q) {sign} {threshold:.4f}"
+    bound = lower_bound(hits, other_hits, tally.reporting_runs, eps, confidence=confidence)
+    return Event(bound, direction, description, hits, other_hits)
 
 
 def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence: float) -> float:
@@ -75,65 +108,91 @@ def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence
 
 
 def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
-    """The audit's bounds next to the claimed deltas: one row per tally, eps (e,) and kind of attacker.
+    """The audit's bounds next to the claimed deltas: a row for each tally, eps (e,) and kind of attacker.
 
-    Returns dicts: n, k, eps0, eps, count; published_log10_delta of the count of x0 (forward, as printed) and
-    exact_log10_delta (the worse direction), upper_log10_delta, for every dataset; audited_delta, direction,
-    event, hits and other_hits as `find`; confidence of every single row; runs (in each world, half of them
-    reporting); observes, remaining; joint_delta, the same bound with a confidence that all rows have together
-    (Bonferroni); violated, violated_jointly: whether audited_delta, joint_delta exceed the published delta;
-    upper_violated: whether audited_delta exceeds `upper`.
+    The setting of a row is n, k, eps0, eps, count and remaining. The claims are ``published_log10_delta`` of
+    the count of x0 (forward, as printed), ``exact_log10_delta`` (of the worse direction) and
+    ``upper_log10_delta``, for every dataset. The bound is an `Event`, where ``confidence`` is that of this
+    row alone. ``runs`` are in each world, and half of them report.
+
+    ``joint_delta`` is the same bound with a confidence that all rows have together (Bonferroni).
+    ``violated`` and ``violated_jointly`` say whether ``audited_delta`` and ``joint_delta`` exceed the
+    published delta, and ``upper_violated`` whether ``audited_delta`` exceeds `upper`.
     """
-    rows = [row for tally in tallies for row in _rows(tally, np.asarray(eps, dtype=float), confidence)]
+    rows: list[dict[str, Any]] = []
+    for tally in tallies:
+        rows += _rows(tally, np.asarray(eps, dtype=float), confidence)
+
     for row in rows:
-        of = row["hits"], row["other_hits"], row["runs"] - row["runs"] // 2, row["eps"]
-        row["joint_delta"] = lower_bound(*of, confidence=1 - (1 - confidence) / len(rows))
-        published, guaranteed = (10.0 ** row[f"{name}_log10_delta"] for name in ("published", "upper"))
+        reporting_runs = row["runs"] - row["runs"] // 2
+        joint_confidence = 1 - (1 - confidence) / len(rows)
+        row["joint_delta"] = lower_bound(
+            row["hits"], row["other_hits"], reporting_runs, row["eps"], confidence=joint_confidence
+        )
+        published = 10.0 ** row["published_log10_delta"]
         row["violated"] = bool(row["audited_delta"] > published)
         row["violated_jointly"] = bool(row["joint_delta"] > published)
-        row["upper_violated"] = bool(row["audited_delta"] > guaranteed)
+        row["upper_violated"] = bool(row["audited_delta"] > 10.0 ** row["upper_log10_delta"])
     return rows
 
 
 def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
+    """The rows of one tally, without what depends on the number of all rows."""
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
-    claims = {
-        "published_log10_delta": theorem_1_as_printed(eps, count=tally.count, **setting),
-        "exact_log10_delta": count_of_x0.delta(eps, count=tally.count, direction="both", **setting),
-        "upper_log10_delta": upper(eps, log10=True, **setting),
-    }
+    published = theorem_1_as_printed(eps, count=tally.count, **setting)
+    exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
+    guaranteed = upper(eps, log10=True, **setting)
     for i, budget in enumerate(eps):
         for observes in OBSERVES:
-            found = find(tally, budget, observes=observes, confidence=confidence)
-            row = {**setting, "eps": budget, "count": tally.count}
-            row |= {name: values[i] for name, values in claims.items()}
-            row |= {"audited_delta": found["audited_delta"], "confidence": confidence, "runs": tally.runs}
-            yield row | {"observes": observes, "remaining": tally.remaining} | found
+            event = best_event(tally, budget, observes=observes, confidence=confidence)
+            yield {
+                **setting,
+                "eps": budget,
+                "count": tally.count,
+                "published_log10_delta": published[i],
+                "exact_log10_delta": exact[i],
+                "upper_log10_delta": guaranteed[i],
+                "audited_delta": event.audited_delta,
+                "confidence": confidence,
+                "runs": tally.runs,
+                "observes": observes,
+                "remaining": tally.remaining,
+                "direction": event.direction,
+                "event": event.description,
+                "hits": event.hits,
+                "other_hits": event.other_hits,
+            }
 
 
-def _best_event(
-    tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float
-) -> tuple[float, str, Any]:
-    """The tail of the score with the largest expected bound: (that bound, direction, threshold).
+def _best_tail(tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float) -> _Tail:
+    """The tail of the score with the largest expected bound.
 
-    ``tables`` (2, outcomes): the choosing half. What was seen is discounted by ``caution`` standard
+    ``tables`` (2, outcomes) are of the choosing half. What was seen is discounted by ``caution`` standard
     deviations, about as the bound will be: a large event that can be measured beats a rare one that cannot.
     """
-    seen = np.flatnonzero(tables.sum(axis=0))
-    order = seen[np.argsort(-score[seen] if direction == "forward" else score[seen], kind="stable")]
-    share = np.cumsum(tables[:, order], axis=1) / tables.sum(axis=1, keepdims=True)
-    likely, unlikely = share if direction == "forward" else share[::-1]
-    runs = tables[0].sum()
+    outcomes = np.flatnonzero(tables.sum(axis=0))  # those that were seen
+    if direction == "forward":
+        order = outcomes[np.argsort(-score[outcomes], kind="stable")]
+    else:
+        order = outcomes[np.argsort(score[outcomes], kind="stable")]
+        tables = tables[::-1]
+    shares = np.cumsum(tables[:, order], axis=1) / tables.sum(axis=1, keepdims=True)
+
     # One hit more than seen: no hit does not mean probability 0.
-    noise = [np.sqrt((s + 1 / runs) / runs) for s in (likely * (1 - likely), unlikely * (1 - unlikely))]
-    worth = likely - caution * noise[0] - np.exp(eps) * (unlikely + caution * noise[1])
-    ends = np.append(np.diff(score[order]) != 0, True)  # a tail holds all outcomes of its last score
-    best = np.flatnonzero(ends)[np.argmax(worth[ends])]
-    return float(worth[best]), direction, score[order[best]]
+    runs = tables[0].sum()
+    deviations = np.sqrt((shares * (1 - shares) + 1 / runs) / runs)
+    likely = shares[0] - caution * deviations[0]
+    unlikely = shares[1] + caution * deviations[1]
+    expected_bounds = likely - np.exp(eps) * unlikely
+
+    # A tail has all outcomes of its last score.
+    ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    best = ends[np.argmax(expected_bounds[ends])]
+    return _Tail(float(expected_bounds[best]), score[order[best]])
 
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tallies = [Tally.of(read_parquet(path)) for path in snakemake.input.tallies]
+        tallies = [Tally.from_frame(read_parquet(path)) for path in snakemake.input.tallies]
         rows = assess(tallies, snakemake.params.eps, confidence=snakemake.params.confidence)
         write_csv(pd.DataFrame(rows), snakemake.output[0])

@@ -13,7 +13,7 @@ rounding can only lower delta, and a lower bound on delta stays valid.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +34,10 @@ _BLOCK = 2**17  # reports per random stream: as many as fit into the caches
 
 @dataclass(frozen=True)
 class Tally:
-    """What the attacker counted: ``tables[half][world]``, (n+1, n+1), runs by their counts of x0 and x1.
+    """What the attacker counted: how many runs have which counts of x0 and x1.
 
-    Half 0 chooses the event, half 1 gives the bound. In world 0 the target user holds x0, in world 1 x1.
-    ``runs`` is the number of runs in each world.
+    ``tables`` has the shape (half, world, n + 1, n + 1). Half 0 chooses the event, half 1 gives the bound. In
+    world 0 the target user holds x0, in world 1 x1. ``runs`` is the number of runs in each world.
     """
 
     n: int
@@ -48,15 +48,21 @@ class Tally:
     runs: int
     tables: Integers
 
+    @property
+    def reporting_runs(self) -> int:
+        """How many of the runs in each world are in the half that gives the bound."""
+        return self.runs - self.runs // 2
+
     @cached_property
     def log_likelihood_ratio(self) -> Floats:
-        """log P/Q of every pair of counts (n+1, n+1), by the exact distributions."""
-        # Pairs as rare as the error of the distributions occur in no run; any value is fine for them.
-        distributions = [np.maximum(pair_distribution(self, world), 1e-15) for world in range(2)]
-        return np.log(distributions[0]) - np.log(distributions[1])
+        """log P/Q of every pair of counts, shape (n + 1, n + 1), by the exact distributions."""
+        # Pairs as rare as the error of the distributions occur in no run: any value is fine for them.
+        with_x0 = np.maximum(pair_distribution(self, 0), 1e-15)
+        with_x1 = np.maximum(pair_distribution(self, 1), 1e-15)
+        return np.log(with_x0) - np.log(with_x1)
 
     def frame(self) -> pd.DataFrame:
-        """The tally as a tidy table: its setting, half, user (x0 or x1), x0, x1, runs; no zeros."""
+        """The tally as a tidy table of its setting, half, user (x0 or x1), x0, x1 and runs, without zeros."""
         half, world, x0, x1 = np.nonzero(self.tables)
         setting = pd.DataFrame({name: getattr(self, name) for name in _SETTING}, index=range(len(half)))
         runs = self.tables[half, world, x0, x1]
@@ -65,17 +71,18 @@ class Tally:
         )
 
     @classmethod
-    def of(cls, frame: pd.DataFrame) -> Self:
-        """The tally with this `frame`; the order of the rows is free."""
+    def from_frame(cls, frame: pd.DataFrame) -> Self:
+        """The tally with this `frame`, whose rows may have any order."""
         setting: dict[str, Any] = {name: frame[name].tolist()[0] for name in _SETTING}
         tables = np.zeros((2, 2, setting["n"] + 1, setting["n"] + 1), dtype=np.int64)
-        half, world = frame["half"].map(HALVES.index), frame["user"].map(USERS.index)
+        half = frame["half"].map(HALVES.index)
+        world = frame["user"].map(USERS.index)
         tables[half, world, frame["x0"], frame["x1"]] = frame["runs"]
         return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
 
 
 def draw_steps(n: int, eps0: float, k: int, rng: np.random.Generator, runs: int) -> NDArray[np.uint32]:
-    """How far k-RR moves each of n users' values around the ring 0..k-1, less 1: shape (runs, n).
+    """How far k-RR moves each of n users' values around the ring 0..k-1, less 1, of shape (runs, n).
 
     0 to k - 2 are false reports, equally likely; k - 1 leads around the whole ring to the true value.
     """
@@ -87,12 +94,13 @@ def draw_steps(n: int, eps0: float, k: int, rng: np.random.Generator, runs: int)
 
 
 def count_reports(value: int, values: npt.ArrayLike, steps: NDArray[np.uint32], k: int) -> Integers:
-    """How many of the reports values + 1 + steps, modulo k, are ``value``; shape (runs,).
+    """How many of each run's reports, values + 1 + steps modulo k, are ``value``, of shape (runs,).
 
-    ``values`` in 0..k-1 of the users, shape (n,); ``steps`` as `draw_steps`.
+    ``values`` (n,) are those of the users, in 0..k-1, and ``steps`` (runs, n) as `draw_steps` gives them.
     """
-    wanted = (value - 1 - np.asarray(values, dtype=int)) % k
-    return (steps == wanted.astype(np.uint32)).view(np.uint8).sum(axis=1, dtype=np.uint16).astype(int)
+    steps_to_value = (value - 1 - np.asarray(values, dtype=int)) % k
+    is_value = steps == steps_to_value.astype(np.uint32)
+    return is_value.view(np.uint8).sum(axis=1, dtype=np.uint16).astype(int)
 
 
 def play(
@@ -101,37 +109,54 @@ def play(
     """Simulate ``runs`` runs in each world and count the reports, in about 3 ns per report.
 
     Of the ``n`` users, ``count`` of the other n - 1 hold x0. The first half of the runs is for choosing
-    events, the second for reporting. ``remaining``: of `REMAINING`, by default x2 if there is a third value.
-    ValueError for an eps0 that is too small for so many values.
+    events, the second for reporting. ``remaining`` is one of `REMAINING`, by default x2 if there is a third
+    value. ValueError for an eps0 that is too small for so many values.
     """
     if k * _lie_weight(eps0, k) > 2**32:
         raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
-    eps0, remaining = float(eps0), remaining or ("x2" if k > 2 else "x1")
+    eps0 = float(eps0)
+    if remaining is None:
+        remaining = "x2" if k > 2 else "x1"
+
     others = [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
     tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
-    for half, world, number, size in _blocks(n, runs):
-        # In seeds ``remaining`` is called "rest": another name would change the numbers of every run.
-        names: dict[str, Any] = {
-            "stage": "audit",
-            "half": HALVES[half],
-            "rest": remaining,
-            "world": world,
-            "block": number,
-        }
-        rng = np.random.default_rng(seed_of(seed, **names, n=n, k=k, eps0=eps0, count=count))
-        steps = draw_steps(n, eps0, k, rng, size)
-        x0, x1 = (count_reports(value, [world, *others], steps, k) for value in (0, 1))
-        tables[half, world] += np.bincount(x0 * (n + 1) + x1, minlength=(n + 1) ** 2)
+    for block in _blocks(n, runs):
+        block_seed = seed_of(
+            seed,
+            stage="audit",
+            n=n,
+            k=k,
+            eps0=eps0,
+            count=count,
+            rest=remaining,  # another name than "rest" would change the numbers of every run
+            half=HALVES[block.half],
+            world=block.world,
+            block=block.number,
+        )
+        steps = draw_steps(n, eps0, k, np.random.default_rng(block_seed), block.runs)
+        values = [block.world, *others]
+        x0 = count_reports(0, values, steps, k)
+        x1 = count_reports(1, values, steps, k)
+        tables[block.half, block.world] += np.bincount(x0 * (n + 1) + x1, minlength=(n + 1) ** 2)
     return Tally(n, k, eps0, count, remaining, runs, tables.reshape(2, 2, n + 1, n + 1))
 
 
-def _blocks(n: int, runs: int) -> Iterator[tuple[int, int, int, int]]:
-    """(half, world, number, runs) of every block; the block's size depends on n alone."""
-    most = max(1, _BLOCK // n)
-    for half, share in enumerate((runs // 2, runs - runs // 2)):
-        for number, start in enumerate(range(0, share, most)):
+class _Block(NamedTuple):
+    """Runs of one world with a random stream to themselves; ``number`` counts within the half."""
+
+    half: int
+    world: int
+    number: int
+    runs: int
+
+
+def _blocks(n: int, runs: int) -> Iterator[_Block]:
+    """Every block of both halves and worlds. How large a block is depends on n alone."""
+    largest = max(1, _BLOCK // n)
+    for half, runs_of_half in enumerate((runs // 2, runs - runs // 2)):
+        for number, start in enumerate(range(0, runs_of_half, largest)):
             for world in range(2):
-                yield half, world, number, min(most, share - start)
+                yield _Block(half, world, number, min(largest, runs_of_half - start))
 
 
 def _lie_weight(eps0: float, k: int) -> int:
@@ -140,14 +165,20 @@ def _lie_weight(eps0: float, k: int) -> int:
 
 
 def pair_distribution(tally: Tally, world: int) -> Floats:
-    """Exact distribution of (count of x0, count of x1), shape (n+1, n+1); absolute error about 1e-16."""
-    n, k, eps0 = tally.n, tally.k, tally.eps0
-    p, q = truth_probability(eps0, k), lie_probability(eps0, k)
+    """Exact distribution of (count of x0, count of x1) in a world, of shape (n + 1, n + 1).
+
+    Its absolute error is about 1e-16.
+    """
+    n = tally.n
+    p = truth_probability(tally.eps0, tally.k)
+    q = lie_probability(tally.eps0, tally.k)
+    # Fourier transforms of the two counts' distribution for one user, by the user's value.
     root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
-    x0, x1 = root[:, None], root[None, :]
+    x0 = root[:, None]
+    x1 = root[None, :]
     transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
-    remaining = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
-    return np.fft.ifft2(remaining * transforms[USERS[world]]).real
+    others = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
+    return np.fft.ifft2(others * transforms[USERS[world]]).real
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ that give eps.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,38 +51,46 @@ def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generato
 
 
 def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
-    """The noised histogram of every sample, estimated in two ways; ``noise`` (repetitions, k) in counts.
+    """The noised histogram of every sample, estimated in two ways: estimator -> (repetitions, k).
 
-    With equal variances and a known n, the projection is the maximum-likelihood estimate.
+    ``noise`` is in counts, shape (repetitions, k). With equal variances and a known n, the projection is the
+    maximum-likelihood estimate.
     """
-    plain = (samples + noise) / samples[0].sum()
-    return {"none": plain, "projection": project_to_simplex(plain)}
+    noisy = (samples + noise) / samples[0].sum()
+    return {"none": noisy, "projection": project_to_simplex(noisy)}
 
 
 def most_popular(counts: npt.ArrayLike, number: int) -> Integers:
-    """The places (from 0) of the ``number`` values that most users hold, or of all if there are fewer.
+    """The positions (from 0) of the ``number`` values that most users hold, or of all if there are fewer.
 
     Of values that equally many users hold, the first ones.
     """
     return np.argsort(-np.asarray(counts), kind="stable")[:number]
 
 
-def errors_of(
+def error_rows(
     estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int], counts: Integers
 ) -> pd.DataFrame:
     """`error_table` of the estimators, and the metrics `POPULAR`: mean errors of the most popular values.
 
-    ``counts`` (k,): the dataset's histogram, which says what is popular; the users drawn do not.
+    ``counts`` (k,) is the dataset's histogram. It says what is popular, and the users drawn do not.
     """
-    uniform = uniform_histogram(truth.shape[-1])
-    parts = [error_table("estimator", estimates, truth, cells)]
+    tables = [error_table("estimator", estimates, truth, cells)]
+    uniform_distances = np.abs(uniform_histogram(truth.shape[-1]) - truth)
     for name, estimate in estimates.items():
+        distances = np.abs(estimate - truth)
         for metric, number in POPULAR.items():
-            places = most_popular(counts, number)
-            values, others = (np.abs(one - truth)[:, places].mean(axis=1) for one in (estimate, uniform))
-            row = {"estimator": name, "metric": metric, "cell": 0, "repetition": 1 + np.arange(len(truth))}
-            parts.append(pd.DataFrame(row | {"value": values, "uniform": others}))
-    return pd.concat(parts, ignore_index=True)
+            popular = most_popular(counts, number)
+            errors = {
+                "estimator": name,
+                "metric": metric,
+                "cell": 0,
+                "repetition": 1 + np.arange(len(truth)),
+                "value": distances[:, popular].mean(axis=1),
+                "uniform": uniform_distances[:, popular].mean(axis=1),
+            }
+            tables.append(pd.DataFrame(errors))
+    return pd.concat(tables, ignore_index=True)
 
 
 def sizes(
@@ -89,20 +98,20 @@ def sizes(
 ) -> dict[int, tuple[list[str], int]]:
     """Each number of users of a dataset's boxplots -> the bounds that give eps there, and the repetitions.
 
-    The slow bound ``lower`` is computed at the first and the last n only. ``individual``: the settings of the
-    dataset's table of individual errors. Where it has this n, there are at least as many repetitions as in
-    the table, because the error of one cell varies more than the sum over all cells.
+    The slow bound ``lower`` is computed at the first and the last n only. ``individual`` has the settings of
+    the dataset's table of individual errors. Where the table has this n, there are at least as many
+    repetitions as in the table, because the error of one cell varies more than the sum over all cells.
     """
-    found: dict[int, tuple[list[str], int]] = {}
+    bounds_and_repetitions: dict[int, tuple[list[str], int]] = {}
     for size in n:
         users = users_of(counts, size)
-        bounds, runs = found.get(users, (["upper"], repetitions))
+        bounds, runs = bounds_and_repetitions.get(users, (["upper"], repetitions))
         if size in (n[0], n[-1]):
             bounds = BOUNDS
         if individual and size in individual["n"]:
             runs = max(runs, individual["repetitions"])
-        found[users] = bounds, runs
-    return found
+        bounds_and_repetitions[users] = bounds, runs
+    return bounds_and_repetitions
 
 
 def run_parity(
@@ -118,9 +127,18 @@ def run_parity(
 ) -> Iterator[pd.DataFrame]:
     """`run_parity_point` at each of `sizes`; ``delta`` and ``delta_exponents`` as for `delta_rules`."""
     rules = delta_rules(delta, delta_exponents)
-    how: dict[str, Any] = {"dataset": dataset, "eps0": eps0, "rules": rules, "cells": cells, "seed": seed}
     for n, (bounds, repetitions) in sizes.items():
-        yield run_parity_point(counts, n=n, bounds=bounds, repetitions=repetitions, **how)
+        yield run_parity_point(
+            counts,
+            dataset=dataset,
+            n=n,
+            eps0=eps0,
+            rules=rules,
+            bounds=bounds,
+            repetitions=repetitions,
+            cells=cells,
+            seed=seed,
+        )
 
 
 def run_parity_point(
@@ -135,52 +153,57 @@ def run_parity_point(
     cells: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:
-    """Every setting of one dataset and number of users, as a tidy frame.
+    """Every setting of one dataset and number of users: a tidy frame with `COLUMNS`.
 
-    ``counts``: the dataset's histogram (k,); ``bounds``: those of `BOUNDS` that give eps; ``cells``: those
-    whose individual error is computed, numbered from 1; ``seed``: the root seed. Returns a DataFrame with
-    `COLUMNS`: bound gave eps; metric is "tv", "individual_error" or of `POPULAR`; cell is 0 but for
-    "individual_error"; value is in fractions of n; uniform is the same error of the uniform histogram, which
-    ignores the data; seed is that of the mechanism's noise. The shuffle model's rows do not depend on delta
-    and bound; they are repeated for each of the Gaussian's.
+    ``counts`` is the dataset's histogram (k,), ``bounds`` are those of `BOUNDS` that give eps, ``cells`` are
+    those whose individual error is computed, numbered from 1, and ``seed`` is the root seed.
+
+    In the frame, bound is what gave eps. The metric is "tv", "individual_error" or one of `POPULAR`, and the
+    cell is 0 unless it is "individual_error". The value is in fractions of n. The column uniform has the same
+    error of the uniform histogram, which ignores the data. The seed is that of the mechanism's noise. The
+    shuffle model's rows do not depend on delta and bound, and are repeated for each of the Gaussian's.
     """
     k = len(counts)
-    root: dict[str, Any] = {"dataset": dataset, "n": n}
-    users = np.random.default_rng(seed_of(seed, stage="parity users", **root))
-    samples = sample_users(counts, n, users, repetitions)
+    point_seed = partial(seed_of, seed, dataset=dataset, n=n)
+    rng = np.random.default_rng(point_seed(stage="parity users"))
+    samples = sample_users(counts, n, rng, repetitions)
+    truth = samples / n
 
-    parts = []
+    tables = []
     for budget in map(float, eps0):
-        noise_seed = seed_of(seed, stage="parity shuffle", eps0=budget, **root)
-        estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(noise_seed))
-        shuffle = errors_of(estimates, samples / n, cells, counts)
-        shuffle = shuffle.assign(mechanism="shuffle", seed=noise_seed)
+        shuffle_seed = point_seed(stage="parity shuffle", eps0=budget)
+        estimates = shuffle_estimates(samples, eps0=budget, rng=np.random.default_rng(shuffle_seed))
+        shuffle = error_rows(estimates, truth, cells, counts)
+        shuffle = shuffle.assign(mechanism="shuffle", seed=shuffle_seed)
+
         for rule in rules:
-            setting: dict[str, Any] = {**root, "eps0": budget, "delta_rule": rule.name}
-            noise_seed = seed_of(seed, stage="parity gaussian", **setting)
-            noise = np.random.default_rng(noise_seed).standard_normal(samples.shape)
-            setting["delta"] = rule.delta(n)
-            log10_delta = float(np.log10(rule.delta(n)))
+            gaussian_seed = point_seed(stage="parity gaussian", eps0=budget, delta_rule=rule.name)
+            noise = np.random.default_rng(gaussian_seed).standard_normal(samples.shape)
+            delta = rule.delta(n)
+            log10_delta = float(np.log10(delta))
+
             for bound in bounds:
                 eps = epsilon(log10_delta=log10_delta, method=bound, n=n, k=k, eps0=budget)
-                sigma = float(exact_scale(eps, rule.delta(n), sensitivity=HISTOGRAM_SENSITIVITY))
-                estimates = gaussian_estimates(samples, sigma * noise)
-                gaussian = errors_of(estimates, samples / n, cells, counts)
-                gaussian = gaussian.assign(mechanism="gaussian", seed=noise_seed)
-                both = pd.concat([shuffle, gaussian], ignore_index=True)
-                parts.append(both.assign(k=k, **setting, bound=bound, eps=eps))
-    return pd.concat(parts, ignore_index=True)[COLUMNS]
+                sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
+                gaussian = error_rows(gaussian_estimates(samples, sigma * noise), truth, cells, counts)
+                gaussian = gaussian.assign(mechanism="gaussian", seed=gaussian_seed)
+                rows = pd.concat([shuffle, gaussian], ignore_index=True)
+                rows = rows.assign(eps0=budget, delta_rule=rule.name, delta=delta, bound=bound, eps=eps)
+                tables.append(rows)
+    table = pd.concat(tables, ignore_index=True)
+    return table.assign(dataset=dataset, n=n, k=k)[COLUMNS]
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         counts = read_histogram(snakemake.input.histogram)
+        individual = params.individual
         points = run_parity(
             counts,
-            sizes(counts, params.n, params.individual, params.repetitions),
+            sizes(counts, params.n, individual, params.repetitions),
             dataset=snakemake.wildcards.dataset,
-            cells=(params.individual or {}).get("cells", []),
+            cells=individual["cells"] if individual else [],
             eps0=params.eps0,
             delta=params.delta,
             delta_exponents=params.delta_exponents,

@@ -1,14 +1,13 @@
 """Summary of the runs at equal privacy: mean errors and ratios, with bootstrap intervals and closed forms.
 
 Individual errors are summarised for each of the dataset's cells, and for their mean within each repetition
-(cell 0). The bootstrap draws
-repetitions, the same ones for every setting and mechanism of one dataset and number of users, so that ratios
-keep the pairing of the runs.
+(cell 0). The bootstrap draws repetitions, the same ones for every setting and mechanism of one dataset and
+number of users, so that ratios keep the pairing of the runs.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +43,14 @@ NEARLY = 0.05  # errors that differ by at most this share of the smaller one cou
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
+class Interval(NamedTuple):
+    """Statistics of the runs and the ends of their percentile intervals, all of shape (statistics,)."""
+
+    estimate: Floats
+    low: Floats
+    high: Floats
+
+
 def nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
     """Where the smaller error is at most `NEARLY` of itself below the larger one: a ratio and its inverse."""
     return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
@@ -58,7 +65,8 @@ def largest_change_percent(ratios: pd.DataFrame) -> float | None:
     both = ratios.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
     if not {"lower", "upper"} <= set(both):
         return None
-    return math.ceil(1000 * (both["upper"] / both["lower"] - 1).abs().max()) / 10
+    change = (both["upper"] / both["lower"] - 1).abs().max()
+    return math.ceil(1000 * change) / 10
 
 
 def bootstrap(
@@ -68,12 +76,12 @@ def bootstrap(
     resamples: int,
     confidence: float,
     seed: int,
-) -> list[tuple[Floats, Floats, Floats]]:
-    """Percentile intervals of functions of column means, rows drawn with replacement.
+) -> list[Interval]:
+    """The interval of each function of the column means, from rows drawn with replacement.
 
-    ``values``: shape (repetitions, series); ``functions``: of means, shape (..., series), to shape (..., m);
-    ``confidence``: of the two-sided intervals. All functions take the same draws. Returns (estimate, low,
-    high) of each function, all of shape (m,).
+    ``values`` has the shape (repetitions, series). A function takes means of shape (..., series) to
+    statistics of shape (..., statistics). All functions take the same draws. ``confidence`` is that of the
+    two-sided intervals.
     """
     values = np.asarray(values, dtype=float)
     rows = len(values)
@@ -85,7 +93,7 @@ def bootstrap(
     intervals = []
     for function in functions:
         low, high = np.quantile(function(drawn_means), [tail, 1 - tail], axis=0)
-        intervals.append((function(values.mean(axis=0)), low, high))
+        intervals.append(Interval(function(values.mean(axis=0)), low, high))
     return intervals
 
 
@@ -98,75 +106,101 @@ def summarise_parity(
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(means, ratios) of all points: frames with the columns `MEANS` and `RATIOS`.
+    """The means and the ratios of all points: frames with the columns `MEANS` and `RATIOS`.
 
-    ``points``: the runs of one dataset and number of users each, read one by one, as they are large;
-    ``published``: trials of the published protocol, of one dataset each, whose ratios come last; ``counts``:
-    dataset -> its histogram (k,); ``seed``: the root seed.
+    ``points`` are the runs, of one dataset and number of users each. They are read one after the other, as
+    they are large. ``published`` are trials of the published protocol, of one dataset each, whose ratios come
+    last. ``counts`` has each dataset's histogram (k,), and ``seed`` is the root seed.
 
     Two columns of the ratios say whether a ratio is informative. ``uniform`` is the mean error of the uniform
     histogram, which ignores the data, against the same users. ``informative`` is whether at least one
     mechanism has a smaller error, both projected onto the simplex (published: as the paper measured them).
     """
-    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    summaries = [summarise_point(trials, counts[trials["dataset"].iloc[0]], **how) for trials in points]
-    means, ratios = ([summary[i] for summary in summaries] for i in range(2))
+    resampling: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
+    means = []
+    ratios = []
+    for trials in points:
+        histogram = counts[trials["dataset"].iloc[0]]
+        point_means, point_ratios = summarise_point(trials, histogram, **resampling)
+        means.append(point_means)
+        ratios.append(point_ratios)
     for trials in published:
-        ratios += [published_ratios(point, **how) for _, point in trials.groupby("n", sort=False)]
+        for _, point in trials.groupby("n", sort=False):
+            ratios.append(published_ratio(point, **resampling))
     return pd.concat(means), pd.concat(ratios)
 
 
 def summarise_point(
     trials: pd.DataFrame, counts: Integers, *, resamples: int, confidence: float, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """(means, ratios) of one dataset and number of users; the closed forms take the shares of ``counts``.
+    """The means and the ratios of one dataset and number of users.
 
-    ``trials`` as `run_parity_point` gives them; columns may be categories.
+    ``trials`` as `run_parity_point` gives them, where columns may be categories. The closed forms take the
+    shares of the histogram ``counts`` (k,).
     """
     settings, errors = _errors_of_series(trials)
-    first = settings.iloc[0]
-    seed = seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"]))
-    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    top, bottom, ratios = _pairs(settings)
-    of_means, of_ratios = bootstrap(
-        errors, [lambda means: means, lambda means: means[..., top] / means[..., bottom]], **how
-    )
+    ratios = _compared_series(settings)
+    top = ratios["position_of_numerator"].to_numpy()
+    bottom = ratios["position_of_denominator"].to_numpy()
 
-    mean, low, high = of_means
-    means = settings.assign(mean=mean, low=low, high=high, repetitions=len(errors))
+    first = settings.iloc[0]
+    mean, ratio = bootstrap(
+        errors,
+        [lambda means: means, lambda means: means[..., top] / means[..., bottom]],
+        resamples=resamples,
+        confidence=confidence,
+        seed=seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
+    )
+    means = settings.assign(mean=mean.estimate, low=mean.low, high=mean.high, repetitions=len(errors))
+    ratios = ratios.assign(ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=len(errors))
+
+    # What the closed forms say.
     shares = np.asarray(counts) / np.sum(counts)
     cells = sorted(set(trials["cell"]) - {0})
-    places = [_places(row["metric"], row["cell"], counts, cells) for row in settings.to_dict("records")]
-    means["predicted"] = _predicted(settings, shares, places)
+    values = [
+        _measured_values(metric, cell, counts, cells)
+        for metric, cell in zip(settings["metric"], settings["cell"], strict=True)
+    ]
+    predicted = _predicted(settings, shares, values)
+    means["predicted"] = predicted
+    ratios["predicted"] = predicted[top] / predicted[bottom]
+    ratios["limit"] = _limits(ratios, shares, values)
 
-    ratio, low, high = of_ratios
-    ratios = ratios.assign(ratio=ratio, low=low, high=high, repetitions=len(errors))
-    ratios["predicted"] = means["predicted"].to_numpy()[top] / means["predicted"].to_numpy()[bottom]
-    limits = {eps0: noise_ratios(shares, eps0) for eps0 in settings["eps0"].unique()}
-    limit = np.array([limits[ratios["eps0"].iloc[i]][places[top[i]]].mean() for i in range(len(ratios))])
-    ratios["limit"] = np.where(ratios["comparison"] == "unprojected", limit, np.nan)
-    uniform = _uniform_errors(trials)
-    ratios["uniform"] = ratios.join(uniform, on=ERROR)["uniform"]
+    # Whether a mechanism is better than the uniform histogram.
+    ratios["uniform"] = ratios.join(_uniform_errors(trials), on=ERROR)["uniform"]
     projected = means[means["estimator"] == "projection"].groupby([*SETTING, *ERROR])["mean"]
     best = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
     ratios["informative"] = best < ratios["uniform"]
     return means[MEANS], ratios[RATIOS]
 
 
-def published_ratios(trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
-    """shuffle+INV over Gaussian by the published protocol: rows of `RATIOS` from one point's trials."""
+def published_ratio(trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
+    """shuffle+INV over Gaussian by the published protocol: a row of `RATIOS` from one point's trials."""
     rows = trials[trials["metric"] == "tv"]
     wide = rows.pivot(index="repetition", columns="mechanism", values="value")[["shuffle+INV", "gaussian"]]
     first = rows.iloc[0]
-    seed = seed_of(seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"]))
-    how: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
-    [(ratio, low, high)] = bootstrap(wide.to_numpy(), [lambda means: means[..., :1] / means[..., 1:]], **how)
-    row = {name: first[name] for name in ("dataset", "n", "k", "eps0", "eps")}
-    row |= {"delta": rows["delta"].median(), "comparison": PUBLISHED, "metric": "tv", "cell": 0}
-    row |= {"ratio": ratio[0], "low": low[0], "high": high[0], "repetitions": len(wide)}
+    [ratio] = bootstrap(
+        wide.to_numpy(),
+        [lambda means: means[..., :1] / means[..., 1:]],
+        resamples=resamples,
+        confidence=confidence,
+        seed=seed_of(seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])),
+    )
     uniform = rows["uniform"].mean()
-    row |= {"uniform": uniform, "informative": wide.mean().min() < uniform}
-    return pd.DataFrame([row]).reindex(columns=RATIOS)
+    row = pd.DataFrame([first[["dataset", "n", "k", "eps0", "eps"]].to_dict()])
+    row = row.assign(
+        delta=rows["delta"].median(),
+        comparison=PUBLISHED,
+        metric="tv",
+        cell=0,
+        ratio=ratio.estimate,
+        low=ratio.low,
+        high=ratio.high,
+        repetitions=len(wide),
+        uniform=uniform,
+        informative=wide.mean().min() < uniform,
+    )
+    return row.reindex(columns=RATIOS)
 
 
 def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
@@ -176,7 +210,7 @@ def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
     """
     tables = []
     for rows in trials.groupby(["eps0", "delta_rule", "bound"], observed=True).indices.values():
-        setting = trials.iloc[rows]  # one at a time: groups take much memory
+        setting = trials.iloc[rows]  # one after the other: groups take much memory
         together = setting[setting["metric"] == "individual_error"].assign(cell=0)
         errors = pd.concat([setting, together], ignore_index=True)
         values = errors.groupby([*SERIES, "repetition"], observed=True)["value"].mean()
@@ -191,30 +225,35 @@ def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
 
 
 def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
-    """(metric, cell) -> the mean error of the uniform histogram, over all cells if the cell is 0."""
+    """The mean error of the uniform histogram by metric and cell, over all cells if the cell is 0."""
     errors = trials[[*ERROR, "uniform"]]
     over_cells = errors.assign(cell=0).groupby(ERROR, observed=True)["uniform"].mean()
     by_cell = errors.groupby(ERROR, observed=True)["uniform"].mean()
     return pd.concat([over_cells, by_cell.drop(0, level="cell")])
 
 
-def _pairs(settings: pd.DataFrame) -> tuple[Integers, Integers, pd.DataFrame]:
-    """Positions of numerators and denominators in ``settings``, and their settings and comparisons."""
+def _compared_series(settings: pd.DataFrame) -> pd.DataFrame:
+    """A row for every ratio: its setting, its comparison, and what error it compares.
+
+    ``position_of_numerator`` and ``position_of_denominator`` say where these two are in ``settings``.
+    """
     key = [*SETTING, *ERROR]
-    indexed = settings.reset_index(names="position").set_index(["mechanism", "estimator"])[["position", *key]]
-    pairs = []
-    for name, (shuffle, gaussian) in COMPARISONS.items():
-        both = indexed.loc[[("shuffle", shuffle)]].merge(
-            indexed.loc[[("gaussian", gaussian)]], on=key, validate="one_to_one", suffixes=("", "_below")
+    series = settings.reset_index(names="position").set_index(["mechanism", "estimator"])
+    series = series[["position", *key]]
+    tables = []
+    for comparison, (shuffle, gaussian) in COMPARISONS.items():
+        table = series.loc[[("shuffle", shuffle)]].merge(
+            series.loc[[("gaussian", gaussian)]],
+            on=key,
+            validate="one_to_one",
+            suffixes=("_of_numerator", "_of_denominator"),
         )
-        pairs.append(both.assign(comparison=name))
-    table = pd.concat(pairs, ignore_index=True)
-    top, bottom = (table[name].to_numpy() for name in ("position", "position_below"))
-    return top, bottom, table[[*SETTING, "comparison", *ERROR]]
+        tables.append(table.assign(comparison=comparison))
+    return pd.concat(tables, ignore_index=True)
 
 
-def _places(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
-    """The places (from 0) of the values over which an error is taken; ``cells``, from 1: the dataset's."""
+def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
+    """The values, as positions from 0, over which an error is taken; ``cells`` from 1 are the dataset's."""
     if metric in POPULAR:
         return most_popular(counts, POPULAR[metric])
     if metric == "individual_error":
@@ -222,13 +261,26 @@ def _places(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> I
     return np.arange(len(counts))
 
 
-def _predicted(settings: pd.DataFrame, shares: Floats, places: Sequence[Integers]) -> Floats:
+def _limits(ratios: pd.DataFrame, shares: Floats, values: Sequence[Integers]) -> Floats:
+    """Every ratio's limit for many users; nan where there is none: projections, maximum likelihood.
+
+    ``values``: for every series those over which its error is taken, as `_measured_values` gives them.
+    """
+    limits_of_budget = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
+    limits = [
+        limits_of_budget[eps0][values[numerator]].mean()
+        for eps0, numerator in zip(ratios["eps0"], ratios["position_of_numerator"], strict=True)
+    ]
+    return np.where(ratios["comparison"] == "unprojected", limits, np.nan)
+
+
+def _predicted(settings: pd.DataFrame, shares: Floats, values: Sequence[Integers]) -> Floats:
     """The closed form of every series' mean; nan where there is none: projections, maximum likelihood.
 
-    ``places``: for every series those over which its error is taken, as `_places` gives them.
+    ``values``: for every series those over which its error is taken, as `_measured_values` gives them.
     """
-    values = []
-    for row, over in zip(settings.to_dict("records"), places, strict=True):
+    means = []
+    for row, measured in zip(settings.to_dict("records"), values, strict=True):
         n, k = row["n"], row["k"]
         match row["mechanism"], row["estimator"]:
             case "shuffle", "none":
@@ -240,13 +292,17 @@ def _predicted(settings: pd.DataFrame, shares: Floats, places: Sequence[Integers
                 errors = gaussian_errors(k, n=n, sigma=float(sigma))
             case _:
                 errors = np.full(k, np.nan)
-        values.append(errors.sum() / 2 if row["metric"] == "tv" else errors[over].mean())
-    return np.array(values)
+        if row["metric"] == "tv":
+            means.append(errors.sum() / 2)
+        else:
+            means.append(errors[measured].mean())
+    return np.array(means)
 
 
 if __name__ == "__main__":
     with job() as snakemake:
-        files, params = snakemake.input, snakemake.params
+        files = snakemake.input
+        params = snakemake.params
         columns = [*SERIES, "repetition", "value", "uniform"]
         categories = [name for name in columns if name not in ("cell", "value", "uniform")]
         means, ratios = summarise_parity(

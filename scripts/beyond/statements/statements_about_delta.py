@@ -1,4 +1,4 @@
-"""The paper's statements about delta and about its formulas, in the paper's order: a test for each.
+"""The paper's statements about delta and about its formulas, by section of the paper: a test for each.
 
 `delta_comparisons` has what several tests share.
 """

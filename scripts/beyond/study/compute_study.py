@@ -15,10 +15,10 @@ import pandas as pd
 
 from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_parquet
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
 from tightshuffle.guarantee import log10_upper_of_round
-from tightshuffle.planning.tuning import TUNABLE, first_guess, most_private
+from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
@@ -40,21 +40,27 @@ def study(
     delta: Sequence[float],
     delta_exponents: Sequence[float],
 ) -> pd.DataFrame:
-    """One randomizer at every n, k, eps and rule of delta of the config's ``study``: one row each.
+    """One randomizer at every n, k, eps and rule of delta of the config's ``study``: one row for each.
 
-    ``name``: a key of `BY_KEY`. Returns a DataFrame: n, k, eps, delta_rule, delta; of central noise sigma
-    (the Gaussian's, in counts), gaussian_tv, gaussian_largest and geometric_tv; randomizer, name (with m or
-    g), eps0, log10_delta (of `upper` there), bits (of a report), expected (reports that support an empty
-    cell), tv and largest (expected total variation error, and expected largest error of a cell), ratio (of
-    the tv to the Gaussian's), empty_ratio (of an empty cell's deviation), local_tv (without shuffler, eps0 =
-    eps and delta = 0).
+    ``name`` is a key of `BY_KEY`. The columns of a row are:
+
+    - of the setting: n, k, eps, delta_rule and delta
+    - of central noise: sigma (the Gaussian's, in counts), gaussian_tv, gaussian_largest and geometric_tv
+    - of the randomizer: randomizer, name (with m or g), eps0, log10_delta (of `upper` there), bits (of a
+      report) and expected (reports that support an empty cell)
+    - of its errors: tv and largest (expected total variation error, and expected largest error of a cell),
+      ratio (of the tv to the Gaussian's), empty_ratio (of an empty cell's deviation) and local_tv (without
+      shuffler, eps0 = eps and delta = 0)
     """
     rules = delta_rules(delta, delta_exponents)
-    settings = itertools.product(n, k, eps, [rule.name for rule in rules])
-    points = pd.DataFrame(settings, columns=["n", "k", "eps", "delta_rule"])
-    points["delta"] = [rule.delta(users) for users in n for _ in k for _ in eps for rule in rules]
-    points = points.astype({"eps": float})
-    users, cells, budgets = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
+    settings = [
+        (users, cells, float(budget), rule.name, rule.delta(users))
+        for users, cells, budget, rule in itertools.product(n, k, eps, rules)
+    ]
+    points = pd.DataFrame(settings, columns=["n", "k", "eps", "delta_rule", "delta"])
+    users = points["n"].to_numpy(float)
+    cells = points["k"].to_numpy(float)
+    budgets = points["eps"].to_numpy()
     sigma = exact_scale(budgets, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
     points = points.assign(
         sigma=sigma,
@@ -70,49 +76,51 @@ def best_randomizers(
 ) -> tuple[list[SupportRandomizer], Floats]:
     """The randomizers of a family that have the least error at each guarantee, and their log10 delta.
 
-    ``name`` is a key of `BY_KEY`, all else arrays (points,). Each has the largest eps0 at which `upper`
-    is at most ``log10_delta``; delta is the value of this bound. The m or g is at
-    first that of the approximation by a Gaussian. Then the one with the least delta at the same error takes
-    over, as long as this makes the error smaller.
+    ``name`` is a key of `BY_KEY`, all else arrays (points,). A randomizer has the largest eps0 at which
+    `upper` is at most ``log10_delta``. The log10 delta that is returned is the value of this bound.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
-    cells = k.astype(int).tolist()
-    if name not in TUNABLE:
-        # eps0 at first: that of k-RR with the Gaussian's noise in an empty cell
-        share = n / sigma**2
-        eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
-        pairs = zip(cells, eps0.tolist(), strict=True)
-        start = [BY_KEY[name].tuned(size, budget) for size, budget in pairs]
-        return largest_eps0(start, eps, log10_delta, n)
+    if name in TUNABLE:
+        return _best_parameters(TUNABLE[name], eps, log10_delta, n, k, sigma)
 
-    kind = TUNABLE[name]
+    # eps0 at first: that of k-RR with the Gaussian's noise in an empty cell
+    share = n / sigma**2
+    eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
+    return largest_eps0(_tuned(name, k, eps0), eps, log10_delta, n)
+
+
+def _best_parameters(
+    kind: Tunable, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, sigma: Floats
+) -> tuple[list[SupportRandomizer], Floats]:
+    """`best_randomizers` of a kind that has an m or g; ``sigma`` is the Gaussian's for the same guarantee.
+
+    The m or g is at first that of the approximation by a Gaussian. Then the one with the least delta at the
+    same error takes over, as long as this makes the error smaller.
+    """
     parameters, eps0 = first_guess(kind, n=n, k=k, sigma=sigma)
-    triples = zip(cells, eps0.tolist(), parameters.tolist(), strict=True)
-    start = [kind.of(size, budget, parameter) for size, budget, parameter in triples]
+    start = _with_parameters(kind, k, eps0, parameters)
     best, reached = largest_eps0(start, eps, log10_delta, n)
 
     open_points = np.arange(len(eps))  # whose parameter may still become better
     while open_points.size:
         users = n[open_points]
         variance = _variances([best[point] for point in open_points.tolist()], users)
-        parameter, eps0 = most_private(
+        tried_parameters, eps0 = most_private(
             kind, parameters[open_points], eps=eps[open_points], n=users, k=k[open_points], variance=variance
         )
-        moved = parameter != parameters[open_points]
+        moved = tried_parameters != parameters[open_points]
         open_points = open_points[moved]
         variance = variance[moved]
+        tried_parameters = tried_parameters[moved]
 
-        triples = zip(
-            k[open_points].astype(int).tolist(), eps0[moved].tolist(), parameter[moved].tolist(), strict=True
-        )
-        start = [kind.of(size, budget, parameter) for size, budget, parameter in triples]
+        start = _with_parameters(kind, k[open_points], eps0[moved], tried_parameters)
         tried, bounds = largest_eps0(start, eps[open_points], log10_delta[open_points], n[open_points])
         gain = variance / _variances(tried, n[open_points])
-        for place in np.flatnonzero(gain > 1):
-            point = open_points[place]
-            best[point] = tried[place]
-            reached[point] = bounds[place]
-            parameters[point] = parameter[moved][place]
+        for index in np.flatnonzero(gain > 1):
+            point = open_points[index]
+            best[point] = tried[index]
+            reached[point] = bounds[index]
+            parameters[point] = tried_parameters[index]
         open_points = open_points[gain > _WORTH]
     return best, reached
 
@@ -122,9 +130,9 @@ def largest_eps0(
 ) -> tuple[list[SupportRandomizer], Floats]:
     """``randomizers`` with the largest eps0 at which their bound is at most ``log10_delta``, and the bound.
 
-    All arguments and results are arrays (points,). eps0 = eps, with log10 delta -inf, where the search finds
-    no larger eps0. log log(1 / delta) is nearly linear in eps0. So secants need 3 or 4 evaluations, starting
-    from the eps0 of ``randomizers``.
+    All arguments and results are arrays (points,). Where the search finds no eps0 above eps, it is eps, and
+    the bound is -inf. log log(1 / delta) is nearly linear in eps0. So secants need 3 or 4 evaluations,
+    starting from the eps0 of ``randomizers``.
     """
     target = np.log(-(log10_delta - _CLOSE / 2))
     low = eps.copy()
@@ -140,6 +148,7 @@ def largest_eps0(
         eps0 = guess[open_points]
         tried = _with_eps0([randomizers[point] for point in open_points.tolist()], eps0)
         points = points_of_randomizers(eps[open_points], n[open_points], tried)
+        # `upper` takes one randomizer, and here m or g differ from point to point.
         bound = log10_upper_of_round(points, width=_WIDTH)
         met = bound <= log10_delta[open_points]
         low[open_points[met]] = eps0[met]
@@ -166,21 +175,33 @@ def largest_eps0(
 
 
 def _with_eps0(randomizers: Sequence[SupportRandomizer], eps0: Floats) -> list[SupportRandomizer]:
-    """The same randomizers, each with an eps0 of its own."""
+    """The same randomizers with these eps0 (points,)."""
     pairs = zip(randomizers, eps0.tolist(), strict=True)
     return [replace(randomizer, eps0=budget) for randomizer, budget in pairs]
 
 
+def _tuned(name: str, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
+    """The randomizers of a family for each k and eps0, with the parameter that has the smallest error."""
+    pairs = zip(k.astype(int).tolist(), eps0.tolist(), strict=True)
+    return [BY_KEY[name].tuned(cells, budget) for cells, budget in pairs]
+
+
+def _with_parameters(kind: Tunable, k: Floats, eps0: Floats, parameters: Integers) -> list[SupportRandomizer]:
+    """The randomizers of a kind for each k, eps0 and m or g."""
+    triples = zip(k.astype(int).tolist(), eps0.tolist(), parameters.tolist(), strict=True)
+    return [kind.of(cells, budget, parameter) for cells, budget, parameter in triples]
+
+
 def _family_table(name: str, points: pd.DataFrame) -> pd.DataFrame:
     """The points with the columns of one randomizer; `study` explains them."""
-    target_log10_delta = np.log10(points["delta"].to_numpy())
-    n, k, eps = (points[column].to_numpy(float) for column in ("n", "k", "eps"))
-    best, reached = best_randomizers(name, eps, target_log10_delta, n, k)
+    n = points["n"].to_numpy(float)
+    k = points["k"].to_numpy(float)
+    eps = points["eps"].to_numpy()
+    best, reached = best_randomizers(name, eps, np.log10(points["delta"].to_numpy()), n, k)
     tv = _tv(best, n)
-    of_empty_cell = [
-        float(randomizer.variance(0.0, int(users))) for randomizer, users in zip(best, n, strict=True)
+    variances_of_empty_cell = [
+        float(randomizer.variance(0.0, users)) for randomizer, users in zip(best, n, strict=True)
     ]
-    local = [BY_KEY[name].tuned(int(cells), budget) for cells, budget in zip(k, eps.tolist(), strict=True)]
     return points.assign(
         randomizer=name,
         name=[randomizer.name for randomizer in best],
@@ -191,8 +212,8 @@ def _family_table(name: str, points: pd.DataFrame) -> pd.DataFrame:
         tv=tv,
         largest=_largest(k, 2 / k * tv / mean_absolute(1.0)),
         ratio=tv / points["gaussian_tv"],
-        empty_ratio=np.sqrt(of_empty_cell) * n / points["sigma"],
-        local_tv=_tv(local, n),
+        empty_ratio=np.sqrt(variances_of_empty_cell) * n / points["sigma"],
+        local_tv=_tv(_tuned(name, k, eps), n),
     )
 
 
@@ -203,16 +224,16 @@ def _largest(k: Floats, deviation: Floats) -> Floats:
 
 
 def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Expected total variation error of each randomizer's estimate: uniform data, before projection."""
-    expected = []
+    """Expected total variation error of each randomizer's estimate, for uniform data, before projection."""
+    distances = []
     for randomizer, users in zip(randomizers, n, strict=True):
         error_of_cell = errors(randomizer, 1 / randomizer.k, n=int(users))
-        expected.append(randomizer.k / 2 * error_of_cell)
-    return np.array(expected)
+        distances.append(randomizer.k / 2 * error_of_cell)
+    return np.array(distances)
 
 
 def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Variance of an estimated share, uniform data."""
+    """Variance of each randomizer's estimate of a share, for uniform data."""
     pairs = zip(randomizers, n, strict=True)
     return np.array([float(randomizer.variance(1 / randomizer.k, users)) for randomizer, users in pairs])
 

@@ -7,10 +7,13 @@ import pytest
 from scripts.beyond.statements import delta_comparisons as compare
 from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError
 from scripts.beyond.statements.statements_about_delta import (
+    delta_grows_with_eps0_and_falls_with_eps,
+    delta_is_monotonic_on_eps_and_antimonotonic_on_eps0,
     delta_is_significantly_smaller_in_table_ii,
     delta_is_strictly_smaller_in_table_ii,
+    local_model_is_much_worse,
 )
-from tests.beyond.statements.world import exact, numbers, reading, row, setting
+from tests.beyond.statements.world import exact, numbers, reading, row, setting, three
 from tightshuffle.literature import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]
@@ -151,6 +154,22 @@ def test_below_the_literature(bounds, make, bound, mechanisms, decades, signs):
     assert most.signs.tolist() == [1 if signs.count(1) > len(signs) / 2 else -1]
     with pytest.raises(NoEvidenceError):
         compare.compare_with_literature(exact(values=VALUES), II, ("erlingsson",))
+
+
+@pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
+def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
+    settings = [three(0.1, 0.1 * ratio)]
+    for city in ("paris", "san_francisco"):
+        settings += [three(0.1, 0.1 * ratio, dataset=city, eps0=eps0) for eps0 in (4.0, 6.0)]
+    assert local_model_is_much_worse(reading(*settings)).verdict == verdict
+
+
+def test_both_words_of_figure_1s_sentence_are_swapped():
+    """The caption says the contrary of the text, and is right."""
+    text = delta_is_monotonic_on_eps_and_antimonotonic_on_eps0(reading())
+    caption = delta_grows_with_eps0_and_falls_with_eps(reading())
+    assert [part.verdict for part in text] == ["fails", "fails"]
+    assert [part.verdict for part in caption] == ["holds", "holds"]
 
 
 def test_strictly_smaller_needs_no_order_of_magnitude():
