@@ -9,7 +9,7 @@ from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
 USER_BY_USER = 10**7  # populations beyond it are sampled cell by cell: the same distribution, faster
-_BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
+BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
 
 
 def sample_normal(
@@ -36,8 +36,8 @@ def sample_normal(
         counts = rng.multinomial(population, cell_probabilities((edges - mean) / deviation))
     else:
         counts = np.zeros(cells, dtype=np.int64)
-        for start in np.arange(0, population, _BLOCK).tolist():
-            values = rng.normal(mean, deviation, min(_BLOCK, population - start))
+        for start in np.arange(0, population, BLOCK).tolist():
+            values = rng.normal(mean, deviation, min(BLOCK, population - start))
             counts += np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=cells)
     return pd.DataFrame(
         {"cell": np.arange(1, cells + 1), "count": counts, "low": edges[:-1], "high": edges[1:]}

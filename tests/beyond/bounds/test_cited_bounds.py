@@ -17,12 +17,10 @@ def test_every_row_of_the_literature_has_the_bound_that_its_column_names():
     literature = deltas[deltas["mechanism"] != OWN]
     assert bounds[DELTA_KEY].equals(literature[DELTA_KEY])
     # At n = 100, k = 10, eps0 = 0.5, by another computation, four digits.
-    first_line = bounds[(bounds["item"] == "Table 1") & (bounds["eps"] == "0.1")].set_index("mechanism")[
-        "cited"
-    ]
-    expected = {"balle": 1.073e-4, "feldman": 1.574e-3, "koskela": 1.312e-6}
-    for mechanism, delta in expected.items():
-        assert 10 ** first_line[mechanism] == pytest.approx(delta, rel=1e-3)
+    first_line = bounds[(bounds["item"] == "Table 1") & (bounds["eps"] == "0.1")]
+    cited = first_line.set_index("mechanism")["cited"]
+    for mechanism, delta in {"balle": 1.073e-4, "feldman": 1.574e-3, "koskela": 1.312e-6}.items():
+        assert 10 ** cited[mechanism] == pytest.approx(delta, rel=1e-3)
 
 
 def test_erlingssons_theorem_applies_nowhere_or_has_a_delta_in_its_range():
@@ -39,7 +37,8 @@ def test_erlingssons_theorem_applies_nowhere_or_has_a_delta_in_its_range():
 def test_the_bound_beside_koskelas_column_is_the_blankets():
     """data/published/README.md, "Exact values": their weak adversary. `upper` is smaller at 0.2, 0.3, 0.4."""
     rows = cited_bounds(VALUES).query("mechanism == 'koskela'")
-    eps, setting = rows["eps"].astype(float).to_numpy(), {"n": 100, "k": 10, "eps0": 0.5, "log10": True}
+    eps = rows["eps"].astype(float).to_numpy()
+    setting = {"n": 100, "k": 10, "eps0": 0.5, "log10": True}
     blanket = tightshuffle.delta(eps, method="privacy-blanket", **setting)
     np.testing.assert_allclose(rows["cited"].astype(float), blanket, rtol=1e-12)
     assert (tightshuffle.upper(eps, **setting) < blanket - 0.05).tolist() == [False, True, True, True]

@@ -69,7 +69,10 @@ def test_corollary_1_is_above_the_guarantee_and_below_the_truth():
     assert np.all(rows["log10_count"] <= rows["log10_lower"])
 
 
-def test_bad_arguments_are_named():
-    for wrong, name in (({"counts": []}, "counts"), ({"counts": [100]}, "count"), ({"n": 2000}, "n must")):
-        with pytest.raises(ValueError, match=name):
-            corollary_1(0.5, **({"n": 100, "k": 10, "eps0": 2.0, "counts": [80]} | wrong))
+@pytest.mark.parametrize(
+    ("n", "counts", "message"),
+    [(100, [], "counts must not be empty"), (100, [100], "^count must"), (2000, [80], "^n must")],
+)
+def test_bad_arguments_are_named(n, counts, message):
+    with pytest.raises(ValueError, match=message):
+        corollary_1(0.5, n=n, k=10, eps0=2.0, counts=counts)

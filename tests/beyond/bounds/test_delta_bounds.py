@@ -2,10 +2,9 @@
 
 import numpy as np
 
-import tightshuffle
 from scripts.beyond.bounds.compute_delta_bounds import BOUNDS, delta_bounds
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
-from tightshuffle import upper
+from tightshuffle import delta, upper
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS
 
@@ -20,13 +19,12 @@ def test_bounds_are_the_accountants_values_and_in_order():
     table = delta_bounds(4, BOUNDED)
     assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
     for _, row in table.iloc[[1, 6]].iterrows():
+        eps, holders = row["eps"], row["count"]
         setting = {name: row[name] for name in ("n", "k", "eps0")}
-        counted = {"count": row["count"], **setting}
-        assert row["published"] == theorem_1_as_printed(row["eps"], **counted)
-        assert row["exact"] == count.delta(row["eps"], direction="both", **counted)
-        assert row["upper"] == upper(row["eps"], log10=True, **setting)
-        strong = tightshuffle.delta(row["eps"], method="koskela-strong", log10=True, **setting)
-        assert row["koskela_strong"] == strong
+        assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
+        assert row["exact"] == count.delta(eps, count=holders, direction="both", **setting)
+        assert row["upper"] == upper(eps, log10=True, **setting)
+        assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
     # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.

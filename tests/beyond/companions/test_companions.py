@@ -13,12 +13,11 @@ from tests.library.at_points import at_points
 from tightshuffle import lower, upper
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.literature import biswas_blanket, count, renyi
-from tightshuffle.literature.koskela import koskela_strong as strong
 
-koskela_strong = at_points(strong)
+equation_3 = at_points(biswas_blanket.log10_equation_3)
 
 
-def test_blanket_tables_hold_the_accountants_values():
+def test_blanket_tables_have_the_accountants_values():
     setting = {"n": 40, "k": 4, "share": 0.25}
     tightness = blanket_tightness(
         **setting, eps0=0.7, axis=(0.01, 3.0, 15), sizes=(5, 20, 80), eps_of_sizes=(0.1, 0.3)
@@ -27,7 +26,7 @@ def test_blanket_tables_hold_the_accountants_values():
     for _, row in tightness.sample(8, random_state=5).iterrows():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
-        assert row["equation_3"] == at_points(biswas_blanket.log10_equation_3)(row["eps"], **setting)
+        assert row["equation_3"] == equation_3(row["eps"], **setting)
         # The last bits of a bound depend on which points are computed together.
         assert row["upper"] == pytest.approx(upper(row["eps"], log10=True, **setting), rel=1e-13)
         assert row["lower"] == pytest.approx(lower(row["eps"], log10=True, **setting), rel=1e-13)
@@ -37,15 +36,17 @@ def test_blanket_tables_hold_the_accountants_values():
     assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
 
 
-def test_renyi_tables_hold_the_accountants_values_in_their_order():
-    orders = (1.5, 60, 6)
-    divergences = girgis_rdp(n=300, k=5, eps0=(0.5, 3), orders=orders)
+def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
+    divergences = girgis_rdp(n=300, k=5, eps0=(0.5, 3), orders=(1.5, 60, 6))
     last = divergences.iloc[-1]
     assert (last["eps0"], last["order"]) == (3, 60)
     assert last["girgis"] == renyi.rdp_upper(60, n=300, eps0=3)
     assert np.all(divergences["two_counts"] <= divergences[["girgis", "clones"]].min(axis=1))
+
+
+def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order():
     setting = {"n": 300, "k": 5, "eps0": 1}
-    composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=orders, deepest=-8)
+    composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=(1.5, 60, 6), deepest=-8)
     row = composed.iloc[9]
     assert row["girgis"] == tightshuffle.delta(row["eps"], method="girgis", rounds=20, log10=True, **setting)
     clones = tightshuffle.delta(row["eps"], method="clones", rounds=20, log10=True, **setting)
@@ -71,7 +72,7 @@ def test_koskelas_curves_are_in_their_order():
     assert np.isfinite(theorem["upper"]).all()
 
 
-def test_balles_analytic_bound_is_its_condition_on_gamma():
+def test_balles_analytic_bound_is_its_condition_on_gamma_where_it_applies():
     setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
     assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)
     delta = 10 ** balle_analytic(0.8, **setting)
@@ -79,4 +80,5 @@ def test_balles_analytic_bound_is_its_condition_on_gamma():
     for outside, words in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
         with pytest.warns(OutsideRange, match=words):
             assert np.isnan(balle_analytic(outside, **setting))
-    assert np.all(balle_analytic([0.5, 1.0], **setting) > koskela_strong([0.5, 1.0], **setting))
+    strong = tightshuffle.delta([0.5, 1.0], method="koskela-strong", log10=True, **setting)
+    assert np.all(balle_analytic([0.5, 1.0], **setting) > strong)

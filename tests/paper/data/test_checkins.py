@@ -39,9 +39,10 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(written, monk
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
     lines = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))] + UNREADABLE + READABLE
-    lines = [lines[place] for place in rng.permutation(len(lines))]
+    lines = [lines[index] for index in rng.permutation(len(lines))]
     path = written(*lines, pack=pack)
-    lines *= 1 if pack in (bytes, gzip.compress) else 2
+    if pack not in (bytes, gzip.compress):  # it packs the text twice
+        lines *= 2
     bad = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
     fields = [line.split("\t") for line in lines if line not in UNREADABLE]
     caplog.set_level("INFO")
@@ -63,7 +64,7 @@ def test_boxes_are_closed_and_share_one_pass(written):
     assert len(points["world"]) == 8
 
 
-def test_some_rows_may_be_unreadable(written):
+def test_at_most_the_allowed_share_of_rows_is_unreadable(written):
     lines = [GOOD] * 1000
     lines[41] = lines[99] = "broken"
     path = written(*lines)
@@ -91,7 +92,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("content", "message"), MISTAKES.values(), ids=MISTAKES)
-def test_mistakes_are_one_line(tmp_path, content, message):
+def test_a_wrong_file_is_refused_in_one_line_that_names_it(tmp_path, content, message):
     path = tmp_path / "check ins ä.txt"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message) as caught:

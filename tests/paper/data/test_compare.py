@@ -30,16 +30,16 @@ def cells_of(points, grids=GRIDS):
 
 
 def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
-    kept = int(cells_of(POINTS).query("grid == 'stepped'")["count"].sum())
-    assert kept < 500  # the stepped grid has no last row and column
+    in_stepped = int(cells_of(POINTS).query("grid == 'stepped'")["count"].sum())
+    assert in_stepped < 500  # the stepped grid has no last row and column
     equal = compare("town", cells_of(POINTS), bundled, {"town": 510})
     assert equal.to_numpy().tolist() == [
         ["town", "uniform", 510, 500, 500, 24, 0],
-        ["town", "stepped", 510, kept, kept, 4, 0],
+        ["town", "stepped", 510, in_stepped, in_stepped, 4, 0],
     ]
     more = point_table(np.array([48.01, 48.01, 48.39]), np.array([2.01, 2.02, 2.59]))
     differs = compare("town", cells_of(pd.concat([POINTS, more])), bundled, {"town": 510})
-    assert differs["counted"].tolist() == [503, kept + 2]
+    assert differs["counted"].tolist() == [503, in_stepped + 2]
     assert differs["cells_that_differ"].tolist() == [2, 1]
 
 
@@ -47,8 +47,8 @@ def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
     "grids",
     [
         grids_of(BOX, {"columns": 7, "rows": 4}),
-        grids_of(BOX | {"north": 48.404}, {"columns": 6, "rows": 4}),  # its edges would move
-        grids_of(BOX | {"south": 47.0}, {"columns": 6, "rows": 4}),
+        grids_of({**BOX, "north": 48.404}, {"columns": 6, "rows": 4}),  # its edges would move
+        grids_of({**BOX, "south": 47.0}, {"columns": 6, "rows": 4}),
     ],
 )
 def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(bundled, grids):
@@ -58,6 +58,6 @@ def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_nu
     assert (table["counted"] > 0).all()
 
 
-def test_the_papers_numbers():
+def test_the_printed_numbers_of_check_ins_are_those_of_the_paper():
     printed = printed_checkins(ROOT / "data/published/values.csv")
     assert printed == {"san_francisco": 123_108, "paris": 10_260}

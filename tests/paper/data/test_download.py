@@ -23,7 +23,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         name = self.path.strip("/")
         body = {"200": CONTENT, "cut": CONTENT, "other": CONTENT[::-1]}.get(name, b"")
-        self.server.asked.append(self.headers.get("Accept-Encoding"))
+        self.server.encodings.append(self.headers.get("Accept-Encoding"))
         self.send_response(200 if body else int(name))
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -37,7 +37,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 def server(monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.asked, server.site = [], f"http://127.0.0.1:{server.server_port}"
+        server.encodings = []  # that each request accepts
+        server.site = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -51,10 +52,10 @@ def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, caps
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
     assert os.listdir(path.parent) == [path.name]
-    assert server.asked == ["identity"]
+    assert server.encodings == ["identity"]
     assert "100%" in capsys.readouterr().err  # the bar
     download(f"{server.site}/404", path, md5=MD5.upper())  # it is there: nobody asks
-    assert len(server.asked) == 1
+    assert len(server.encodings) == 1
     path.write_bytes(CONTENT[:-1])  # cut: not taken for the file
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
@@ -69,7 +70,7 @@ def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, caps
         ("http://127.0.0.1:1/x", OSError, ["Connection refused", "gowalla.source to bundled or file"]),
     ],
 )
-def test_what_the_network_can_do(server, tmp_path, address, error, words):
+def test_an_error_of_the_network_is_one_line_that_says_what_to_do(server, tmp_path, address, error, words):
     url = address if address.startswith("http") else server.site + address
     with pytest.raises(error) as caught:
         download(url, tmp_path / "checkins.txt.gz", md5=MD5)

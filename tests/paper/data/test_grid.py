@@ -1,3 +1,5 @@
+"""Grids: the authors' cells, in which cell a point counts, and points that are spread in their cells."""
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,6 +78,6 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
     np.testing.assert_array_equal(again, [latitude, longitude])
 
 
-def test_a_step_that_is_larger_than_the_box():
+def test_a_step_that_is_not_smaller_than_the_box_is_refused():
     with pytest.raises(ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"):
         grid.stepped_grid(UNIT, 3, 1)

@@ -73,7 +73,7 @@ def test_bundled_counts_are_those_of_the_check_ins():
         (16, 12, DATASETS["san_francisco"]["box"], "take larger cells between 48.8286 and 48.8798"),
     ],
 )
-def test_grids_that_the_bundled_counts_do_not_fit(columns, rows, box, message):
+def test_grids_that_the_bundled_counts_do_not_fit_are_refused(columns, rows, box, message):
     with pytest.raises(ValueError, match=rf"^datasets\.paris\.uniform: .*{message}"):
         bundled("paris", grids_of(box, {"columns": columns, "rows": rows}))
 
@@ -91,28 +91,28 @@ def test_points_are_marked_as_spread_and_count_to_every_cell():
     assert fewer["latitude"].between(48.8399, 48.8601).all()
 
 
-def test_sub_cells_of_a_small_box(tmp_path):
+def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tmp_path):
     """Lines by hand: 2 x 16 and 3 x 16 even sub-cells, cut again at 0.3, 0.6, 0.9 and at 10.7, 11.4."""
-    even = np.arange(33) / 32, 10 + np.arange(49) / 24
-    steps = [0.3, 0.6, 0.9], [10.7, 11.4]
-    lines = [np.sort(np.concatenate(pair)) for pair in zip(even, steps, strict=True)]
-    made = sub_grid(SMALL)
-    np.testing.assert_allclose(made.latitudes, lines[0], rtol=0, atol=1e-12)
-    np.testing.assert_allclose(made.longitudes, lines[1], rtol=0, atol=1e-12)
-    assert {0.3, 0.6, 0.9} <= set(made.latitudes)  # exactly, not to within rounding
+    latitudes = np.sort([*np.arange(33) / 32, 0.3, 0.6, 0.9])
+    longitudes = np.sort([*10 + np.arange(49) / 24, 10.7, 11.4])
+    grid = sub_grid(SMALL)
+    np.testing.assert_allclose(grid.latitudes, latitudes, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(grid.longitudes, longitudes, rtol=0, atol=1e-12)
+    assert {0.3, 0.6, 0.9} <= set(grid.latitudes)  # exactly, not to within rounding
 
     points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
     for table, path in zip(count_in_sub_cells(points, SMALL), paths, strict=True):
         path.write_text(as_csv(table))
     assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
-    read, counts = read_sub_cells(*paths)
-    np.testing.assert_array_equal(read.latitudes, made.latitudes)  # no digit is lost in the file
+    read_grid, counts = read_sub_cells(*paths)
+    np.testing.assert_array_equal(read_grid.latitudes, grid.latitudes)  # no digit is lost in the file
     assert counts.shape == (35, 50)
-    _, uniform = cut(read, counts, SMALL["uniform"])
+    _, uniform = cut(read_grid, counts, SMALL["uniform"])
     assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
-    cells, moved = cut(read, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
-    assert (moved.tolist(), cells.latitudes.tolist()) == ([[3], [1]], [0, 0.5, 1])
+    cells, moved = cut(read_grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    assert moved.tolist() == [[3], [1]]
+    assert cells.latitudes.tolist() == [0, 0.5, 1]
 
 
 LINES = "direction,number,degrees\nlatitude,0,1\nlatitude,1,2\nlongitude,0,1\nlongitude,1,2\nlongitude,2,3\n"
@@ -131,7 +131,7 @@ DAMAGED = [
 
 
 @pytest.mark.parametrize(("lines", "counts", "message"), DAMAGED)
-def test_damaged_files(tmp_path, lines, counts, message):
+def test_a_damaged_file_is_named(tmp_path, lines, counts, message):
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
     for path, text in zip(paths, (lines, counts), strict=True):
         path.write_text(text)

@@ -14,19 +14,19 @@ SETTINGS = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
 
 @pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
-def test_any_population_cell_by_cell(mean):
-    settings = SETTINGS | {"mean": mean, "population": 10**10}
+def test_a_large_population_has_the_normal_probabilities_cell_by_cell(mean):
+    settings = {**SETTINGS, "mean": mean, "population": 10**10}
     histogram = sample_normal(
         spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **settings
     )
     assert histogram["cell"].tolist() == list(range(1, 16))
     assert histogram["count"].sum() == 10**10
-    law = [
+    probabilities = [
         mpmath.ncdf((high - mean) / mpmath.mpf(2)) - mpmath.ncdf((low - mean) / mpmath.mpf(2))
         for low, high in zip(histogram["low"], histogram["high"], strict=True)
     ]
     # 10^10 draws see probabilities that are off by 1e-5.
-    assert consistent(histogram["count"], np.array(law, dtype=float))
+    assert consistent(histogram["count"], np.array(probabilities, dtype=float))
 
 
 def test_probabilities_keep_their_digits_in_both_tails():
@@ -41,10 +41,11 @@ def test_probabilities_keep_their_digits_in_both_tails():
 def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
     def draw():
         rng = np.random.default_rng(3)
-        return sample_normal(spread=2, spread_is="variance", rng=rng, **(SETTINGS | {"population": 25_001}))
+        settings = {**SETTINGS, "population": 25_001}
+        return sample_normal(spread=2, spread_is="variance", rng=rng, **settings)
 
     whole = draw()
-    monkeypatch.setattr(synthetic, "_BLOCK", 1000)
+    monkeypatch.setattr(synthetic, "BLOCK", 1000)
     assert draw().equals(whole)
     edges = np.append(whole["low"], np.inf)
     values = np.random.default_rng(3).normal(SETTINGS["mean"], np.sqrt(2), 25_001)

@@ -62,10 +62,8 @@ def test_each_formula_is_its_definition_in_40_digits(mechanism, item):
 @pytest.mark.parametrize("function", FORMULAS.values())
 @pytest.mark.parametrize(("name", "value"), [("eps", -0.1), ("n", 10.5), ("eps0", 0)])
 def test_a_bad_number_is_named(function, name, value):
-    arguments = {"eps": 0.1, "n": 100, "eps0": 0.5}
-    arguments[name] = value
     with pytest.raises(ValueError, match=rf"^{name} must be"):
-        function(**arguments)
+        function(**{"eps": 0.1, "n": 100, "eps0": 0.5, name: value})
 
 
 @pytest.mark.parametrize("function", [balle_as_printed, feldman_as_printed])
@@ -102,5 +100,6 @@ def test_the_long_versions_columns_are_not_its_own_statements():
     np.testing.assert_allclose(10**stated, [0.960, 0.0169, 8.09e-8, 1.10e-16, 4.28e-29], rtol=3e-3)
     printed = feldman_as_printed(eps, n=100, eps0=0.49)
     assert 17 < (printed - stated).max() < 18  # orders of magnitude, at eps = 0.4
-    assert 10 ** balle_as_printed(0.1, n=100, eps0=0.49, version="long") == pytest.approx(0.687, abs=5e-4)
-    assert 10 ** balle_as_printed(0.1, n=100, eps0=0.49, version="short") == pytest.approx(0.209, abs=5e-4)
+    for version, delta in (("long", 0.687), ("short", 0.209)):
+        log10_delta = balle_as_printed(0.1, n=100, eps0=0.49, version=version)
+        assert 10**log10_delta == pytest.approx(delta, abs=5e-4)

@@ -17,13 +17,13 @@ SYNTHETIC["individual"] = {"budgets": BUDGETS, "n": [1000, "all"], "cells": [1, 
 def test_tables_have_every_printed_value_once_and_the_parameters():
     verdicts = pd.DataFrame(real_verdicts())
     tables = paper_tables(verdicts, PARAMETERS, SURFACE, SYNTHETIC)
-    frame = tables.pop("table_III").set_index("parameter")
+    parameters = tables.pop("table_III").set_index("parameter")
     for name, rows in tables.items():
         printed = verdicts[verdicts["item"] == name.replace("table_", "Table ")]
         pd.testing.assert_frame_equal(rows, printed[[*rows]])
-    assert frame["Table IV"][["n", "eps"]].tolist() == ["50, 100, 150", "0.1, 0.5, 1, 1.5, 2, 2.5, 3"]
-    assert frame.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
+    assert parameters["Table IV"][["n", "eps"]].tolist() == ["50, 100, 150", "0.1, 0.5, 1, 1.5, 2, 2.5, 3"]
+    assert parameters.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
     trials = {"eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15"}
-    assert frame["synthetic trials"].to_dict() == trials
-    without = paper_tables(verdicts, PARAMETERS, SURFACE, {})["table_III"]
-    assert set(without["synthetic trials"]) == {""}
+    assert parameters["synthetic trials"].to_dict() == trials
+    without_trials = paper_tables(verdicts, PARAMETERS, SURFACE, {})["table_III"]
+    assert set(without_trials["synthetic trials"]) == {""}

@@ -58,13 +58,10 @@ def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
 
 
 def test_the_constants_are_judged_at_the_largest_n_of_every_budget():
-    rows = [
-        {"dataset": "toy", "eps0": 4.0, "eps": 4.0, "n": n, "k": 5, "metric": "tv", "mechanism": mechanism,
-         "value": value}
-        for n, value in ((100, 0.4), (1000, 0.2))
-        for mechanism in ("shuffle+INV", "gaussian")
-    ]  # fmt: skip
-    table = compute_constants([pd.DataFrame(rows)], floors=[1e-8, 1e-30], sensitivities=[1, 2])
+    mechanisms = ["shuffle+INV", "shuffle+INV", "gaussian"]
+    errors = pd.DataFrame({"mechanism": mechanisms, "n": [100, 1000, 1000], "value": [0.4, 0.2, 0.9]})
+    errors = errors.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
+    table = compute_constants([errors], floors=[1e-8, 1e-30], sensitivities=[1, 2])
     assert set(table["n"]) == {1000}
     assert len(table) == 4
     for row in table.to_dict("records"):

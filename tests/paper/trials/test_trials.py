@@ -21,17 +21,21 @@ from tightshuffle.numerics.seeds import seed_of
 COUNTS = np.array([40, 900, 300, 0, 60])
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 SHARED = {"dataset": "toy", "protocol": PROTOCOL, "seed": 1}
-POINT = SHARED | {"eps0": 4.0, "eps": 4.0, "n": 1000}
+POINT = {**SHARED, "eps0": 4.0, "eps": 4.0, "n": 1000}
 
 
-def test_same_parameters_same_values_and_nothing_else_matters():
+def test_a_point_has_a_row_for_every_mechanism_error_and_repetition():
+    trials = run_point(COUNTS, repetitions=5, cells=[1], **POINT)
+    assert len(trials) == 5 * len(MECHANISMS) * (1 + 1)
+    assert set(zip(trials.metric, trials.cell, strict=True)) == {("tv", 0), ("individual_error", 1)}
+
+
+def test_values_depend_on_the_parameters_and_the_seed_and_on_nothing_else():
     first = run_point(COUNTS, repetitions=5, cells=[1], **POINT)
-    assert len(first) == 5 * len(MECHANISMS) * (1 + 1)
-    assert set(zip(first.metric, first.cell, strict=True)) == {("tv", 0), ("individual_error", 1)}
-    run_point(COUNTS, repetitions=5, cells=[1], **(POINT | {"n": 500}))
+    run_point(COUNTS, repetitions=5, cells=[1], **{**POINT, "n": 500})
     assert first.equals(run_point(COUNTS, repetitions=5, cells=[1], **POINT))
-    other = run_point(COUNTS, repetitions=5, cells=[1], **(POINT | {"seed": 2}))
-    assert not np.array_equal(first.value, other.value)
+    other_seed = run_point(COUNTS, repetitions=5, cells=[1], **{**POINT, "seed": 2})
+    assert not np.array_equal(first.value, other_seed.value)
 
 
 def test_seeds_are_stable_across_versions_and_machines():
@@ -44,46 +48,53 @@ def test_users_are_drawn_without_replacement():
     everybody = sample_users(COUNTS, COUNTS.sum(), np.random.default_rng(1), 3)
     assert np.array_equal(everybody, np.tile(COUNTS, (3, 1)))
     drawn = sample_users(COUNTS, 100, np.random.default_rng(1), 4000)[:, 0]
-    law = stats.hypergeom(COUNTS.sum(), COUNTS[0], 100).pmf(np.arange(41))
-    assert consistent(np.bincount(drawn, minlength=41), law)
+    probabilities = stats.hypergeom(COUNTS.sum(), COUNTS[0], 100).pmf(np.arange(41))
+    assert consistent(np.bincount(drawn, minlength=41), probabilities)
+
+
+def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
     with pytest.raises(ValueError, match="sum to fewer than 1,000,000,000 users; got 1,000,000,000"):
         sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, np.random.default_rng(1), 1)
-    most = np.array([NUMPYS_LIMIT - 11, 10])
-    assert sample_users(most, 50, np.random.default_rng(1), 2).sum() == 100
+    one_below_the_limit = np.array([NUMPYS_LIMIT - 11, 10])
+    assert sample_users(one_below_the_limit, 50, np.random.default_rng(1), 2).sum() == 100
 
 
-def test_points_are_rows_with_their_parameters():
+def test_every_point_is_in_the_table_once_with_its_parameters():
     points = [
         {"experiment": "tv", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 3},
         {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
         {"experiment": "individual", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 5},
     ]
-    again = points[1] | {"eps0": 2.0, "n": int(COUNTS.sum())}  # written differently
-    frame = run_trials.run_points(COUNTS, [*points, again], cells=[1, 4], **SHARED)
+    written_differently = {**points[1], "eps0": 2.0, "n": int(COUNTS.sum())}
+    frame = run_trials.run_points(COUNTS, [*points, written_differently], cells=[1, 4], **SHARED)
     assert list(frame.columns) == run_trials.TRIAL_COLUMNS
     by_point = frame.groupby(["experiment", "eps0", "eps", "n", "repetitions"], sort=False)
-    expected = [tuple({**point, "n": users_of(COUNTS, point["n"])}.values()) for point in points]
-    assert [key for key, _ in by_point] == expected
-    for point, (_, rows) in zip(points, by_point, strict=True):
-        size = {name: point[name] for name in ("n", "repetitions")}
-        budget = {name: float(point[name]) for name in ("eps0", "eps")}
-        alone = run_point(COUNTS, cells=[1, 4], **SHARED, **size, **budget)
+    assert len(by_point) == len(points)
+    for point, (key, rows) in zip(points, by_point, strict=True):
+        experiment, eps0, eps, n, repetitions = point.values()
+        assert key == (experiment, eps0, eps, users_of(COUNTS, n), repetitions)
+        alone = run_point(
+            COUNTS, n=n, eps0=float(eps0), eps=float(eps), repetitions=repetitions, cells=[1, 4], **SHARED
+        )
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
 
 def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
-    # The same draws again.
-    samples, first, again = np.tile(COUNTS, (2, 1)), np.random.default_rng(1), np.random.default_rng(1)
-    estimates, deltas = run_mechanisms(samples, eps0=4.0, eps=4.0, protocol=PROTOCOL, rng=first)
+    samples = np.tile(COUNTS, (2, 1))
+    rng = np.random.default_rng(1)
+    estimates, deltas = run_mechanisms(samples, eps0=4.0, eps=4.0, protocol=PROTOCOL, rng=rng)
     assert set(deltas) == {1e-30}
-    sample_histogram(samples, 4.0, again, repetitions=2)
-    noise = again.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
+
+    # The same draws again.
+    rng = np.random.default_rng(1)
+    sample_histogram(samples, 4.0, rng, repetitions=2)
+    noise = rng.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
     np.testing.assert_allclose(estimates["gaussian"], (samples + noise) / COUNTS.sum(), rtol=1e-12)
 
 
-def test_estimates_of_one_run():
+def test_the_estimates_of_one_run_are_fractions_cell_by_cell():
     frame = estimate_cells(COUNTS, budgets=[{"eps0": 4, "eps": 4}], n=1000, **SHARED)
     point = ["dataset", "eps0", "eps", "n"]
     assert list(frame.columns) == [*point, "cell", "original", "gaussian", "shuffle+INV", "delta"]
@@ -94,9 +105,10 @@ def test_estimates_of_one_run():
 
 
 def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
-    whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
+    point = {**POINT, "eps": 0.3}
+    whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
     monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))
-    blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **(POINT | {"eps": 0.3}))
+    blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
     same = [name for name in whole.columns if name not in ("value", "delta", "uniform")]
     assert blocks[same].equals(whole[same])
     # The first block draws its users first, as the whole does: those samples, and their deltas, are equal.
@@ -113,23 +125,24 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
-    for sample, calibrated in zip(samples, deltas, strict=True):
-        logs = delta_of_count(eps, n=700, k=5, eps0=eps0, count=sample[sample > 0] - 1, form=form)
-        assert calibrated == max(10.0 ** np.max(logs), floor)
+    for sample, delta in zip(samples, deltas, strict=True):
+        others = sample[sample > 0] - 1
+        log10_deltas = delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
+        assert delta == max(10.0 ** np.max(log10_deltas), floor)
 
 
-def peak(n, repetitions, k=20_000):
-    """Bytes that a point holds at most."""
+def peak_memory(n, repetitions):
+    """How many bytes a point of 20,000 cells allocates at most."""
+    counts = np.full(20_000, 45_000)
     tracemalloc.start()
-    counts = np.full(k, 9 * 10**8 // k)
-    run_point(counts, repetitions=repetitions, cells=[1], **POINT | {"n": n, "eps": 1.0})
-    most = tracemalloc.get_traced_memory()[1]
+    run_point(counts, repetitions=repetitions, cells=[1], **{**POINT, "n": n, "eps": 1.0})
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return most
+    return peak
 
 
 @pytest.mark.slow
 def test_memory_depends_neither_on_users_nor_on_repetitions():
-    small = peak(10**5, 60)
-    assert small < 15 * 8 * run_trials.BLOCK
-    assert peak(4 * 10**8, 120) < 1.1 * small
+    peak_of_few = peak_memory(10**5, 60)
+    assert peak_of_few < 15 * 8 * run_trials.BLOCK
+    assert peak_memory(4 * 10**8, 120) < 1.1 * peak_of_few
