@@ -81,6 +81,7 @@ class BitCounts:
     """
 
     def __init__(self, eps: Floats, bit: Bit, odds: Sequence[float]) -> None:
+        """Compute A = p - e^eps q and the tilt for each eps. p and q are P and Q of a 1 of the ``bit``."""
         share = -np.expm1(eps - bit.largest)  # A / p
         self.theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.held)) / share)
         self.ln_a = np.log(share) - np.log1p(np.exp(-bit.held))
@@ -215,6 +216,7 @@ class _Line:
             # Each term is a modulus times e^(i phase); (rows, angles).
             ln_moduli = np.zeros((places.size, self._u.size))
             phases = offset[rows, None] * self._u + self._turns_of_kernel[places]
+            # The characteristic function of each kind of bit, to the power of its number.
             bells = zip(numbers[:, rows, None], self._ln_moduli, self._turns, strict=True)
             for number, ln_modulus, turn in bells:
                 ln_moduli += number * ln_modulus[places]

@@ -97,6 +97,7 @@ class HolderCounts:
     def __init__(
         self, eps: Floats, bit: Bit, users: int, odds: tuple[float, float], dummies: int = 0
     ) -> None:
+        """Compute for each eps how a bit of who holds the value and of another user differ, once tilted."""
         self.users = users
         self._dummies = dummies
         kinds = [*odds, 0.0] if dummies > 0 else [*odds]

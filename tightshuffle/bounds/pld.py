@@ -55,7 +55,8 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
     """A distribution of privacy losses that is dominated by that of one dataset of the setting ``point``.
 
     ``point`` has length 1. The losses are multiples of ``spacing``, and delta is computed up to the eps
-    ``last``.
+    ``last``. "Forward" is P, where the target user holds the value 0, against Q, where it is 1, and "reverse"
+    is Q against P.
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -71,7 +72,7 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
 
     return PrivacyLossDistribution.create_from_rounded_probability(
         probabilities_of_losses(index, eps, forward_values, reverse_values),
-        0.0,
+        0.0,  # the probability of an infinite loss, as below
         spacing,
         False,  # not pessimistic: losses between two points were rounded down
         probabilities_of_losses(index, eps, reverse_values, forward_values),

@@ -45,9 +45,10 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
     """log10 of an upper bound on delta of one round, for every dataset and both directions; (points,).
 
     It is close to `privacy_blanket.log10_lower` for many users, and -inf where eps >= eps0. The upper bound
-    of `privacy_blanket` is smaller for few users; both hold. The time is 1 to 5 ms per point; for a matrix of
-    your own, up to that for every pair of values. ``known`` (points,): log10 of another bound. Where this one
-    is larger, any value that is larger is enough.
+    of `privacy_blanket` is smaller for few users; both hold, and this one is `ln_bound`. The time is 1 to 5
+    ms per point; for a matrix of your own, up to that for every pair of values. ``known`` (points,) is log10
+    of another bound. Where this bound is larger, the result is only sure to be larger than ``known``, too,
+    which saves time.
     """
     ln_known = np.full(points.eps.size, math.inf) if known is None else known * math.log(10)
     arguments = zip(

@@ -157,8 +157,8 @@ def _find_laws(
 
     The laws are the cut law with about the least error, a cheaper one, and the devices' Poisson law. The
     cheaper one has the fewest dummies with an error of at most that of the best law, or 1.003 times the
-    Gaussian's if that is larger. It is shown if it has fewer than the best law, which it replaces if its error
-    is not larger, too.
+    Gaussian's if that is larger. It is shown if it has fewer than the best law, and replaces that one if its
+    error is not larger, too.
     """
     guarantee = {
         "log10_delta": arguments.delta,

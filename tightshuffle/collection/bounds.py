@@ -323,7 +323,7 @@ def _ln_of_references(
     largest = np.full(eps.shape, -np.inf)
     for index, e in enumerate(eps.tolist()):
         for gains, masses in randomizer.distributions(e, references):
-            # A blanket's mass is below 1: normalise it, and take the gains relative to that.
+            # A blanket's mass is below 1: normalise it, and take the gains relative to that. ``e`` is eps.
             total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
             # A sum over all reports, and exponentials of eps and eps0.
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
@@ -334,7 +334,11 @@ def _ln_of_references(
 
 
 def _cover(data: Data, group: Group) -> Cover:
-    """How many reports are drawn from the blanket of a report of this ``group``, and so hide that report."""
+    """The law of how many reports hide a report of this ``group``: those that are drawn from its blanket.
+
+    The blanket is what reports of all values have in common. Another user's report is drawn from it with some
+    probability, and so is a dummy.
+    """
     randomizer = data.randomizer_of(group)
     binomials = []
     for n, other in data.others(group):

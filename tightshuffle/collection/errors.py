@@ -65,6 +65,7 @@ def _error_beside_normal(law: Law, variance: float) -> float:
 
 
 def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
+    """``shares`` as an array (k,), those of uniform data for None. ValueError for another shape."""
     if shares is None:
         return np.full(data.cells, 1 / data.cells)
     numbers = np.asarray(shares, dtype=float)

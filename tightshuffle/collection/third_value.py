@@ -247,6 +247,7 @@ def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: flo
     """
     if not np.any(g > 0):
         return -math.inf
+    # Axes are x and theta. ln E[y^J'] is a sum over the parts of the cover, with y = 1 + excess.
     x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]
     theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])  # e^690 is a float
     exponents = theta[:, None] * g
@@ -259,7 +260,7 @@ def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: flo
         ln_bounds = x * (least_m - 1)
         rounding = x * least_m + 1
         for n, share in zip(cover.n.tolist(), cover.shares.tolist(), strict=True):
-            if share == 0:
+            if share == 0:  # a Poisson number, else a binomial one
                 ln_of_part, size_of_part = n * excess, n * sizes
             else:
                 ln_of_part = n * np.log1p(share * excess)

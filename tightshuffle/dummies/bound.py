@@ -78,6 +78,7 @@ class HiddenByDummies(Composition):
         side: Side = Side.UPPER,
         rough: bool = False,
     ) -> None:
+        """Check the arguments, and put the loss of each count that changes on one grid."""
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
         changed_values = check_whole("values_per_user", values_per_user, 1)
