@@ -413,7 +413,9 @@ class _RoundCurve:
         """An eps at which ln delta is at most ``ln_negligible``, or beyond which all losses are infinite.
 
         It is found by the rough curve. Each guess is where the Gaussian mechanism that has the last point's
-        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point.
+        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point. That
+        mechanism's sensitivity over its deviation is mu. The second result says whether losses beyond the eps
+        are infinite or impossible, so that nothing finite is left out.
         """
         ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
         mu, eps, ln_delta = self._mu, 0.0, 0.0

@@ -169,6 +169,7 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     gamma = randomizer.gamma * (1 - 1e-12)  # the blanket's mass, rounded down: g has mean 1 / gamma, about
     largest = -math.inf
     for pair in _gains_of_pairs(eps, n, randomizer, gamma):
+        # Pairs come with falling Chernoff bounds, so no later one can win, either.
         if pair.ln_chernoff <= largest or largest > ln_known:
             break
         values_of_first_reference, _ = pair.gains[0]

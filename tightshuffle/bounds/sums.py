@@ -119,7 +119,7 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
     if odds_if_held == -odds_if_not and odds[0] == -odds[1]:
         return falls, falls
 
-    # Exchanging 0 and 1 exchanges the directions.
+    # A bit that rises is one that falls with 0 and 1 exchanged. Each count is the other's reverse direction.
     rises = _curve_of_count(Bit.of(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0]))
     return (
         replace(falls, reverse=rises.log10_delta),

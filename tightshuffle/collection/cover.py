@@ -66,7 +66,7 @@ class Cover:
 
         ``ln_probability`` is its natural log, below 0.
         """
-        # The reports are those that are certain and a random number with this mean.
+        # The reports are those that are certain, and a random number with the mean `mean`.
         is_random = self.shares < 1
         n, shares, is_poisson = self.n[is_random], self.shares[is_random], self.is_poisson[is_random]
         mean = float(n @ np.where(is_poisson, 1.0, shares))

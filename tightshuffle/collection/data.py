@@ -227,6 +227,8 @@ class Data:
             raise ValueError(
                 f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"
             )
+        # A dummy is drawn from what reports of all values have in common, which has to be the same for every
+        # eps0.
         family = BY_KEY.get(self._randomizer_key)
         if self.dummies and not getattr(family, "fixed_background", False):
             raise ValueError(

@@ -227,7 +227,7 @@ def smallest_poisson_mean(
     guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
     honest = devices - int(check_one("colluding", check_colluding(colluding, devices)))
-    guess = guarantee.gaussian**2
+    guess = guarantee.central_deviation**2  # a Poisson number's variance is its mean
     if _SPARE * guess > LARGEST_MEAN:
         raise _too_many(guarantee.eps)
 
@@ -282,7 +282,7 @@ class _Guarantee:
         return 2 * changed_values if self.neighbours == "replace" else changed_values
 
     @property
-    def gaussian(self) -> float:
+    def central_deviation(self) -> float:
         """The standard deviation of the central Gaussian mechanism if so many counts change by 1."""
         sensitivity = math.sqrt(self.counts)
         log10_delta = self.ln_delta / _LN10
@@ -291,7 +291,7 @@ class _Guarantee:
     def guess_deviation(self, power: float) -> float:
         """About the deviation of a law that is not cut, with the guarantee."""
         squared_ratio = _information(power) if self.counts >= _MANY else power / 2
-        return self.gaussian * math.sqrt(squared_ratio / self.honest)
+        return self.central_deviation * math.sqrt(squared_ratio / self.honest)
 
     @property
     def slope(self) -> float:

@@ -262,7 +262,7 @@ def _steps(log_mass: Floats) -> Floats:
 
 
 def _read_masses(path: str) -> dict[int, float]:
-    """The probability of each number in the file."""
+    """The probability of each number in the file. Errors as for `read_law`."""
     masses: dict[int, float] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

@@ -149,7 +149,8 @@ def _eps0_of_variance(
     linear = f * s * (1 - s) + (1 - f) * (s * alpha + beta * (1 - s))
     with np.errstate(divide="ignore", invalid="ignore"):
         y = (linear + np.sqrt(linear**2 + 4 * square * s * (1 - s))) / (2 * square)
-    return np.where(square > 0, np.log1p(np.where(square > 0, y, 0.0)), np.inf)
+    eps0 = np.log1p(np.where(square > 0, y, 0.0))
+    return np.where(square > 0, eps0, np.inf)
 
 
 def _candidates(kind: Tunable, k: int, parameter: int, factor: float) -> list[int]:
