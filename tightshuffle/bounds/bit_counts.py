@@ -270,7 +270,8 @@ class _Line:
             |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
 
         R0 and R1 are the moment generating functions of a bit of who holds the value and of another one, of
-        which there are a and c. The target user's bit is 1 with probability p under P and q under Q.
+        which there are a and c. The target user's bit is 1 with probability p under P and q under Q, and
+        A = p - e^eps q. ``exponent`` is ln of the count's moment generating function at theta, less theta t.
         ``ln_mgf_aside`` (2, rows) is ln of the count's R0(h)^a R1(h)^c to the right of theta, for l > 0, and
         to its left. ``t`` and ``exponent`` are (2, rows), for both whole t.
         """

@@ -240,15 +240,15 @@ def worst_count(
     goal: npt.ArrayLike,
     steeply: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
+    """Natural logs of a lower and an upper bound on delta of one bit in a count, in the worst dataset.
 
-    The number m of other users who hold the value is a dataset. By branch and bound: blocks of m are cut in
-    two until a bound for all m of a block (`_ln_block_bounds`) rules it out. Both results are (e,), as is
-    ``eps``, of which each is below ``bit.largest``. ``users`` is the number of other users, ``odds`` the log
-    odds that their bit is 1, for those who hold the value and those who do not, and ``dummies`` the number of
-    random bits. ``goal`` is the difference of the two bounds to be reached. With ``steeply`` the goal may be
-    -log(delta) times as large where delta < 1 / e, so that eps for a given delta is about equally exact at
-    every delta.
+    The distribution of the target user's ``bit`` changes from P to Q. The number m of other users who hold
+    the value is a dataset. By branch and bound: blocks of m are cut in two until a bound for all m of a block
+    (`_ln_block_bounds`) rules it out. Both results are (e,), as is ``eps``, of which each is below
+    ``bit.largest``. ``users`` is the number of other users, ``odds`` the log odds that their bit is 1, for
+    those who hold the value and those who do not, and ``dummies`` the number of random bits. ``goal`` is the
+    difference of the two bounds to be reached. With ``steeply`` the goal may be -log(delta) times as large
+    where delta < 1 / e, so that eps for a given delta is about equally exact at every delta.
     """
     counts = HolderCounts(eps, bit, users, odds, dummies)
     # The largest of all m that were looked at, rounded up and down, and of all blocks that were dropped.
@@ -261,7 +261,7 @@ def worst_count(
         np.maximum.at(ln_lower, points, value - error)
         return value + error
 
-    # The first blocks lie between some shares of holders.
+    # The first blocks lie between some shares of holders; eps after eps.
     borders = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
     indices = np.arange(eps.size)
     ln_borders = look_at(np.repeat(indices, borders.size), np.tile(borders, eps.size))

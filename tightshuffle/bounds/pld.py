@@ -108,6 +108,7 @@ def _delta_of_one_dataset(
 
     smaller = outwards(values, probabilities, Side.LOWER, ulps)
     larger = outwards(values, probabilities, Side.UPPER, ulps)
+    # Each has a lower and an upper bound on ln(n delta).
     ln_low, _ = log_positive_part(*smaller, n)
     _, ln_high = log_positive_part(*larger, n)
     low = np.exp(np.minimum(ln_low - np.log(n), 0.0)) * (1 - _SLACK)

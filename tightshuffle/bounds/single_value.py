@@ -239,6 +239,7 @@ def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, F
             order = np.lexsort((chances, g))
             g = np.take_along_axis(g, order, axis=1)
             p = np.take_along_axis(chances, order, axis=1)
+            # Of equal references (rows) the first is kept. Pairs with the same rows are the same bytes.
             key = np.hstack([g, rounded_to_bits(p)])
             _, rows = np.unique(key, axis=0, return_index=True)
             different.setdefault(key[rows].tobytes(), (g[rows], p[rows]))

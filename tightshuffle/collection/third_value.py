@@ -91,6 +91,7 @@ def ln_delta_of_third_value(
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
     # G' is relative to u on the k - 1 values that are left, which is k / (k - 1) times as large.
     # Subtracting a slope cancels digits, so gains are rounded before it.
+    # The second results, the probabilities, are rounded again with the slope.
     lower_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
     upper_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
     growth = q * np.expm1(eps)
@@ -173,6 +174,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     distribution = outwards(shifted_gains, masses, Side.LOWER, 64.0)
     ln_factors = ln_of_numbers[:-1] - np.log(m) - 1e-10
     ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
+    # The second result is an upper bound.
     ln_lower, _ = log_positive_part(*distribution, m, width=width, log_factors=ln_factors)
     return np.asarray(special.logsumexp(ln_lower + ln_factors, axis=1))
 

@@ -179,7 +179,7 @@ def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _C
         # The ends of a law with the guarantee have less than delta: no later law has a smaller mean.
         if best is not None and candidate > best:
             break
-        _, power, deviation = candidate
+        power, deviation = candidate.power, candidate.deviation
         ln_surplus = guarantee.surplus_uncut(power, deviation)
         if ln_surplus >= 0:
             continue

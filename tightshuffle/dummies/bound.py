@@ -190,6 +190,7 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> L
     between the two points beside it, and else rounded down. ``error`` is the relative error of the
     probabilities, which are raised by it for an upper bound, and else lowered.
     """
+    # Of numbers whose probability is not too small for a float. The others count as infinite, or not at all.
     is_counted = law.log_mass > _DEEP
     is_infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
     is_finite = is_counted & ~is_infinite

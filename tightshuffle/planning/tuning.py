@@ -135,8 +135,9 @@ def _eps0_of_variance(
     """The eps0 at which the estimated share of a value has this ``variance``; (points,).
 
     It is inf where even the largest eps0 has a larger variance. Data are uniform: a share f = 1 / k of ``n``
-    users holds each value. Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1. With alpha, beta and s
-    as in `first_guess`, for this ``parameter`` (m or g), it is
+    users holds each value. For this ``parameter`` (m or g), a report that is drawn without regard to values
+    supports one given value and not another with the probability alpha, and both with beta. Let s = alpha +
+    beta. Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1:
 
         n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y),
 
