@@ -273,10 +273,10 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
         users, other = hiding[0]
         reports = math.ceil(users * other.participation * (1 + 1e-12))
         nobody_or_all_hold_x0 = (0.0, 1.0)
-        logs = [
+        ln_bounds = [
             ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0) for e in points
         ]
-        return np.array(logs) - math.log(2)
+        return np.array(ln_bounds) - math.log(2)
 
     groups = [(users, other.budget) for users, other in hiding]
     budgets = {other.budget for _, other in hiding}

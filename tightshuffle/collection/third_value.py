@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Booleans, Floats, Integers
-from tightshuffle.collection.cover import Cover, few, ln_delta, log_probabilities
+from tightshuffle.collection.cover import Cover, few, ln_delta, ln_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 from tightshuffle.side import Side
 
@@ -160,7 +160,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     gain G', rounded down, and their probabilities. ``growth`` (points,) is q (e^eps - 1). ``cover`` is the
     law of J', the number of other reports that are not x2, and ``width`` about the relative error.
     """
-    ln_of_numbers = log_probabilities(cover)  # of J' = 0, 1, ...
+    ln_of_numbers = ln_probabilities(cover)  # of J' = 0, 1, ...
     m = np.arange(1, len(ln_of_numbers))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.exp(ln_of_numbers[1:] - ln_of_numbers[:-1])

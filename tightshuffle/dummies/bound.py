@@ -115,8 +115,8 @@ class HiddenByDummies(Composition):
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
         points = check_eps(eps)
-        logs = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
-        return np.asarray(np.minimum(logs, 0.0))[()]
+        log10_bounds = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
+        return np.asarray(np.minimum(log10_bounds, 0.0))[()]
 
     def epsilon(self, delta: float | None = None, *, log10_delta: float | None = None) -> float:
         """The smallest eps with this delta, or log10 delta, on the bound's side; inf if there is none."""
