@@ -212,7 +212,8 @@ def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) ->
             yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)  # a formula of a few operations
         return
 
-    # Their errors: of the formula, of sums over all reports, and of rounding to `BITS` of a float's 53 bits.
+    # A matrix's gains have errors of the formula, of sums over all reports, and of rounding to `BITS` of 53
+    # bits.
     ulps = 32.0 + 2.0 * randomizer.matrix.shape[0] + 2.0 ** (54 - BITS)
     pairs = []
     for unmerged_values, unmerged_masses in _different_pairs(eps, randomizer):

@@ -219,7 +219,10 @@ def _probability_ratio_at(cover: Cover, m: float) -> float:
 
 
 def _tilt_to_mean(cover: Cover, mean: float) -> float:
-    """The t > 0 for which J' has this ``mean`` if P(J' = j) is made t^j times as large, by bisection."""
+    """The t > 0 for which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
+
+    The tilt makes P(J' = j) t^j times as large, and normalises. By bisection of ln t.
+    """
     low, high = -700.0, 700.0  # ln t: e^700 is a float
     for _ in range(80):  # halvings, to the last digits of ln t
         middle = (low + high) / 2

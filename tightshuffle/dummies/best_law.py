@@ -183,6 +183,7 @@ def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _C
         ln_surplus = guarantee.surplus_uncut(power, deviation)
         if ln_surplus >= 0:
             continue
+        # What the law that is not cut leaves of delta: ln(delta - its own delta).
         ln_ends = guarantee.ln_delta + math.log(-math.expm1(ln_surplus))
         law = candidate._replace(mean=guarantee.mean_of_ends(power, deviation, ln_ends))
         best = law if best is None else min(best, law)
@@ -232,6 +233,7 @@ def smallest_poisson_mean(
         raise _too_many(guarantee.eps)
 
     def surplus(mean: float) -> float:
+        """ln of delta over that of the guarantee, with so many dummies per value in all."""
         return guarantee.surplus_of_law(poisson(mean))
 
     # `slope` is for a deviation, whose square is the mean: half of it for the mean.
