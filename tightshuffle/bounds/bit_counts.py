@@ -264,8 +264,8 @@ class _Line:
     ) -> Floats:
         """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and A e^root; (2, rows).
 
-        With the period L it adds F(t + l L) e^(theta l L) for every whole l != 0. Each is at most Chernoff's
-        bound: for every h >= 0,
+        F(t) is delta if it is decided by the counts from t on. With the period L the rule adds F(t + l L)
+        e^(theta l L) for every whole l != 0. Each is at most Chernoff's bound: for every h >= 0,
 
             |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
 

@@ -42,6 +42,7 @@ def pessimistic_pld(
     index, eps = _make_grid(last, spacing)
     grid = connected(index, spacing, log10_delta(eps) * np.log(10))
 
+    # Losses are given by their places on the grid: those with a positive probability.
     possible = np.flatnonzero(np.isfinite(grid.log_mass))
     losses = (grid.first + possible).tolist()
     probabilities = np.exp(grid.log_mass[possible]).tolist()

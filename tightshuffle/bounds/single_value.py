@@ -231,7 +231,7 @@ def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, F
     The gain of a report is (R_x0 - e^eps R_x1) / R_x under the reference x, and R_x its probability. Gains
     ascend in each row. Pairs and references that agree to `BITS` bits appear once, as the same bytes.
     """
-    chances = randomizer.matrix.T  # (references, reports)
+    chances = randomizer.matrix.T  # R_x of every report; (references, reports)
     different: dict[bytes, tuple[Floats, Floats]] = {}
     # `distributions` has the gains of all x1 with one x0, over the blanket and not yet over R_x.
     for gains_over_blanket, blanket in randomizer.distributions(eps, ["blanket"]):

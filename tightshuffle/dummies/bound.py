@@ -171,6 +171,7 @@ def _spacing(
         variance = max(variance, float(weights @ (finite_loss - mean) ** 2) / total)
         likeliest = max(likeliest, abs(float(finite_loss[weights.argmax()])))
 
+    # The sum's deviation is the root of changed_counts times one loss's, and its grid has `_POINTS` in all.
     points_per_deviation = _POINTS[side] / (_DEVIATIONS * math.sqrt(changed_counts))
     points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[side])
     spacing = max(math.sqrt(variance) / points_per_deviation, 2 * reach / _WIDEST[rough])

@@ -78,7 +78,7 @@ def most_private(
 
     unfinished = list(range(len(best)))
     while unfinished:
-        # The best parameter of each point so far, and others around it.
+        # Compute delta for the best parameter of each point so far, and for others around it.
         candidates = {}
         new_tries = []
         for point in unfinished:
