@@ -81,6 +81,7 @@ class BitCounts:
     """
 
     def __init__(self, eps: Floats, bit: Bit, odds: Sequence[float]) -> None:
+        """Compute A = p - e^eps q and the tilt for each eps. p and q are P and Q of a 1 of the ``bit``."""
         share = -np.expm1(eps - bit.largest)  # A / p
         self.theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.held)) / share)
         self.ln_a = np.log(share) - np.log1p(np.exp(-bit.held))
@@ -215,6 +216,7 @@ class _Line:
             # Each term is a modulus times e^(i phase); (rows, angles).
             ln_moduli = np.zeros((places.size, self._u.size))
             phases = offset[rows, None] * self._u + self._turns_of_kernel[places]
+            # The characteristic function of each kind of bit, to the power of its number.
             bells = zip(numbers[:, rows, None], self._ln_moduli, self._turns, strict=True)
             for number, ln_modulus, turn in bells:
                 ln_moduli += number * ln_modulus[places]
@@ -262,13 +264,14 @@ class _Line:
     ) -> Floats:
         """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and A e^root; (2, rows).
 
-        With the period L it adds F(t + l L) e^(theta l L) for every whole l != 0. Each is at most Chernoff's
-        bound: for every h >= 0,
+        F(t) is delta if it is decided by the counts from t on. With the period L the rule adds F(t + l L)
+        e^(theta l L) for every whole l != 0. Each is at most Chernoff's bound: for every h >= 0,
 
             |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
 
         R0 and R1 are the moment generating functions of a bit of who holds the value and of another one, of
-        which there are a and c. The target user's bit is 1 with probability p under P and q under Q.
+        which there are a and c. The target user's bit is 1 with probability p under P and q under Q, and
+        A = p - e^eps q. ``exponent`` is ln of the count's moment generating function at theta, less theta t.
         ``ln_mgf_aside`` (2, rows) is ln of the count's R0(h)^a R1(h)^c to the right of theta, for l > 0, and
         to its left. ``t`` and ``exponent`` are (2, rows), for both whole t.
         """

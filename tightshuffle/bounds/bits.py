@@ -72,16 +72,16 @@ def binary(
 
 
 def ln_delta_among(
-    eps: float, own: float, users: int, eps0: float, dummies: int = 0, *, width: float = 1e-3
+    eps: float, target_eps0: float, users: int, eps0: float, dummies: int = 0, *, width: float = 1e-3
 ) -> tuple[float, float]:
     """Natural logs of a lower and an upper bound on delta of one report in the worst dataset, for k = 2.
 
-    ``eps`` is below ``own``, the target user's eps0, which is math.inf if the report is the value itself.
+    ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
     ``users`` other users have ``eps0``, ``dummies`` is the number of uniform reports, and ``width`` is as for
     `binary`. Nothing is checked.
     """
     odds = (eps0, -eps0)
-    bit = Bit.flipped(own)
+    bit = Bit.flipped(target_eps0)
     low, high = worst_count(np.array([eps]), bit, users, odds, dummies, goal=math.log1p(width))
     return float(low[0]), float(high[0])
 
@@ -97,6 +97,7 @@ class HolderCounts:
     def __init__(
         self, eps: Floats, bit: Bit, users: int, odds: tuple[float, float], dummies: int = 0
     ) -> None:
+        """Compute for each eps how a bit of who holds the value and of another user differ, once tilted."""
         self.users = users
         self._dummies = dummies
         kinds = [*odds, 0.0] if dummies > 0 else [*odds]
@@ -231,7 +232,7 @@ class _Blocks(NamedTuple):
 
 def worst_count(
     eps: Floats,
-    own: Bit,
+    bit: Bit,
     users: int,
     odds: tuple[float, float],
     dummies: int = 0,
@@ -239,17 +240,17 @@ def worst_count(
     goal: npt.ArrayLike,
     steeply: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Natural logs of a lower and an upper bound on delta of one bit, P against Q, in the worst dataset.
+    """Natural logs of a lower and an upper bound on delta of one bit in a count, in the worst dataset.
 
-    The number m of other users who hold the value is a dataset. By branch and bound: blocks of m are cut in
-    two until a bound for all m of a block (`_ln_block_bounds`) rules it out. Both results are (e,), as is
-    ``eps``, of which each is below ``own.largest``. ``users`` is the number of other users, ``odds`` the log
-    odds that their bit is 1, for those who hold the value and those who do not, and ``dummies`` the number of
-    random bits. ``goal`` is the difference of the two bounds to be reached. With ``steeply`` the goal may be
-    -log(delta) times as large where delta < 1 / e, so that eps for a given delta is about equally exact at
-    every delta.
+    The distribution of the target user's ``bit`` changes from P to Q. The number m of other users who hold
+    the value is a dataset. By branch and bound: blocks of m are cut in two until a bound for all m of a block
+    (`_ln_block_bounds`) rules it out. Both results are (e,), as is ``eps``, of which each is below
+    ``bit.largest``. ``users`` is the number of other users, ``odds`` the log odds that their bit is 1, for
+    those who hold the value and those who do not, and ``dummies`` the number of random bits. ``goal`` is the
+    difference of the two bounds to be reached. With ``steeply`` the goal may be -log(delta) times as large
+    where delta < 1 / e, so that eps for a given delta is about equally exact at every delta.
     """
-    counts = HolderCounts(eps, own, users, odds, dummies)
+    counts = HolderCounts(eps, bit, users, odds, dummies)
     # The largest of all m that were looked at, rounded up and down, and of all blocks that were dropped.
     ln_upper, ln_lower, ln_dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
 
@@ -260,7 +261,7 @@ def worst_count(
         np.maximum.at(ln_lower, points, value - error)
         return value + error
 
-    # The first blocks lie between some shares of holders.
+    # The first blocks lie between some shares of holders; eps after eps.
     borders = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
     indices = np.arange(eps.size)
     ln_borders = look_at(np.repeat(indices, borders.size), np.tile(borders, eps.size))
@@ -333,7 +334,7 @@ def _square(factors: Sequence[Floats]) -> list[Floats]:
 
 def ln_delta_of_some(
     eps: float,
-    own: float,
+    target_eps0: float,
     groups: Sequence[tuple[int, float]],
     dummies: int = 0,
     shares: npt.ArrayLike = _SHARES,
@@ -345,17 +346,17 @@ def ln_delta_of_some(
     ``groups`` are number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
     """
     bits = [(users, (eps0, -eps0)) for users, eps0 in groups]
-    return ln_delta_of_datasets(eps, Bit.flipped(own), bits, dummies, shares)
+    return ln_delta_of_datasets(eps, Bit.flipped(target_eps0), bits, dummies, shares)
 
 
 def ln_delta_of_datasets(
     eps: float,
-    own: Bit,
+    bit: Bit,
     groups: Sequence[tuple[int, tuple[float, float]]],
     dummies: int = 0,
     shares: npt.ArrayLike = _SHARES,
 ) -> float:
-    """Natural log of a lower bound on delta of the bit ``own``: the largest of some datasets.
+    """Natural log of a lower bound on delta of the target user's ``bit``: the largest of some datasets.
 
     In a dataset the share of users who hold the value x0 is the same in every group, and one of the
     ``shares``. ``groups`` are the number of other users and the log odds that their bit is 1, for who holds
@@ -368,7 +369,7 @@ def ln_delta_of_datasets(
         holders = np.rint(shares_of_x0 * users).astype(np.int64)
         numbers += [holders, users - holders]
         odds_of_kinds += odds
-    points = np.zeros(shares_of_x0.shape, dtype=int)
-    counts = BitCounts(np.array([eps], dtype=float), own, odds_of_kinds)
+    points = np.zeros(shares_of_x0.shape, dtype=int)  # every dataset is for the one eps
+    counts = BitCounts(np.array([eps], dtype=float), bit, odds_of_kinds)
     value, error = counts.ln_delta(np.stack(numbers), points)
     return float(np.max(value - error))

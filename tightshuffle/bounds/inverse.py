@@ -64,6 +64,7 @@ def epsilon_from_gaussian(
     the target at this eps, else at least. It is within `TOLERANCE` of the target there, or jumps within 1e-9
     of this eps. This takes mostly 2 to 5 evaluations: secants of sqrt(-log10 delta), and else the Gaussian.
     """
+    # Aim at the middle of the tolerance on the side of the target where the result has to be.
     direction = 1 if side is Side.UPPER else -1
     aim = target_log10_delta - direction * TOLERANCE / 2
     low, high = 0.0, budget
@@ -235,4 +236,5 @@ def _crossing(
             lambda eps: log10_delta_at(eps) - target_log10_delta, low, high, xtol=1e-11, rtol=1e-10
         )
         high = min(high, root + 1e-10 * (1 + root))
+    # The smallest of these that was computed to be enough.
     return next(eps for eps in (root, high, largest) if log10_delta_at(eps) <= target_log10_delta)

@@ -42,6 +42,7 @@ def pessimistic_pld(
     index, eps = _make_grid(last, spacing)
     grid = connected(index, spacing, log10_delta(eps) * np.log(10))
 
+    # Losses are given by their places on the grid: those with a positive probability.
     possible = np.flatnonzero(np.isfinite(grid.log_mass))
     losses = (grid.first + possible).tolist()
     probabilities = np.exp(grid.log_mass[possible]).tolist()
@@ -55,7 +56,8 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
     """A distribution of privacy losses that is dominated by that of one dataset of the setting ``point``.
 
     ``point`` has length 1. The losses are multiples of ``spacing``, and delta is computed up to the eps
-    ``last``.
+    ``last``. "Forward" is P, where the target user holds the value 0, against Q, where it is 1, and "reverse"
+    is Q against P.
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -71,7 +73,7 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
 
     return PrivacyLossDistribution.create_from_rounded_probability(
         probabilities_of_losses(index, eps, forward_values, reverse_values),
-        0.0,
+        0.0,  # the probability of an infinite loss, as below
         spacing,
         False,  # not pessimistic: losses between two points were rounded down
         probabilities_of_losses(index, eps, reverse_values, forward_values),
@@ -107,6 +109,7 @@ def _delta_of_one_dataset(
 
     smaller = outwards(values, probabilities, Side.LOWER, ulps)
     larger = outwards(values, probabilities, Side.UPPER, ulps)
+    # Each has a lower and an upper bound on ln(n delta).
     ln_low, _ = log_positive_part(*smaller, n)
     _, ln_high = log_positive_part(*larger, n)
     low = np.exp(np.minimum(ln_low - np.log(n), 0.0)) * (1 - _SLACK)

@@ -138,18 +138,18 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
 def _batches(
     distributions: Iterable[tuple[int, Floats, Floats]],
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """`_padded` arrays of as many distributions at a time as make about `_BATCH` numbers.
+    """The distributions in batches of about `_BATCH` numbers, each as the arrays that `_padded` makes.
 
-    ``distributions`` are as from `_distributions`.
+    ``distributions`` are numbers of points, values and probabilities, as from `_distributions`.
     """
     batch: list[tuple[int, Floats, Floats]] = []
     size = 0
-    for distribution in distributions:
+    for owner, values, probabilities in distributions:
         if size >= _BATCH:
             yield _padded(batch)
             batch, size = [], 0
-        batch.append(distribution)
-        size += distribution[1].size
+        batch.append((owner, values, probabilities))
+        size += values.size
     if batch:
         yield _padded(batch)
 

@@ -168,6 +168,7 @@ class Rounds(Composition):
     first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
+        """Check how many rounds there are, and note from which eps on delta of all of them is 0."""
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
@@ -263,6 +264,7 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
+        """Note the curves, and from which eps on delta of all rounds is 0 by the upper ones."""
         self._curves = [(_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds]
         super().__init__(
             sum_of_budgets((number, high.largest) for _, high, number in self._curves),
@@ -411,7 +413,9 @@ class _RoundCurve:
         """An eps at which ln delta is at most ``ln_negligible``, or beyond which all losses are infinite.
 
         It is found by the rough curve. Each guess is where the Gaussian mechanism that has the last point's
-        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point.
+        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point. That
+        mechanism's sensitivity over its deviation is mu. The second result says whether losses beyond the eps
+        are infinite or impossible, so that nothing finite is left out.
         """
         ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
         mu, eps, ln_delta = self._mu, 0.0, 0.0

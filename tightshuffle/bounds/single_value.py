@@ -45,9 +45,10 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
     """log10 of an upper bound on delta of one round, for every dataset and both directions; (points,).
 
     It is close to `privacy_blanket.log10_lower` for many users, and -inf where eps >= eps0. The upper bound
-    of `privacy_blanket` is smaller for few users; both hold. The time is 1 to 5 ms per point; for a matrix of
-    your own, up to that for every pair of values. ``known`` (points,): log10 of another bound. Where this one
-    is larger, any value that is larger is enough.
+    of `privacy_blanket` is smaller for few users; both hold, and this one is `ln_bound`. The time is 1 to 5
+    ms per point; for a matrix of your own, up to that for every pair of values. ``known`` (points,) is log10
+    of another bound. Where this bound is larger, the result is only sure to be larger than ``known``, too,
+    which saves time.
     """
     ln_known = np.full(points.eps.size, math.inf) if known is None else known * math.log(10)
     arguments = zip(
@@ -168,6 +169,7 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     gamma = randomizer.gamma * (1 - 1e-12)  # the blanket's mass, rounded down: g has mean 1 / gamma, about
     largest = -math.inf
     for pair in _gains_of_pairs(eps, n, randomizer, gamma):
+        # Pairs come with falling Chernoff bounds, so no later one can win, either.
         if pair.ln_chernoff <= largest or largest > ln_known:
             break
         values_of_first_reference, _ = pair.gains[0]
@@ -210,7 +212,8 @@ def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) ->
             yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)  # a formula of a few operations
         return
 
-    # Their errors: of the formula, of sums over all reports, and of rounding to `BITS` of a float's 53 bits.
+    # A matrix's gains have errors of the formula, of sums over all reports, and of rounding to `BITS` of 53
+    # bits.
     ulps = 32.0 + 2.0 * randomizer.matrix.shape[0] + 2.0 ** (54 - BITS)
     pairs = []
     for unmerged_values, unmerged_masses in _different_pairs(eps, randomizer):
@@ -228,7 +231,7 @@ def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, F
     The gain of a report is (R_x0 - e^eps R_x1) / R_x under the reference x, and R_x its probability. Gains
     ascend in each row. Pairs and references that agree to `BITS` bits appear once, as the same bytes.
     """
-    chances = randomizer.matrix.T  # (references, reports)
+    chances = randomizer.matrix.T  # R_x of every report; (references, reports)
     different: dict[bytes, tuple[Floats, Floats]] = {}
     # `distributions` has the gains of all x1 with one x0, over the blanket and not yet over R_x.
     for gains_over_blanket, blanket in randomizer.distributions(eps, ["blanket"]):
@@ -237,6 +240,7 @@ def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, F
             order = np.lexsort((chances, g))
             g = np.take_along_axis(g, order, axis=1)
             p = np.take_along_axis(chances, order, axis=1)
+            # Of equal references (rows) the first is kept. Pairs with the same rows are the same bytes.
             key = np.hstack([g, rounded_to_bits(p)])
             _, rows = np.unique(key, axis=0, return_index=True)
             different.setdefault(key[rows].tobytes(), (g[rows], p[rows]))
@@ -324,7 +328,7 @@ class Sums:
         The gains and their probabilities, rounded up.
     theta, tau, h, u : floats, and float array (nodes,)
         As above.
-    log_mgf : float array (references,)
+    ln_mgf : float array (references,)
         ln M(theta).
     weights : float array (references, classes)
         The probabilities tilted by e^(theta G).
@@ -342,13 +346,13 @@ class Sums:
         highest = math.log(_HIGHEST / self.g.max())
         while reach > 1e-3:  # every theta gives a bound: one near the best is enough
             ln_theta = np.minimum(middle + reach * np.linspace(-1, 1, 21), highest)
-            tops = (n * self._log_mgf(np.exp(ln_theta)[:, None])).max(axis=-1) - 2 * ln_theta
+            tops = (n * self._ln_mgf(np.exp(ln_theta)[:, None])).max(axis=-1) - 2 * ln_theta
             middle, reach = float(ln_theta[tops.argmin()]), reach / 8
         self.theta = math.exp(middle)
 
         # The distributions under the tilt, and the largest standard deviation of their sum.
-        self.log_mgf = self._log_mgf(np.array([self.theta]))
-        self.weights = self.p * np.exp(self.theta * self.g - self.log_mgf[:, None])
+        self.ln_mgf = self._ln_mgf(np.array([self.theta]))
+        self.weights = self.p * np.exp(self.theta * self.g - self.ln_mgf[:, None])
         mean = (self.weights * self.g).sum(axis=1)
         second = (self.weights * self.g**2).sum(axis=1)
         variances = second - mean**2
@@ -359,14 +363,14 @@ class Sums:
         self.tau = max(_SMOOTHING / self.theta, _LAST / (_NODES * self.h))
         self.u = self.h * np.arange(math.ceil(_LAST / (self.tau * self.h)) + 1)
 
-    def _log_mgf(self, theta: Floats) -> Floats:
+    def _ln_mgf(self, theta: Floats) -> Floats:
         """ln M(theta) for each reference, rounded up: (..., references), from ``theta`` (..., 1)."""
         exponents = theta[..., None] * self.g
         terms = self.p * np.expm1(exponents)
         lost = 8 * _ULP * (np.abs(terms) * (1 + np.abs(exponents))).sum(axis=-1)
         return np.log1p(terms.sum(axis=-1) + lost * terms.shape[-1])
 
-    def _log_modulus(self, u: Floats, kind: int) -> Floats:
+    def _ln_modulus(self, u: Floats, kind: int) -> Floats:
         """ln of |M(theta + iu) / M(theta)| for the reference number ``kind``, rounded up; (nodes,)."""
         w, angle = self.weights[kind, :, None], self.g[kind, :, None] * u
         sine, versine = np.sin(angle), 2 * np.sin(angle / 2) ** 2
@@ -384,13 +388,13 @@ class Sums:
         s, and f^2 by at most 2 s^2 u, per unit of u: f in the middle of a group of nodes bounds f in all.
         """
         s = float(self.deviations[kind])
-        ln_lag = float(self.log_mgf.max() - self.log_mgf[kind])  # behind the largest M of all references
+        ln_lag = float(self.ln_mgf.max() - self.ln_mgf[kind])  # behind the largest M of all references
         least = math.exp(2 * (SMALL_TERM / users + ln_lag))
         nodes = np.arange(len(self.u))
         for group in _GROUPS:
             firsts = nodes[nodes % group == 0]
             middles, reach = (firsts + group // 2) * self.h, group / 2 * self.h
-            f = np.exp(self._log_modulus(middles, kind))
+            f = np.exp(self._ln_modulus(middles, kind))
             most = np.minimum((f + s * reach) ** 2, f**2 + 2 * s**2 * (middles + reach) * reach)
             nodes = (firsts[most > least, None] + np.arange(group)).ravel()
         return nodes[nodes < len(self.u)]
@@ -401,7 +405,7 @@ class Sums:
         It holds since x_+ <= e^(theta x) / (e theta).
         """
         m = np.asarray(users, dtype=float)
-        top = m * self.log_mgf.max()
+        top = m * self.ln_mgf.max()
         return top - 1 - math.log(self.theta) - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
 
     def ln_delta(self, users: Floats) -> Floats:
@@ -410,7 +414,7 @@ class Sums:
         last = self.u[-1]
         left_out = math.exp(-((last * self.tau) ** 2) / 2) / (math.pi * last)
         left_out += self.h / math.pi * len(self.u) * math.exp(SMALL_TERM) / self.theta**2
-        top = m * self.log_mgf.max()
+        top = m * self.ln_mgf.max()
         total = np.log(self.largest_sums(m) + left_out) + top + (self.theta * self.tau) ** 2 / 2
         return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
 
@@ -418,12 +422,12 @@ class Sums:
         """The largest reference's sum over the nodes, in units of the largest M(theta)^m; (blocks,)."""
         most = float(self._sum(self.u, np.zeros(self.u.shape)))  # where |M| is M(theta) at every node
         largest = np.zeros(m.shape)
-        for kind in np.argsort(-self.log_mgf, kind="stable").tolist():
-            ln_heights = m * self.log_mgf[kind] - m * self.log_mgf.max()
+        for kind in np.argsort(-self.ln_mgf, kind="stable").tolist():
+            ln_heights = m * self.ln_mgf[kind] - m * self.ln_mgf.max()
             if np.all(np.exp(ln_heights) * most <= largest):
                 break  # neither this kind nor a later one, whose M is smaller, can be the largest
             u = self.u[self._nodes(float(m.min(initial=math.inf)), kind)]
-            ln_bells = ln_heights[:, None] + m[:, None] * self._log_modulus(u, kind)
+            ln_bells = ln_heights[:, None] + m[:, None] * self._ln_modulus(u, kind)
             largest = np.maximum(largest, self._sum(u, ln_bells))
         return largest
 

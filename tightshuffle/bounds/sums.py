@@ -119,7 +119,7 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
     if odds_if_held == -odds_if_not and odds[0] == -odds[1]:
         return falls, falls
 
-    # Exchanging 0 and 1 exchanges the directions.
+    # A bit that rises is one that falls with 0 and 1 exchanged. Each count is the other's reverse direction.
     rises = _curve_of_count(Bit.of(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0]))
     return (
         replace(falls, reverse=rises.log10_delta),
@@ -128,12 +128,13 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
 
 
 def _curve_of_count(bit: Bit, users: int, odds: tuple[float, float]) -> Curve:
-    """The bound of one count in which the target user's ``bit`` is hidden by the bits of ``users`` others.
+    """An upper bound on delta of one count in which the bits of ``users`` others hide the target's ``bit``.
 
     ``odds`` are the log odds that such a bit is 1, for who holds the value and for who does not.
     """
 
     def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
+        """log10 of the upper bound; -inf from the largest loss on."""
         ln_delta = np.full(eps.shape, -np.inf)
         below = eps < bit.largest
         if np.any(below):

@@ -118,12 +118,19 @@ def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
 
 
 def curves(setting: Setting, log10_delta: float, eps: float) -> tuple[Floats, dict[str, Floats]]:
-    """log10 delta by every method, from eps = 0 to where `upper` is tiny, or a little beyond ``eps``."""
+    """The eps of a picture, and log10 delta there by every method that applies somewhere; all (points,).
+
+    The eps go from 0 to where `upper` is tiny, or a little beyond ``eps``.
+    """
     deepest = min(DEEPEST, 1.2 * log10_delta)
     eps_of_deepest = tightshuffle.epsilon(log10_delta=deepest, **setting.arguments("upper"))
     points = np.linspace(0, max(eps_of_deepest, 1.2 * eps), POINTS)
-    curves_of_methods = {name: _log10_delta(name, points, setting) for name in setting.methods()}
-    return points, {name: logs for name, logs in curves_of_methods.items() if not np.isnan(logs).all()}
+    curves_of_methods = {}
+    for name in setting.methods():
+        log10_deltas = _log10_delta(name, points, setting)
+        if not np.isnan(log10_deltas).all():
+            curves_of_methods[name] = log10_deltas
+    return points, curves_of_methods
 
 
 def by_every_method(setting: Setting, eps: float) -> Rows:

@@ -18,12 +18,12 @@ def draw(setting: answers.Setting, log10_delta: float, eps: float) -> Figure:
 
     axes.set_prop_cycle(_LOOKS)
     bracket = {"upper": ("black", 2.5, 2), "lower": ("tab:red", 1.2, 3)}  # colour, width, order of drawing
-    for name, logs in curves.items():
+    for name, log10_deltas in curves.items():
         if name in bracket:
             colour, width, above = bracket[name]
-            axes.plot(points, logs, "-", label=name, color=colour, linewidth=width, zorder=above)
+            axes.plot(points, log10_deltas, "-", label=name, color=colour, linewidth=width, zorder=above)
         else:
-            axes.plot(points, logs, label=name, linewidth=1.2)
+            axes.plot(points, log10_deltas, label=name, linewidth=1.2)
 
     axes.plot(eps, log10_delta, "o", color="black")
     axes.set(xlabel="eps", ylabel="log10 of delta", xlim=(0, points[-1]))

@@ -155,10 +155,10 @@ def _find_laws(
 ) -> tuple[float, list[tuple[str, Law, int]]]:
     """The mean of a device's Poisson law, and every law to show, with who adds it and how many parties do.
 
-    The laws are the cut law with about the least error, a cheaper one, and the devices' Poisson law. The
+    The laws are cut ones, and the devices' Poisson law last. The best one has about the least error. The
     cheaper one has the fewest dummies with an error of at most that of the best law, or 1.003 times the
-    Gaussian's if that is larger. It is shown if it has fewer than the best law, which it replaces if its
-    error is not larger, too.
+    Gaussian's if that is larger. Shown are only the cheaper one if it has fewer dummies and no larger error,
+    both if it has fewer dummies and a larger error, and else only the best one.
     """
     guarantee = {
         "log10_delta": arguments.delta,

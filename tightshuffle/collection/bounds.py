@@ -273,10 +273,10 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
         users, other = hiding[0]
         reports = math.ceil(users * other.participation * (1 + 1e-12))
         nobody_or_all_hold_x0 = (0.0, 1.0)
-        logs = [
+        ln_bounds = [
             ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0) for e in points
         ]
-        return np.array(logs) - math.log(2)
+        return np.array(ln_bounds) - math.log(2)
 
     groups = [(users, other.budget) for users, other in hiding]
     budgets = {other.budget for _, other in hiding}
@@ -323,7 +323,7 @@ def _ln_of_references(
     largest = np.full(eps.shape, -np.inf)
     for index, e in enumerate(eps.tolist()):
         for gains, masses in randomizer.distributions(e, references):
-            # A blanket's mass is below 1: normalise it, and take the gains relative to that.
+            # A blanket's mass is below 1: normalise it, and take the gains relative to that. ``e`` is eps.
             total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
             # A sum over all reports, and exponentials of eps and eps0.
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
@@ -334,7 +334,11 @@ def _ln_of_references(
 
 
 def _cover(data: Data, group: Group) -> Cover:
-    """How many reports are drawn from the blanket of a report of this ``group``, and so hide that report."""
+    """The law of how many reports hide a report of this ``group``: those that are drawn from its blanket.
+
+    The blanket is what reports of all values have in common. Another user's report is drawn from it with some
+    probability, and so is a dummy.
+    """
     randomizer = data.randomizer_of(group)
     binomials = []
     for n, other in data.others(group):

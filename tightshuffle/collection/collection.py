@@ -90,12 +90,12 @@ class Collection(Data):
         points = check_eps(eps).ravel()
 
         if bound == "lower":
-            logs = self._log10_lower_of_round(points, target_group, unseen)
+            log10_bounds = self._log10_lower_of_round(points, target_group, unseen)
         elif self.release == "sums":
-            logs = self._log10_delta_of_sums(points, group, unseen, rounds=1)
+            log10_bounds = self._log10_delta_of_sums(points, group, unseen, rounds=1)
         else:
-            logs = bounds.log10_upper(self, points, target_group, unseen, width)
-        return logs.reshape(np.shape(eps))[()]
+            log10_bounds = bounds.log10_upper(self, points, target_group, unseen, width)
+        return log10_bounds.reshape(np.shape(eps))[()]
 
     def log10_delta(
         self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
@@ -112,15 +112,15 @@ class Collection(Data):
             return self._upper_rounds(group, unseen).log10_delta(check_eps(eps))
 
         # Of each stage a single round.
-        logs_of_stages = [
+        log10_of_stages = [
             stage.one_round(eps, group=group, bound=bound, unseen=unseen) for stage in self._stages
         ]
-        largest = np.max(logs_of_stages, axis=0)
+        largest = np.max(log10_of_stages, axis=0)
         lower_rounds = self._lower_rounds(group, unseen)
         if lower_rounds is not None:
             points = check_eps(eps)
-            logs = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
-            largest = np.maximum(largest, logs)
+            log10_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
+            largest = np.maximum(largest, log10_bounds)
         return largest[()]
 
     def epsilon(

@@ -66,7 +66,7 @@ class Cover:
 
         ``ln_probability`` is its natural log, below 0.
         """
-        # The reports are those that are certain and a random number with this mean.
+        # The reports are those that are certain, and a random number with the mean `mean`.
         is_random = self.shares < 1
         n, shares, is_poisson = self.n[is_random], self.shares[is_random], self.is_poisson[is_random]
         mean = float(n @ np.where(is_poisson, 1.0, shares))
@@ -197,7 +197,7 @@ def _quadrature(side: Side) -> tuple[Floats, Floats]:
     return (points + 1) * (_UNLIKELY / 2), weights * (_UNLIKELY / 2)
 
 
-def log_probabilities(cover: Cover) -> Floats:
+def ln_probabilities(cover: Cover) -> Floats:
     """Natural logs of the probabilities that ``cover`` has 0, 1, 2, ... reports, to about 1e-12; (numbers,).
 
     They end at the first number that has a probability of at most `_RARE` to be reached or exceeded. Delta of
@@ -239,7 +239,7 @@ def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: 
     """
     # The probabilities of J - 1 = 0, 1, ..., rounded to the side: 1e-11 is more than their relative error,
     # and 1e-300 more than those that are too small for a float.
-    probabilities_of_numbers = np.exp(log_probabilities(cover))
+    probabilities_of_numbers = np.exp(ln_probabilities(cover))
     if side is Side.UPPER:
         probabilities_of_numbers = probabilities_of_numbers * (1 + 1e-11) + 1e-300
         # More reports than these hide the user at least as well: they count as the last number.

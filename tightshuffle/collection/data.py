@@ -55,6 +55,7 @@ class Group:
     colluding: float = 0
 
     def __post_init__(self) -> None:
+        """Check all arguments; an error names the group. `users` becomes an int."""
         if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
             raise ValueError(
                 f"name of a group must be text without control characters; got {reprlib.repr(self.name)}"
@@ -119,6 +120,7 @@ class Dummies:
     _law: Law | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        """Check all arguments, and parse the law."""
         if self.law is not None:
             try:
                 object.__setattr__(self, "_law", parse_law(self.law))
@@ -169,6 +171,7 @@ class Data:
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
+        """Check all arguments, and parse the randomizer of each group."""
         object.__setattr__(self, "groups", _tuple_of_kind("groups", self.groups, Group))
         object.__setattr__(self, "then", _tuple_of_kind("then", self.then, type(self)))
         if not isinstance(self.randomizer, str):
@@ -224,6 +227,8 @@ class Data:
             raise ValueError(
                 f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"
             )
+        # A dummy is drawn from what reports of all values have in common, which has to be the same for every
+        # eps0.
         family = BY_KEY.get(self._randomizer_key)
         if self.dummies and not getattr(family, "fixed_background", False):
             raise ValueError(

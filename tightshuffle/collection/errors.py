@@ -65,6 +65,7 @@ def _error_beside_normal(law: Law, variance: float) -> float:
 
 
 def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
+    """``shares`` as an array (k,), those of uniform data for None. ValueError for another shape."""
     if shares is None:
         return np.full(data.cells, 1 / data.cells)
     numbers = np.asarray(shares, dtype=float)
@@ -94,9 +95,11 @@ def _support_probability_of_dummy(data: Data) -> float:
 
 
 def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
-    """`expected_error` of the analytic Gaussian mechanism with this guarantee for all rounds together.
+    """Expected total variation error of the analytic Gaussian mechanism in one round.
 
-    A trusted curator adds the noise to the values of the users who take part.
+    The mechanism has this guarantee for all rounds together. A trusted curator adds its noise to the counts
+    of the users who take part. ``shares`` are those of `expected_error`, and so is the error of not asking
+    all.
     """
     shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))

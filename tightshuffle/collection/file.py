@@ -84,14 +84,14 @@ def make_collection(described: Any) -> Collection:
     A collection in ``then`` has the keys of the first one where it does not give its own. Raises ValueError
     naming the key that is wrong.
     """
-    first = _checked(described, Collection, "the file")
+    first = _mapping_of_fields(described, Collection, "the file")
     descriptions_of_later = first.pop("then", [])
     if not isinstance(descriptions_of_later, list):
         raise ValueError(f"then must be a list of collections; got {reprlib.repr(descriptions_of_later)}")
 
     then = []
     for number, description in enumerate(descriptions_of_later, 1):
-        changes = _checked(description, Collection, f"then, item {number}")
+        changes = _mapping_of_fields(description, Collection, f"then, item {number}")
         if "then" in changes:
             raise ValueError(f"then, item {number}: {NESTED}")
         later = first.copy()
@@ -110,7 +110,7 @@ def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) 
         raise ValueError(f"groups must be a list; got {reprlib.repr(descriptions)}")
     groups = [_make_group(number, description) for number, description in enumerate(descriptions, 1)]
 
-    dummies = _checked(settings.get("dummies", {}), Dummies, "dummies")
+    dummies = _mapping_of_fields(settings.get("dummies", {}), Dummies, "dummies")
     dummies = _parse_scalars(dummies, "dummies: ")
     scalars: dict[str, Any] = {"k": None}
     for key in ("randomizer", "k", "rounds", "release", "deletion"):
@@ -122,7 +122,7 @@ def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) 
 def _make_group(number: int, description: Any) -> Group:
     """The group that item ``number`` of the list describes."""
     where = f"groups, item {number}"
-    settings = _checked(description, Group, where)
+    settings = _mapping_of_fields(description, Group, where)
     settings["name"] = _parse_text(f"{where}: name", settings.get("name", f"group {number}"))
     prefix = f"group {settings['name']!r}: "
     if "users" not in settings:
@@ -130,20 +130,21 @@ def _make_group(number: int, description: Any) -> Group:
     return Group(**_parse_scalars(settings, prefix))
 
 
-def _checked(described: Any, kind: Any, where: str) -> dict[str, Any]:
+def _mapping_of_fields(described: Any, kind: Any, where: str) -> dict[str, Any]:
     """A copy of the mapping ``described``. ValueError, which says ``where``, for anything else.
 
-    Its keys must be fields of the class ``kind``. An unknown one is answered with the closest field.
+    Its keys must be fields of the dataclass ``kind``. For an unknown key the error names the closest field.
     """
-    known = [field.name for field in fields(kind) if not field.name.startswith("_")]
+    field_names = [field.name for field in fields(kind) if not field.name.startswith("_")]
     if not isinstance(described, Mapping):
         raise ValueError(
-            f"{where} must have keys, such as {known[0]} and {known[1]}; got {reprlib.repr(described)}"
+            f"{where} must have keys, such as {field_names[0]} and {field_names[1]};"
+            f" got {reprlib.repr(described)}"
         )
     for key in described:
-        if key not in known:
-            close_matches = difflib.get_close_matches(str(key), known, 1)
-            hint = f"the keys are {', '.join(known)}"
+        if key not in field_names:
+            close_matches = difflib.get_close_matches(str(key), field_names, 1)
+            hint = f"the keys are {', '.join(field_names)}"
             if close_matches:
                 hint = f"did you mean {close_matches[0]}?"
             raise ValueError(f"{where}: unknown key {reprlib.repr(key)}; {hint}")

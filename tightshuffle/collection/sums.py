@@ -57,10 +57,11 @@ class SummedRounds:
             target_group = stage.group_named(group)
             self._stages.append(_Stage(stage, target_group, rounds, _covers(stage, target_group)))
         self._unseen = unseen and any(stage.group.participation < 1 for stage in self._stages)
+        # Whether it is known how many bits there are: then never too few.
         self._is_fixed = all(
             np.all(cover.shares == 1) for stage in self._stages for cover in stage.covers.values()
         )
-        self._known: dict[float, list[Rounds]] = {}
+        self._known: dict[float, list[Rounds]] = {}  # of `_bounds_but_for`
 
     def log10_delta(self, eps: Floats) -> Floats:
         """log10 of the bound at ``eps`` >= 0, any shape, which the result has; -inf where delta is 0.

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Booleans, Floats, Integers
-from tightshuffle.collection.cover import Cover, few, ln_delta, log_probabilities
+from tightshuffle.collection.cover import Cover, few, ln_delta, ln_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 from tightshuffle.side import Side
 
@@ -91,6 +91,7 @@ def ln_delta_of_third_value(
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
     # G' is relative to u on the k - 1 values that are left, which is k / (k - 1) times as large.
     # Subtracting a slope cancels digits, so gains are rounded before it.
+    # The second results, the probabilities, are rounded again with the slope.
     lower_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
     upper_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
     growth = q * np.expm1(eps)
@@ -159,7 +160,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     gain G', rounded down, and their probabilities. ``growth`` (points,) is q (e^eps - 1). ``cover`` is the
     law of J', the number of other reports that are not x2, and ``width`` about the relative error.
     """
-    ln_of_numbers = log_probabilities(cover)  # of J' = 0, 1, ...
+    ln_of_numbers = ln_probabilities(cover)  # of J' = 0, 1, ...
     m = np.arange(1, len(ln_of_numbers))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.exp(ln_of_numbers[1:] - ln_of_numbers[:-1])
@@ -173,6 +174,7 @@ def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover
     distribution = outwards(shifted_gains, masses, Side.LOWER, 64.0)
     ln_factors = ln_of_numbers[:-1] - np.log(m) - 1e-10
     ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
+    # The second result is an upper bound.
     ln_lower, _ = log_positive_part(*distribution, m, width=width, log_factors=ln_factors)
     return np.asarray(special.logsumexp(ln_lower + ln_factors, axis=1))
 
@@ -217,7 +219,10 @@ def _probability_ratio_at(cover: Cover, m: float) -> float:
 
 
 def _tilt_to_mean(cover: Cover, mean: float) -> float:
-    """The t > 0 for which J' has this ``mean`` if P(J' = j) is made t^j times as large, by bisection."""
+    """The t > 0 for which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
+
+    The tilt makes P(J' = j) t^j times as large, and normalises. By bisection of ln t.
+    """
     low, high = -700.0, 700.0  # ln t: e^700 is a float
     for _ in range(80):  # halvings, to the last digits of ln t
         middle = (low + high) / 2
@@ -247,6 +252,7 @@ def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: flo
     """
     if not np.any(g > 0):
         return -math.inf
+    # Axes are x and theta. ln E[y^J'] is a sum over the parts of the cover, with y = 1 + excess.
     x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]
     theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])  # e^690 is a float
     exponents = theta[:, None] * g
@@ -259,7 +265,7 @@ def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: flo
         ln_bounds = x * (least_m - 1)
         rounding = x * least_m + 1
         for n, share in zip(cover.n.tolist(), cover.shares.tolist(), strict=True):
-            if share == 0:
+            if share == 0:  # a Poisson number, else a binomial one
                 ln_of_part, size_of_part = n * excess, n * sizes
             else:
                 ln_of_part = n * np.log1p(share * excess)

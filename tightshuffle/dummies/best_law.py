@@ -179,10 +179,11 @@ def _fewest_dummies(guarantee: "_Guarantee", candidates: list[_Candidate]) -> _C
         # The ends of a law with the guarantee have less than delta: no later law has a smaller mean.
         if best is not None and candidate > best:
             break
-        _, power, deviation = candidate
+        power, deviation = candidate.power, candidate.deviation
         ln_surplus = guarantee.surplus_uncut(power, deviation)
         if ln_surplus >= 0:
             continue
+        # What the law that is not cut leaves of delta: ln(delta - its own delta).
         ln_ends = guarantee.ln_delta + math.log(-math.expm1(ln_surplus))
         law = candidate._replace(mean=guarantee.mean_of_ends(power, deviation, ln_ends))
         best = law if best is None else min(best, law)
@@ -227,11 +228,12 @@ def smallest_poisson_mean(
     guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
     honest = devices - int(check_one("colluding", check_colluding(colluding, devices)))
-    guess = guarantee.gaussian**2
+    guess = guarantee.central_deviation**2  # a Poisson number's variance is its mean
     if _SPARE * guess > LARGEST_MEAN:
         raise _too_many(guarantee.eps)
 
     def surplus(mean: float) -> float:
+        """ln of delta over that of the guarantee, with so many dummies per value in all."""
         return guarantee.surplus_of_law(poisson(mean))
 
     # `slope` is for a deviation, whose square is the mean: half of it for the mean.
@@ -282,7 +284,7 @@ class _Guarantee:
         return 2 * changed_values if self.neighbours == "replace" else changed_values
 
     @property
-    def gaussian(self) -> float:
+    def central_deviation(self) -> float:
         """The standard deviation of the central Gaussian mechanism if so many counts change by 1."""
         sensitivity = math.sqrt(self.counts)
         log10_delta = self.ln_delta / _LN10
@@ -291,7 +293,7 @@ class _Guarantee:
     def guess_deviation(self, power: float) -> float:
         """About the deviation of a law that is not cut, with the guarantee."""
         squared_ratio = _information(power) if self.counts >= _MANY else power / 2
-        return self.gaussian * math.sqrt(squared_ratio / self.honest)
+        return self.central_deviation * math.sqrt(squared_ratio / self.honest)
 
     @property
     def slope(self) -> float:

@@ -78,6 +78,7 @@ class HiddenByDummies(Composition):
         side: Side = Side.UPPER,
         rough: bool = False,
     ) -> None:
+        """Check the arguments, and put the loss of each count that changes on one grid."""
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
         changed_values = check_whole("values_per_user", values_per_user, 1)
@@ -114,8 +115,8 @@ class HiddenByDummies(Composition):
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
         points = check_eps(eps)
-        logs = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
-        return np.asarray(np.minimum(logs, 0.0))[()]
+        log10_bounds = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
+        return np.asarray(np.minimum(log10_bounds, 0.0))[()]
 
     def epsilon(self, delta: float | None = None, *, log10_delta: float | None = None) -> float:
         """The smallest eps with this delta, or log10 delta, on the bound's side; inf if there is none."""
@@ -170,6 +171,7 @@ def _spacing(
         variance = max(variance, float(weights @ (finite_loss - mean) ** 2) / total)
         likeliest = max(likeliest, abs(float(finite_loss[weights.argmax()])))
 
+    # The sum's deviation is the root of changed_counts times one loss's, and its grid has `_POINTS` in all.
     points_per_deviation = _POINTS[side] / (_DEVIATIONS * math.sqrt(changed_counts))
     points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[side])
     spacing = max(math.sqrt(variance) / points_per_deviation, 2 * reach / _WIDEST[rough])
@@ -189,6 +191,7 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> L
     between the two points beside it, and else rounded down. ``error`` is the relative error of the
     probabilities, which are raised by it for an upper bound, and else lowered.
     """
+    # Of numbers whose probability is not too small for a float. The others count as infinite, or not at all.
     is_counted = law.log_mass > _DEEP
     is_infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
     is_finite = is_counted & ~is_infinite

@@ -132,13 +132,13 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     steps = _steps(log_mass)
     listed = np.flatnonzero(log_mass >= -_DEEP_OF_SUM)
     first, last = int(listed[0]), int(listed[-1])
-    log_rare = math.log(size) - _DEEP_OF_SUM if listed.size < size else -math.inf
+    ln_rare = math.log(size) - _DEEP_OF_SUM if listed.size < size else -math.inf
     return Law(
         f"{parties}*{law.name}",
         parties * law.first + first,
         log_mass[first : last + 1],
         steps[first : last + 2],
-        log_outside=float(np.logaddexp(log_rare, math.log(parties) + law.log_outside)),
+        log_outside=float(np.logaddexp(ln_rare, math.log(parties) + law.log_outside)),
         error=4 * _DEEP * _ULP * (size + 8 * parties),
     )
 
@@ -262,7 +262,7 @@ def _steps(log_mass: Floats) -> Floats:
 
 
 def _read_masses(path: str) -> dict[int, float]:
-    """The probability of each number in the file."""
+    """The probability of each number in the file. Errors as for `read_law`."""
     masses: dict[int, float] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:

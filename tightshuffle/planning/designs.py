@@ -417,9 +417,11 @@ def fewest_dummies(
     ``log10_delta`` < 0 is given instead. ``eps0`` is at most 50, or math.inf if users send the values
     themselves. ``colluding`` users reveal their reports to the adversary; below 1 it is a share of the users.
     ``participation`` is as for `planning.plan`.
-    The result is the number in each of the ``rounds``. ``guess`` is about the number per value that would be
-    enough with eps0 = math.inf, where the search starts. It may only be given if 0 dummies are too
-    few. ValueError names a bad argument; also if 10^12 dummies are too few.
+
+    The result is the number of dummies of all values together in each of the ``rounds``. ``guess`` is about
+    how many per value are enough if eps0 is math.inf. From there the search starts. It may only be given if
+    it is known that some dummies are needed, which is then not checked. ValueError names a bad argument; also
+    if 10^12 dummies are too few.
     """
     n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)

@@ -393,13 +393,16 @@ def _tuned_plan(
         """What is to be small: the users, which are the same if n is given, then the error."""
         return candidate.n, candidate.tv["shuffle+INV"]
 
-    krr_plan = plan_of("grr")  # it checks the arguments, and is about as accurate
+    # k-RR's plan checks the arguments, and is about as accurate, so that its noise gives a first m or g.
+    krr_plan = plan_of("grr")
     k = int(k)
     cells, sigma = np.array([float(k)]), np.array([krr_plan.sigma])
     parameters, _ = first_guess(kind, n=np.array([float(krr_plan.n)]), k=cells, sigma=sigma)
     parameter = int(parameters[0])
     best = plan_of(kind.of(k, eps, parameter).name)
     while True:
+        # The m or g with the least delta at the error of the best plan so far. The eps0 is for the plan to
+        # find.
         randomizer = parse(best.randomizer, k=k, eps0=best.eps0)
         colluding_users = check_colluding(arguments["colluding"], best.n)
         parameters, _ = most_private(

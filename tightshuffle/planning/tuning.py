@@ -78,7 +78,7 @@ def most_private(
 
     unfinished = list(range(len(best)))
     while unfinished:
-        # The best parameter of each point so far, and others around it.
+        # Compute delta for the best parameter of each point so far, and for others around it.
         candidates = {}
         new_tries = []
         for point in unfinished:
@@ -135,8 +135,9 @@ def _eps0_of_variance(
     """The eps0 at which the estimated share of a value has this ``variance``; (points,).
 
     It is inf where even the largest eps0 has a larger variance. Data are uniform: a share f = 1 / k of ``n``
-    users holds each value. Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1. With alpha, beta and s
-    as in `first_guess`, for this ``parameter`` (m or g), it is
+    users holds each value. For this ``parameter`` (m or g), a report that is drawn without regard to values
+    supports one given value and not another with the probability alpha, and both with beta. Let s = alpha +
+    beta. Eq. (4) of Wang et al. 2017 is quadratic in y = e^eps0 - 1:
 
         n variance alpha^2 y^2 = f s (1 - s) (1 + y) + (1 - f) (s + beta y) (1 - s + alpha y),
 
@@ -149,7 +150,8 @@ def _eps0_of_variance(
     linear = f * s * (1 - s) + (1 - f) * (s * alpha + beta * (1 - s))
     with np.errstate(divide="ignore", invalid="ignore"):
         y = (linear + np.sqrt(linear**2 + 4 * square * s * (1 - s))) / (2 * square)
-    return np.where(square > 0, np.log1p(np.where(square > 0, y, 0.0)), np.inf)
+    eps0 = np.log1p(np.where(square > 0, y, 0.0))
+    return np.where(square > 0, eps0, np.inf)
 
 
 def _candidates(kind: Tunable, k: int, parameter: int, factor: float) -> list[int]:

@@ -90,10 +90,7 @@ def caption(table: pd.DataFrame) -> str:
         " it, every design at its best parameters for the same (ε, δ) of all rounds together; no projection."
     )
     marks = (
-        (
-        "Where only one mark is seen, both errors are equal."
-        " Bits are per user and round, dummies included."
-    )
+        "Where only one mark is seen, both errors are equal. Bits are per user and round, dummies included."
     )
     trust = (
         "Nothing is left without local noise (dummies alone, noise of aggregators) if the trusted party"

@@ -63,10 +63,7 @@ def caption(table: pd.DataFrame) -> str:
     factors = by_point.max() / by_point.min()
 
     not_stated = (
-        (
-        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0,"
-        " nor its sensitivity."
-    )
+        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0, nor its sensitivity."
     )
     ratios = (
         "Under these floors of δ and sensitivities the error of shuffle+INV is"
@@ -74,8 +71,7 @@ def caption(table: pd.DataFrame) -> str:
         f" the ratio by a factor of up to {wording.significant(factors.max())}."
     )
     small_floors = (
-        "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing,"
-        " so a smaller floor gives the same noise."
+        "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing, so a smaller floor gives the same noise."
     )
     errors = (
         "The Gaussian's error is its expectation, that of shuffle+INV the mean of the trials; only"

@@ -178,8 +178,7 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
         " 1.5 interquartile ranges and dots beyond."
     )
     small_panels = (
-        "The small panels are ours: the same boxes in percent above their median,"
-        " which stands below n."
+        "The small panels are ours: the same boxes in percent above their median, which stands below n."
     )
     comparison = f"The uniform histogram, which ignores the data, has the TV error {uniform}."
     return f"{subject} {boxes} {small_panels} {comparison} {calibration_text(protocol)}"

@@ -54,15 +54,15 @@ def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
         users = np.unique([1, n // 2, n - 1])
         angles = sums.theta + 1j * sums.u
         mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(axis=1)  # (kinds, nodes)
-        heights = users[:, None] * (sums.log_mgf - sums.log_mgf.max())
-        bells = np.abs(mgf / np.exp(sums.log_mgf)[:, None]) ** users[:, None, None]
+        heights = users[:, None] * (sums.ln_mgf - sums.ln_mgf.max())
+        bells = np.abs(mgf / np.exp(sums.ln_mgf)[:, None]) ** users[:, None, None]
         bells *= np.exp(heights[..., None] - (sums.u * sums.tau) ** 2 / 2) / (sums.theta**2 + sums.u**2)
         everything = sums.h / (2 * np.pi) * (2 * bells.sum(axis=-1) - bells[..., 0])
         left_out = sums.h / np.pi * len(sums.u) * np.exp(module.SMALL_TERM) / sums.theta**2
         largest, rounding = sums.largest_sums(users.astype(float)), 1e-10 + 1e-12 * n
         assert np.all(largest + left_out >= everything.max(axis=1) * (1 - rounding))
         assert np.all(largest <= everything.max(axis=1) * (1 + rounding))
-        seconds += np.count_nonzero(everything.argmax(axis=1) != sums.log_mgf.argmax())
+        seconds += np.count_nonzero(everything.argmax(axis=1) != sums.ln_mgf.argmax())
     assert seconds > 0
 
 
