@@ -42,7 +42,9 @@ REPETITIONS = 100  # of the grid's 1,000
 SIZES = (10**3, 10**5, 10**7, 3 * 10**8)
 
 
-def timed(function: Callable[[], Any], *, least: int = 3, seconds: float = 0.5) -> tuple[float, Any]:
+def timed(
+    function: Callable[[], Any], *, least: int = 3, seconds: float = 0.5
+) -> tuple[float, Any]:
     """The median core-seconds of a call, after a first one, and its value."""
     value, times, end = function(), [], time.perf_counter() + seconds
     while len(times) < least or time.perf_counter() < end:
@@ -93,7 +95,9 @@ def clones_by_tails(n: int) -> float:
 
     def delta(eps: float) -> float:
         odds = (truth * math.exp(eps) - (1 - truth)) / (truth - (1 - truth) * math.exp(eps))
-        least = np.floor(odds * (clones + 1) / (1 + odds)) + 1  # messages 0, from which P exceeds e^eps Q
+        least = (
+            np.floor(odds * (clones + 1) / (1 + odds)) + 1
+        )  # messages 0, from which P exceeds e^eps Q
         drawn_least, one_fewer = (stats.binom.sf(least - more, clones, 0.5) for more in (1, 2))
         p = truth * one_fewer + (1 - truth) * drawn_least
         q = (1 - truth) * one_fewer + truth * drawn_least
@@ -110,7 +114,13 @@ def eps_of_clones(n: int) -> list[str]:
     """A row: n, our time for eps of the clones, that of the bisections, and the ratios of times and eps."""
     ours, eps = timed(lambda: tightshuffle.epsilon(DELTA, n=n, k=K, eps0=EPS0, method="clones"))
     theirs, other = timed(lambda: clones_by_tails(n), least=1)
-    return [f"{n:,}", written(ours), written(theirs), f"{theirs / ours:.3g}", f"{eps / other - 1:.0e}"]
+    return [
+        f"{n:,}",
+        written(ours),
+        written(theirs),
+        f"{theirs / ours:.3g}",
+        f"{eps / other - 1:.0e}",
+    ]
 
 
 def small() -> list[list[str]]:
@@ -137,7 +147,13 @@ def compare(n: int, method: str, delta: float, other: Callable[[float, int], flo
     eps = tightshuffle.epsilon(delta, **setting)
     ours, bound = timed(lambda: tightshuffle.delta(eps, **setting))
     theirs, value = timed(lambda: other(eps, n), least=1)
-    return [f"{n:,}", written(ours), written(theirs), f"{theirs / ours:.3g}", f"{bound / value - 1:.0e}"]
+    return [
+        f"{n:,}",
+        written(ours),
+        written(theirs),
+        f"{theirs / ours:.3g}",
+        f"{bound / value - 1:.0e}",
+    ]
 
 
 def alone(n: int, method: str) -> str:
@@ -149,7 +165,9 @@ def alone(n: int, method: str) -> str:
 
 def collection(question: str, users: int = 10**9) -> list[str]:
     """A row: the time of a collection of five groups, and of as many users who are all alike."""
-    groups = [tightshuffle.Group(f"{eps0:g}", users // 5, eps0) for eps0 in (1.5, 2.0, 2.5, 3.0, 3.5)]
+    groups = [
+        tightshuffle.Group(f"{eps0:g}", users // 5, eps0) for eps0 in (1.5, 2.0, 2.5, 3.0, 3.5)
+    ]
     rounds = int(question) if question.isdigit() else 1
     alike = {"n": users, "k": K, "eps0": 1.5, "rounds": rounds}
 
@@ -169,7 +187,9 @@ def collection(question: str, users: int = 10**9) -> list[str]:
 
 def design() -> list[list[str]]:
     """Rows: the time of a bound on sums, of one on dummies of a cut law, and of the table of all designs."""
-    users = itertools.count(2_000_000)  # another n each time: a bound on sums keeps its last settings
+    users = itertools.count(
+        2_000_000
+    )  # another n each time: a bound on sums keeps its last settings
     sums = {"k": K, "eps0": 21.0, "randomizer": "rappor", "release": "sums"}
     law = cut_power(27, 1.0, 2.0)
     asked = {
@@ -184,7 +204,9 @@ def design() -> list[list[str]]:
 def points() -> list[list[str]]:
     """Rows: k, and the core-seconds of one point of config/scale.yaml with 1,000 repetitions, by n."""
     plans = yaml.safe_load((ROOT / "config/scale.yaml").read_text())
-    protocol = yaml.safe_load((ROOT / "config/config.yaml").read_text())["protocol"] | plans["protocol"]
+    protocol = (
+        yaml.safe_load((ROOT / "config/config.yaml").read_text())["protocol"] | plans["protocol"]
+    )
     rows = []
     for name, plan in plans["datasets"].items():
         rng = np.random.default_rng(seed_of(0, stage="synthetic", dataset=name))
@@ -192,7 +214,12 @@ def points() -> list[list[str]]:
         counts = sample_normal(rng=rng, **{key: plan[key] for key in keys})["count"].to_numpy()
         row = [f"{plan['cells']:,}"]
         for n in SIZES:
-            how = {"repetitions": REPETITIONS, "cells": [], "protocol": Protocol(**protocol), "seed": 0}
+            how = {
+                "repetitions": REPETITIONS,
+                "cells": [],
+                "protocol": Protocol(**protocol),
+                "seed": 0,
+            }
             run_point(counts[:2] + 100, dataset=name, n=9, **BUDGET, **how)  # imports what it needs
             start = time.process_time()
             run_point(counts, dataset=name, n=n, **BUDGET, **how)
@@ -203,7 +230,12 @@ def points() -> list[list[str]]:
 
 def pipeline() -> list[list[str]]:
     """Rows: core-seconds and minutes of Snakemake: planning, one short job, and the quick pipeline."""
-    quick = ["--configfile", str(ROOT / "config/quick.yaml"), "--snakefile", str(ROOT / "Snakefile")]
+    quick = [
+        "--configfile",
+        str(ROOT / "config/quick.yaml"),
+        "--snakefile",
+        str(ROOT / "Snakefile"),
+    ]
     target = "results/quick/delta/delta_surface.csv"
     wanted = {"a plan": ["--dry-run"], "one short job": ["--", target], "config/quick.yaml": []}
     rows = []
@@ -231,7 +263,9 @@ def table(title: str, header: str, rows: list[list[str]]) -> None:
 
 
 def main() -> None:
-    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "dp-accounting"))
+    versions = ", ".join(
+        f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "dp-accounting")
+    )
     print(
         f"Python {platform.python_version()}, {versions}, {os.cpu_count()} cores; k = {K}, eps0 = {EPS0:g}."
     )
@@ -240,10 +274,16 @@ def main() -> None:
     found = [[f"10^{i}", alone(10**i, "upper"), alone(10**i, "lower")] for i in (3, 5, 7, 9, 12)]
     table("One bound, delta = 1e-6", "n|`upper`|`lower`", found)
     found = [compare(n, "clones", DELTA, clones_by_dp_accounting) for n in (10**3, 10**4, 10**5)]
-    table("`clones` and dp-accounting, delta = 1e-6", "n|ours|dp-accounting|ratio|ours / theirs - 1", found)
+    table(
+        "`clones` and dp-accounting, delta = 1e-6",
+        "n|ours|dp-accounting|ratio|ours / theirs - 1",
+        found,
+    )
     found = [eps_of_clones(n) for n in (10**3, 10**4, 10**5, 10**6)]
     table(
-        "eps of `clones` and 20 bisections, delta = 1e-6", "n|ours|bisections|ratio|ours / theirs - 1", found
+        "eps of `clones` and 20 bisections, delta = 1e-6",
+        "n|ours|bisections|ratio|ours / theirs - 1",
+        found,
     )
     table("eps of few users, delta = 1e-6", "n|k|rounds|upper|lower", small())
     found = [collection(question) for question in ("delta", "1", "52")]

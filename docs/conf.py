@@ -39,7 +39,9 @@ napoleon_use_param = False  # names that share a description stay together
 napoleon_use_ivar = True  # autodoc lists the attributes of a class, too: once is enough
 napoleon_custom_sections = ["Returns", "Raises"]  # which hold sentences
 default_role = "py:obj"
-suppress_warnings = ["ref.python"]  # a name that two classes have: which one is meant, the sentence says
+suppress_warnings = [
+    "ref.python"
+]  # a name that two classes have: which one is meant, the sentence says
 
 html_theme = "furo"
 html_title = "tight-shuffle"
@@ -75,7 +77,9 @@ def _set_formulas(app: Sphinx, doctree: nodes.document) -> None:
 
 def _start_page(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html":
-        page = '<!doctype html><title>{}</title><meta http-equiv="refresh" content="0; url={}.html">\n'
+        page = (
+            '<!doctype html><title>{}</title><meta http-equiv="refresh" content="0; url={}.html">\n'
+        )
         Path(app.outdir, "index.html").write_text(page.format(project, root_doc), encoding="utf-8")
 
 

@@ -10,7 +10,9 @@ RESULTS = HERE.parent / "results"
 WIDTH, COLOURS = 900, 256  # fewer turn a rare colour grey
 
 if __name__ == "__main__":
-    texts = [path.read_text(encoding="utf-8") for path in (HERE.parent / "README.md", *HERE.glob("*.md"))]
+    texts = [
+        path.read_text(encoding="utf-8") for path in (HERE.parent / "README.md", *HERE.glob("*.md"))
+    ]
     for drawn in sorted((RESULTS / "figures").glob("*.png")):
         if any(f"images/{drawn.name})" in text for text in texts):
             picture = Image.open(drawn).convert("RGB")

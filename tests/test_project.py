@@ -17,7 +17,9 @@ from tests import ROOT
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
-LOCKS = {group: f"requirements{'' if group == 'pipeline' else f'-{group}'}.lock" for group in GROUPS}
+LOCKS = {
+    group: f"requirements{'' if group == 'pipeline' else f'-{group}'}.lock" for group in GROUPS
+}
 
 
 def locked(name):
@@ -44,7 +46,9 @@ def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
     assert not re.search(r"index-url|find-links|https?://|file:", text)
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=[a-z])", text.strip()))
     alone = group != "dev"  # the library's tests need no more than the test lock
-    assert names(GROUPS[group]) | (names(PROJECT["dependencies"]) if alone else set()) <= lock.keys()
+    assert (
+        names(GROUPS[group]) | (names(PROJECT["dependencies"]) if alone else set()) <= lock.keys()
+    )
     both = lock.keys() & pipeline.keys()
     assert {name: lock[name] for name in both} == {name: pipeline[name] for name in both}
     assert alone or not both
@@ -57,7 +61,9 @@ def test_every_extra_is_tested():
 
 def test_the_citation_and_the_changelog_have_the_version_and_its_date():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    headings = re.findall(r"^## \[(\d.*?)\] - (.+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    headings = re.findall(
+        r"^## \[(\d.*?)\] - (.+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE
+    )
     newest_version, newest_date = headings[0]
     date_in_citation = str(citation.get("date-released", "Unreleased"))
     assert citation["version"] == newest_version == tightshuffle.__version__
@@ -102,15 +108,24 @@ def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
     ("name", "told"),
     [
         ("mit Leerzeichen", "error: Snakemake does not work in a folder with a space: "),
-        ("Büro-1_x.y", "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12"),
+        (
+            "Büro-1_x.y",
+            "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12",
+        ),
     ],
 )
-def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installation(tmp_path, name, told):
+def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installation(
+    tmp_path, name, told
+):
     folder = tmp_path / name
     folder.mkdir()
     for file in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy2(ROOT / file, folder)
-    command = ["make", "install", "PYTHON=false"]  # too old a Python: nothing is installed in any case
+    command = [
+        "make",
+        "install",
+        "PYTHON=false",
+    ]  # too old a Python: nothing is installed in any case
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.stderr.startswith(told)
     assert not (folder / ".venv").exists()
@@ -134,7 +149,11 @@ def installed(tmp_path):
     (tmp_path / "profiles/slurm").mkdir(parents=True)
     programs = tmp_path / ".venv/bin"
     programs.mkdir(parents=True)
-    for name, says in (("python", "echo results"), ("snakemake", "true"), ("pip", "cat >/dev/null")):
+    for name, says in (
+        ("python", "echo results"),
+        ("snakemake", "true"),
+        ("pip", "cat >/dev/null"),
+    ):
         (programs / name).write_text(f'#!/bin/sh\necho "{name} $*" >>"{tmp_path}/called"\n{says}\n')
         (programs / name).chmod(0o755)
     (tmp_path / ".venv/pyvenv.cfg").touch()
@@ -143,7 +162,11 @@ def installed(tmp_path):
 
 
 def made(folder, *arguments):
-    command = ["make", "--no-print-directory", *arguments]  # which a make around the tests would print
+    command = [
+        "make",
+        "--no-print-directory",
+        *arguments,
+    ]  # which a make around the tests would print
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

@@ -23,7 +23,11 @@ RENAMED = {  # arguments' names of version 0.1 -> those of today
     "values": "values_per_user",
     "round_up": "side",
 }
-DIRECTIONS = ("forward", "reverse", "both")  # of a divergence: P against Q, Q against P, the larger one
+DIRECTIONS = (
+    "forward",
+    "reverse",
+    "both",
+)  # of a divergence: P against Q, Q against P, the larger one
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
 
@@ -198,10 +202,14 @@ def renamed(function: Callable[Parameters, Result]) -> Callable[Parameters, Resu
     return checked
 
 
-def _numbers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Floats], Any]) -> Floats:
+def _numbers(
+    name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Floats], Any]
+) -> Floats:
     """``value`` as a float array. ValueError that states the ``rule`` unless all are finite and valid."""
     try:
-        if np.asarray(value).dtype.kind in "bcSU":  # numpy would convert "0.5", True and 1j to numbers
+        if (
+            np.asarray(value).dtype.kind in "bcSU"
+        ):  # numpy would convert "0.5", True and 1j to numbers
             raise TypeError  # which gets its message below
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -212,7 +220,9 @@ def _numbers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Flo
     return array
 
 
-def _integers(name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Integers], Any]) -> Integers:
+def _integers(
+    name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Integers], Any]
+) -> Integers:
     """``value`` as an integer array. ValueError that states the ``rule`` unless all are whole and valid."""
     array = _numbers(name, value, rule, lambda x: x == np.floor(x))
     # Floats above 2**53 skip whole numbers: a count would become a different one without a warning.

@@ -32,7 +32,9 @@ def read_counts(path: StrPath) -> dict[str, Any]:
     path = check_path("path", path)
     state = os.stat(path)
     if not stat.S_ISREG(state.st_mode):  # a pipe or a device may never end
-        raise ValueError(f"{path}: not a regular file; expected a CSV file with the columns cell,count")
+        raise ValueError(
+            f"{path}: not a regular file; expected a CSV file with the columns cell,count"
+        )
     if state.st_size > MOST_BYTES:
         raise ValueError(f"{path}: {state.st_size:,} bytes; expected at most {MOST_BYTES:,}")
 
@@ -40,7 +42,9 @@ def read_counts(path: StrPath) -> dict[str, Any]:
         with open(path, encoding="utf-8-sig", newline="") as file:
             header, rows = _read_rows(file, path)
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start:,})") from None
+        raise ValueError(
+            f"{path}: not UTF-8 text ({error.reason} at byte {error.start:,})"
+        ) from None
     return _make_histogram(header, rows, path)
 
 
@@ -72,12 +76,18 @@ def _read_rows(file: Iterator[str], path: StrPath) -> tuple[list[str], list[list
                 )
             rows.append(fields)
             if len(rows) > MOST_CELLS:
-                raise ValueError(f"{path}: more than {MOST_CELLS:,} cells; expected at most that many")
+                raise ValueError(
+                    f"{path}: more than {MOST_CELLS:,} cells; expected at most that many"
+                )
     except csv.Error as error:
-        raise ValueError(f"{path}: row {lines.line_num}: not a readable CSV file: {error}") from None
+        raise ValueError(
+            f"{path}: row {lines.line_num}: not a readable CSV file: {error}"
+        ) from None
 
     if not header:
-        raise ValueError(f"{path}: empty file; expected a header with cell,count, then one cell per row")
+        raise ValueError(
+            f"{path}: empty file; expected a header with cell,count, then one cell per row"
+        )
     return header, rows
 
 
@@ -99,7 +109,9 @@ def _make_histogram(header: list[str], rows: list[list[str]], path: StrPath) -> 
             f"(comma separated); got {','.join(header)[:80]!r}"
         )
     if len(rows) < 2:
-        raise ValueError(f"{path}: expected at least 2 cells (rows below the header); got {len(rows)}")
+        raise ValueError(
+            f"{path}: expected at least 2 cells (rows below the header); got {len(rows)}"
+        )
 
     columns: dict[str, Any] = {}
     for name, texts in zip(header, zip(*rows, strict=True), strict=True):
@@ -110,7 +122,9 @@ def _make_histogram(header: list[str], rows: list[list[str]], path: StrPath) -> 
     wrong_order = columns["cell"] != np.arange(1, len(rows) + 1)
     if wrong_order.any():
         rule = "1, 2, 3, ... in this order"
-        _refuse_first(bad=wrong_order, values=columns["cell"].tolist(), name="cell", rule=rule, path=path)
+        _refuse_first(
+            bad=wrong_order, values=columns["cell"].tolist(), name="cell", rule=rule, path=path
+        )
     users = sum(columns["count"].tolist())  # exact, however large
     if not users:
         raise ValueError(f"{path}: every count is 0; expected at least one user")
@@ -139,7 +153,9 @@ def _parse_number(text: str) -> float:
         return math.nan
 
 
-def _refuse_first(*, bad: Booleans, values: Sequence[Any], name: str, rule: str, path: StrPath) -> NoReturn:
+def _refuse_first(
+    *, bad: Booleans, values: Sequence[Any], name: str, rule: str, path: StrPath
+) -> NoReturn:
     """Raise ValueError for the first ``bad`` one of the ``values`` of the column ``name``."""
     index = int(np.flatnonzero(bad)[0])
     row = index + 2  # the header is row 1

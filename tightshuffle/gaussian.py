@@ -118,7 +118,11 @@ def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
     near = (a <= 0.5 * np.maximum(b, 1.0)) & ~large
     between = (a < b) & ~near
     ln_delta = np.full(eps.shape, -np.inf)
-    forms = ((large, _ln_delta_by_complement), (near, _ln_delta_by_integral), (between, _ln_delta_by_mills))
+    forms = (
+        (large, _ln_delta_by_complement),
+        (near, _ln_delta_by_integral),
+        (between, _ln_delta_by_mills),
+    )
     for in_range, form in forms:
         if np.any(in_range):
             ln_delta[in_range] = form(a[in_range], b[in_range])
@@ -131,7 +135,9 @@ def _ln_delta_by_integral(a: Floats, b: Floats) -> Floats:
     last_t = 2 * _LAST / (slope + np.sqrt(slope**2 + 2 * _LAST))  # slope t + t^2 / 2 = _LAST
     t = last_t[..., None] * (_NODES + 1) / 2
     # 2 sinh(a t) e^(-b t) = (1 - e^(-2 a t)) e^(-(b - a) t), here divided by a, which may be tiny.
-    terms = -np.expm1(-2 * a[..., None] * t) / a[..., None] * np.exp(-(t**2) / 2 - slope[..., None] * t)
+    terms = (
+        -np.expm1(-2 * a[..., None] * t) / a[..., None] * np.exp(-(t**2) / 2 - slope[..., None] * t)
+    )
     return _ln_phi(slope) + np.log(terms @ _WEIGHTS * last_t / 2) + np.log(a)
 
 

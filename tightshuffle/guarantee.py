@@ -81,18 +81,26 @@ def epsilon_of_lower(target_log10_delta: float, point: Points) -> float:
 
 
 @overload
-def upper(eps: float, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[float]]) -> float: ...
+def upper(
+    eps: float, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[float]]
+) -> float: ...
 
 
 @overload
 def upper(
-    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]]
+    eps: npt.ArrayLike,
+    *,
+    log10: bool = False,
+    **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]],
 ) -> Floats: ...
 
 
 @door(GuaranteeArguments)
 def upper(
-    eps: npt.ArrayLike, *, log10: bool = False, **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]]
+    eps: npt.ArrayLike,
+    *,
+    log10: bool = False,
+    **arguments: Unpack[GuaranteeArguments[npt.ArrayLike]],
 ) -> Floats | float:
     """An upper bound on delta at eps, for every dataset.
 
@@ -117,7 +125,9 @@ def upper(
 
 
 @overload
-def lower(eps: float, *, log10: bool = False, **arguments: Unpack[LowerArguments[float]]) -> float: ...
+def lower(
+    eps: float, *, log10: bool = False, **arguments: Unpack[LowerArguments[float]]
+) -> float: ...
 
 
 @overload
@@ -180,7 +190,9 @@ def bracket(
     """
     targets = check_log10_delta(delta, log10_delta)
     points = make_points(np.zeros(targets.shape), **arguments)
-    return Bracket(points.solved(epsilon_of_lower, targets), points.solved(epsilon_of_upper, targets))
+    return Bracket(
+        points.solved(epsilon_of_lower, targets), points.solved(epsilon_of_upper, targets)
+    )
 
 
 @overload
@@ -263,7 +275,9 @@ def to_pld(
     if np.isnan(last_eps):
         last_eps = point.eps0.item()
     if pessimistic:
-        return pld.pessimistic_pld(lambda eps: log10_upper_of_round(point.with_eps(eps)), last_eps, spacing)
+        return pld.pessimistic_pld(
+            lambda eps: log10_upper_of_round(point.with_eps(eps)), last_eps, spacing
+        )
     return pld.optimistic_pld(point, last_eps, spacing)
 
 

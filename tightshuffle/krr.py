@@ -139,5 +139,7 @@ def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
     """
     counts = np.atleast_2d(np.asarray(values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
-        raise ValueError(f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}")
+        raise ValueError(
+            f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}"
+        )
     return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))

@@ -12,7 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle import guarantee
-from tightshuffle.arguments import Floats, check_at_most, check_choice, check_flag, check_log10_delta
+from tightshuffle.arguments import (
+    Floats,
+    check_at_most,
+    check_choice,
+    check_flag,
+    check_log10_delta,
+)
 from tightshuffle.bounds import privacy_blanket, rounds, single_value
 from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
@@ -33,8 +39,12 @@ UPPER, LOWER = "upper bound", "lower bound"
 EXACT = "exact for one dataset"
 
 _BISWAS = "Biswas, Jung, Palamidessi, Tight Differential Privacy Guarantees for the Shuffle Model (FPS 2023)"
-_KOSKELA = "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
-_BALLE = "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), section 5"
+_KOSKELA = (
+    "Koskela, Heikkilä, Honkela, Tight Accounting in the Shuffle Model of Differential Privacy"
+)
+_BALLE = (
+    "Balle, Bell, Gascón, Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), section 5"
+)
 _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2021), Theorem 3.1"
 
 
@@ -95,7 +105,9 @@ class PairMethod(Method):
     def epsilon(self, target_log10_delta: float, point: Points) -> float:
         if point.rounds.item() > 1:
             zero_from_eps0 = self.zero_from_eps0
-            return rounds.epsilon(self.bound, target_log10_delta, point, zero_from_eps0=zero_from_eps0)
+            return rounds.epsilon(
+                self.bound, target_log10_delta, point, zero_from_eps0=zero_from_eps0
+            )
         eps0 = point.eps0.item()
         return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps0, falls=True)
 
@@ -251,7 +263,11 @@ METHODS = {
 
 @overload
 def delta(
-    eps: float, *, method: str = "upper", log10: bool = False, **arguments: Unpack[MethodArguments[float]]
+    eps: float,
+    *,
+    method: str = "upper",
+    log10: bool = False,
+    **arguments: Unpack[MethodArguments[float]],
 ) -> float: ...
 
 

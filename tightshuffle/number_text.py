@@ -39,7 +39,9 @@ def rounded(value: Number, digits: int, *, side: Side | None = None) -> Decimal:
     return certain.quantize(unit, ROUND_CEILING if side is Side.UPPER else ROUND_FLOOR, _ANY_DEPTH)
 
 
-def plain(value: Number, digits: int = 6, *, side: Side | None = None, noughts: bool = False) -> str:
+def plain(
+    value: Number, digits: int = 6, *, side: Side | None = None, noughts: bool = False
+) -> str:
     """A number of a float's size as C's %g writes it: 0.02235, 12, 1e-06, inf, nan.
 
     With ``noughts`` it keeps all its digits and never has an exponent: 0.10, 0.0000010, 12. 0 stays 0.

@@ -46,7 +46,9 @@ RELEASES = ("reports", "sums")
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
 LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
-LARGEST_K_OF_COLLECTION = 10**7  # above it the bounds take minutes, and an error per value fills the memory
+LARGEST_K_OF_COLLECTION = (
+    10**7
+)  # above it the bounds take minutes, and an error per value fills the memory
 LARGEST_ROUNDS = 10**5  # above it the convolutions take minutes
 
 _KEPT_RANDOMIZERS = 4096  # objects that are made once for a name, k and eps0
@@ -222,7 +224,9 @@ class Points:
         """``values`` (points,) in the shape of the arguments; a Python float where that has no axes."""
         return values.reshape(self.shape) if self.shape else float(values[0])
 
-    def solved(self, solve_one: Callable[[float, "Points"], float], targets: Floats) -> Floats | float:
+    def solved(
+        self, solve_one: Callable[[float, "Points"], float], targets: Floats
+    ) -> Floats | float:
         """``solve_one(target, point)`` at every point; ``targets`` broadcasts to the arguments' shape."""
         flat_targets = np.broadcast_to(targets, self.shape).ravel().tolist()
         solutions = [solve_one(*pair) for pair in zip(flat_targets, self.each(), strict=True)]
@@ -248,7 +252,9 @@ def make_points(
     Raises ValueError that names an argument that is bad, missing or to be left out.
     """
     if not isinstance(randomizer, str | Randomizer):
-        raise ValueError(f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}")
+        raise ValueError(
+            f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}"
+        )
     if isinstance(randomizer, str) and randomizer.startswith("file:"):
         randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
     given_k: npt.ArrayLike
@@ -307,7 +313,9 @@ def make_point(**arguments: Any) -> Points:
     return points
 
 
-def points_of_randomizers(eps: Floats, users: npt.ArrayLike, randomizers: Sequence[Randomizer]) -> Points:
+def points_of_randomizers(
+    eps: Floats, users: npt.ArrayLike, randomizers: Sequence[Randomizer]
+) -> Points:
     """Points of one round, each with its own randomizer; ``eps`` (points,), ``users`` broadcasts to it.
 
     Nothing is checked.
@@ -342,9 +350,17 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
     def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         """``function``, which checks its keywords, with all of them in its signature and docstring."""
         signature = inspect.signature(function)
-        named = [parameter for parameter in signature.parameters.values() if parameter.name != "arguments"]
-        positional = [parameter for parameter in named if parameter.kind is not parameter.KEYWORD_ONLY]
-        keyword_only = [parameter for parameter in named if parameter.kind is parameter.KEYWORD_ONLY]
+        named = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.name != "arguments"
+        ]
+        positional = [
+            parameter for parameter in named if parameter.kind is not parameter.KEYWORD_ONLY
+        ]
+        keyword_only = [
+            parameter for parameter in named if parameter.kind is parameter.KEYWORD_ONLY
+        ]
         in_order = [*positional, *taken, *keyword_only]
         parameters = [parameter.replace(annotation=parameter.empty) for parameter in in_order]
         signature = signature.replace(parameters=parameters, return_annotation=signature.empty)

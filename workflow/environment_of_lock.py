@@ -22,7 +22,9 @@ dependencies:
 
 def environment(lock, *options):
     """A conda environment, as text: the versions of a lock file, given as text, then ``options`` of pip."""
-    pins = re.findall(r"^([A-Za-z0-9._-]+==[^\s\\]+(?: ; [^\\\n]+?)?) *\\$", lock, flags=re.MULTILINE)
+    pins = re.findall(
+        r"^([A-Za-z0-9._-]+==[^\s\\]+(?: ; [^\\\n]+?)?) *\\$", lock, flags=re.MULTILINE
+    )
     head = HEAD.format(USERS if options else RULES)
     return head + "".join(f'      - "{line}"\n' for line in [*pins, *options])
 

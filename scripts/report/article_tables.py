@@ -35,7 +35,9 @@ EXPERIMENTS = ("tv", "estimates", "individual")
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 PROGRAMS = ("numpy", "scipy", "pandas", "diffprivlib", "snakemake")
 
-Halves = list[dict[str, Any]]  # parts of a table that stand side by side: ``title`` and ``rows`` of texts
+Halves = list[
+    dict[str, Any]
+]  # parts of a table that stand side by side: ``title`` and ``rows`` of texts
 
 
 def printed_tables(verdicts: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Halves]:
@@ -52,7 +54,10 @@ def printed_tables(verdicts: pd.DataFrame, titles: Mapping[str, str]) -> dict[st
         rows = verdicts[(verdicts["item"] == item) & ~_zeros(verdicts)]
         rows = rows.drop_duplicates([*columns, "mechanism", "printed"])
         tables[item] = [
-            {"title": title, "rows": [_texts(row, columns, names) for row in half.to_dict("records")]}
+            {
+                "title": title,
+                "rows": [_texts(row, columns, names) for row in half.to_dict("records")],
+            }
             for title, half in _halves(rows, columns, names)
         ]
     return tables
@@ -125,7 +130,9 @@ def methods(
     return {
         "runs": runs,
         "drawn": [_drawn(dataset) for dataset in drawn],
-        "cities": [{"title": datasets[name]["title"], **_grid(histograms[name])} for name in cities],
+        "cities": [
+            {"title": datasets[name]["title"], **_grid(histograms[name])} for name in cities
+        ],
         "programs": [PYTHON, *(f"{name} {version(name)}" for name in PROGRAMS)],
     }
 

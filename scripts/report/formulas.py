@@ -11,7 +11,9 @@ def mathml(latex: str, display: str = "inline") -> str:
 
     Letters of another alphabet become Unicode's: browsers do not know MathML's attribute for them.
     """
-    formula = convert(latex, display=display).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1)
+    formula = convert(latex, display=display).replace(
+        ' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1
+    )
     formula = re.sub(r"<(\w+)([^<>]*?) ?/>", r"<\1\2></\1>", formula)
     return re.sub(
         '<mi mathvariant="(double-struck|script)">([A-Z])</mi>',
@@ -21,7 +23,10 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 
 def _letter(style: str, letter: str) -> str:
-    for block in ("MATHEMATICAL ", ""):  # some were in Unicode before the block of mathematical alphabets
+    for block in (
+        "MATHEMATICAL ",
+        "",
+    ):  # some were in Unicode before the block of mathematical alphabets
         try:
             return unicodedata.lookup(f"{block}{style} CAPITAL {letter}")
         except KeyError:

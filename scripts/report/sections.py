@@ -21,7 +21,13 @@ SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong 
     "again": "Compute it again",
 }
 
-FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure of the paper on arXiv: its number at FPS 2023
+FPS = {
+    3: 1,
+    4: 2,
+    5: 2,
+    6: 3,
+    7: 3,
+}  # number of a figure of the paper on arXiv: its number at FPS 2023
 Datasets = Mapping[str, Mapping[str, Any]]  # by name, as the configuration has them
 
 
@@ -40,11 +46,24 @@ class Row(NamedTuple):
 TABLE = (
     Row("fig3_checkins", "data", "figures", "Check-ins of each city", number=3, needs="box"),
     Row("fig1_delta_surface", "delta", "figures", "δ over ε and ε₀", number=1),
-    Row("delta_hat", "delta", "delta-hat", "δ̂ where it is not 0: as printed and exact", needs="delta_hat"),
+    Row(
+        "delta_hat",
+        "delta",
+        "delta-hat",
+        "δ̂ where it is not 0: as printed and exact",
+        needs="delta_hat",
+    ),
     # The configuration has the numbers of the figures of datasets.
     Row("estimates_{dataset}", "trials", "figures", "Estimated histograms", needs="estimates"),
     Row("tv_{dataset}", "trials", "figures", "Total variation error", needs="tv"),
-    Row("constants", "trials", "delta-hat", "What hangs on our two constants", needs="tv", only_papers=True),
+    Row(
+        "constants",
+        "trials",
+        "delta-hat",
+        "What hangs on our two constants",
+        needs="tv",
+        only_papers=True,
+    ),
     Row(
         "delta_hat_trials",
         "trials",
@@ -57,7 +76,12 @@ TABLE = (
     Row("delta_bounds", "bounds", "experts", "δ over ε: published, exact and all bounds"),
     Row("blanket", "companions", "companion", "Eq. (3) of the authors' blanket paper"),
     Row("girgis_rdp", "companions", "companion", "Girgis et al.: Rényi differential privacy"),
-    Row("koskela_fig1a", "companions", "companion", "Koskela et al., Figure 1a: strong and weak adversary"),
+    Row(
+        "koskela_fig1a",
+        "companions",
+        "companion",
+        "Koskela et al., Figure 1a: strong and weak adversary",
+    ),
     Row("koskela_fig1b", "companions", "companion", "Koskela et al., Figure 1b: clones"),
     Row("parity_ratio", "parity", "parity", "shuffle+INV relative to the Gaussian", needs="tv"),
     Row("designs", "study", "parity", "Which design: errors of popular and rare values"),
@@ -107,7 +131,9 @@ def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> Shown
     title = f"{row.title}: {dataset['title']}"
     paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7
     if paper:
-        return Shown(f"{paper}_{file}", row.stage, row.section, title, int(paper.removeprefix("fig")))
+        return Shown(
+            f"{paper}_{file}", row.stage, row.section, title, int(paper.removeprefix("fig"))
+        )
     return Shown(file, row.stage, "own-figures", title, 0)
 
 

@@ -49,7 +49,9 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
 }
 
 
-def state_findings(results: Results, topics: Iterable[str] = tuple(TOPICS)) -> dict[str, dict[str, Any]]:
+def state_findings(
+    results: Results, topics: Iterable[str] = tuple(TOPICS)
+) -> dict[str, dict[str, Any]]:
     """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs."""
     stated = {}
     for topic in topics:
@@ -63,7 +65,9 @@ def state_findings(results: Results, topics: Iterable[str] = tuple(TOPICS)) -> d
 
 def to_json(stated: Mapping[str, Any]) -> str:
     """The findings as results/findings.json has them. Raises ValueError for a number that is not finite."""
-    return json.dumps(stated, default=lambda number: number.item(), indent=1, allow_nan=False) + "\n"
+    return (
+        json.dumps(stated, default=lambda number: number.item(), indent=1, allow_nan=False) + "\n"
+    )
 
 
 def read_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.DataFrame:

@@ -86,9 +86,15 @@ def _study(study: pd.DataFrame) -> Values:
     """
     keys = ["n", "k", "eps", "delta_rule"]
     columns = ("tv", "local_tv", "ratio", "eps0")
-    tv, local, ratio, eps0 = (study.pivot(index=keys, columns="randomizer", values=name) for name in columns)
+    tv, local, ratio, eps0 = (
+        study.pivot(index=keys, columns="randomizer", values=name) for name in columns
+    )
     least = tv.min(axis=1)
-    found = {"above": tv["grr"] / least - 1, "without": local.min(axis=1) / least, "ratio": ratio["grr"]}
+    found = {
+        "above": tv["grr"] / least - 1,
+        "without": local.min(axis=1) / least,
+        "ratio": ratio["grr"],
+    }
     settings = pd.DataFrame(found | {"eps0": eps0["grr"], "useful": least <= USELESS}).reset_index()
     useful = settings[settings["useful"]]
     middle = sorted(set(study["k"]))[len(set(study["k"])) // 2]
@@ -112,7 +118,10 @@ def _study(study: pd.DataFrame) -> Values:
         "middle_k": f"{middle:,}",
         "sizes": [f"{int(n):,}" for n in shown],
         "by_n": [
-            [name, *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key])]
+            [
+                name,
+                *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key]),
+            ]
             for key, name in LABELS.items()
             if key in shown.index
         ],
@@ -121,7 +130,9 @@ def _study(study: pd.DataFrame) -> Values:
 
 def _krr(settings: pd.DataFrame) -> list[str]:
     """Of k-RR: how far it is above the best, its ratio to the Gaussian, the loss without a shuffler, eps0."""
-    ratios = settings.loc[settings["k"] > 2, "ratio"]  # our Gaussian ignores that two counts sum to n
+    ratios = settings.loc[
+        settings["k"] > 2, "ratio"
+    ]  # our Gaussian ignores that two counts sum to n
     return [
         "at most " + _above(settings),
         span(ratios, "{:.2f}".format) if len(ratios) else "–",
@@ -140,7 +151,9 @@ if __name__ == "__main__":
         files, settings = snakemake.input, dict(snakemake.params.items())
         read = [files.findings, *files.parts, *files.figures]
         parts = {Path(file).name: Path(file).read_bytes() for file in read}
-        captions = {Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions}
+        captions = {
+            Path(file).stem: Path(file).read_text("utf-8").strip() for file in files.captions
+        }
         tables = {name: read_verdicts(files[name]) for name in TABLES if name != "study"}
         tables["study"] = pd.read_csv(files.study)
         histograms = {Path(file).stem: pd.read_csv(file) for file in files.histograms}

@@ -74,7 +74,9 @@ class Links(NamedTuple):
 
     def file(self, path: str) -> Markup:
         """A file's name that leads to it."""
-        return Markup('<a href="{}"><code>{}</code></a>').format(self.address(path), self.placed(path))
+        return Markup('<a href="{}"><code>{}</code></a>').format(
+            self.address(path), self.placed(path)
+        )
 
     def again(self, target: str) -> Markup:
         """The command that makes a target or a file again."""
@@ -102,13 +104,17 @@ def page_values(
     counting = [row for row in statements if row["counts"]]
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     notes = [note for note in values["note"].unique() if note]
-    text, sections = render_markdown(errata, lambda link: links.address(posixpath.normpath(f"docs/{link}")))
+    text, sections = render_markdown(
+        errata, lambda link: links.address(posixpath.normpath(f"docs/{link}"))
+    )
     return {
         "pages": PAGES,
         "sections": SECTIONS,
         "settings": settings,
         "found": _computed(found),
-        "items": [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)],
+        "items": [
+            _item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)
+        ],
         "notes": notes,
         "good": GOOD,
         "parameters": tables["parameters"].to_dict("records"),
@@ -125,7 +131,9 @@ def page_values(
 
 def _computed(found: Mapping[str, Any]) -> dict[str, Any]:
     """The findings, and None for a topic that was not computed."""
-    return {topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()}
+    return {
+        topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()
+    }
 
 
 def _statements(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
@@ -180,7 +188,9 @@ def _label(number: int) -> str:
     return f"Figure {number}"
 
 
-def statements_about(figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]) -> dict[str, Any]:
+def statements_about(
+    figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]
+) -> dict[str, Any]:
     """The paper's statements about a figure of it, of those that count, and how many have each verdict.
 
     ``headline`` is the one that stands beside the figure, or None.

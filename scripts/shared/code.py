@@ -87,7 +87,9 @@ class _WithoutDocstrings(ast.NodeTransformer):
 def _graph() -> "grimp.ImportGraph":
     import grimp
 
-    return grimp.build_graph("tightshuffle", "scripts", exclude_type_checking_imports=True, cache_dir=None)
+    return grimp.build_graph(
+        "tightshuffle", "scripts", exclude_type_checking_imports=True, cache_dir=None
+    )
 
 
 def _file_of(module: str) -> str:

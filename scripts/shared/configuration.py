@@ -21,7 +21,9 @@ from scripts.shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "config/config.yaml"
-STATED = ROOT / "data/published/settings.csv"  # the paper's settings, and our choices where it is silent
+STATED = (
+    ROOT / "data/published/settings.csv"
+)  # the paper's settings, and our choices where it is silent
 TAKEN = {  # the folders in results/
     "attack", "bench", "bounds", "companions", "data", "delta", "figures", "logs", "parity", "report", "site",
     "statements", "study", "tables", "trials", "values",
@@ -37,7 +39,9 @@ def check(config: Mapping[str, Any]) -> None:
         outermost = min(problem.errors(), key=lambda error: len(error["loc"]))
         raise ValueError(f"config: {_explain(outermost)}") from None
     if not of_the_papers(config["datasets"]):
-        raise ValueError("config: keep at least one of the paper's datasets; synthetic needs no file")
+        raise ValueError(
+            "config: keep at least one of the paper's datasets; synthetic needs no file"
+        )
 
 
 def check_files(config: Mapping[str, Any]) -> None:
@@ -95,7 +99,9 @@ def _explain(error: ErrorDetails) -> str:
     message = re.sub(r"0\.0{9,}\d+", lambda number: f"{float(number[0]):g}", message)
     if message.startswith("has no key"):
         return f"{key or 'the file'} {message}"
-    if error["type"] == "value_error" and isinstance(value, dict):  # of several keys, which the message names
+    if error["type"] == "value_error" and isinstance(
+        value, dict
+    ):  # of several keys, which the message names
         return f"{key}: {message}" if key else message
 
     hint = ""
@@ -135,11 +141,19 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
-        raise ValueError(f"{path}{where}: not valid YAML: {getattr(error, 'problem', error)}") from None
+        raise ValueError(
+            f"{path}{where}: not valid YAML: {getattr(error, 'problem', error)}"
+        ) from None
     except RecursionError:
-        raise ValueError(f"{path}: not valid YAML: brackets or lists are nested too deeply") from None
-    except ValueError as error:  # of Python: a number with thousands of digits, or the 30th of February
-        raise ValueError(f"{path}: a value cannot be read: {str(error).partition(';')[0]}") from None
+        raise ValueError(
+            f"{path}: not valid YAML: brackets or lists are nested too deeply"
+        ) from None
+    except (
+        ValueError
+    ) as error:  # of Python: a number with thousands of digits, or the 30th of February
+        raise ValueError(
+            f"{path}: a value cannot be read: {str(error).partition(';')[0]}"
+        ) from None
     if not isinstance(settings, dict | None):
         raise ValueError(f"{path}: expected a mapping (key: value) at the top level")
     return settings or {}

@@ -9,7 +9,11 @@ from matplotlib.figure import Figure
 from scripts.shared import style
 from scripts.shared.job import write_bytes
 
-NO_DATE = {"png": {"Software": None}, "pdf": {"CreationDate": None}, "svg": {"Date": None, "Creator": None}}
+NO_DATE = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None},
+    "svg": {"Date": None, "Creator": None},
+}
 
 
 def encoded(figure: Figure, kind: str) -> bytes:

@@ -40,7 +40,9 @@ def grid_edges(histogram: pd.DataFrame) -> Edges:
         if not pd.api.types.is_integer_dtype(histogram[index]) or histogram[index].min() < 0:
             raise ValueError(f"histogram: {index} must hold whole numbers from 0")
     if histogram.duplicated(["row", "column"]).any():
-        raise ValueError("histogram: two cells have the same row and column; expected one cell each")
+        raise ValueError(
+            "histogram: two cells have the same row and column; expected one cell each"
+        )
     if not on_a_map(histogram):
         rows, columns = grid_shape(histogram)
         return np.arange(columns + 1.0) - 0.5, np.arange(rows + 1.0) - 0.5
@@ -51,10 +53,14 @@ def _edges(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
     """Edges in one direction; ValueError where a row or column has no cell or the edges do not rise."""
     strips = histogram.groupby(index)[[low, high]].first()
     if list(strips.index) != list(range(len(strips))):
-        raise ValueError(f"histogram: {index} must run from 0 without a gap, got {list(strips.index)[:5]}...")
+        raise ValueError(
+            f"histogram: {index} must run from 0 without a gap, got {list(strips.index)[:5]}..."
+        )
     edges = np.append(strips[low].to_numpy(float), strips[high].iloc[-1])
     if not (np.diff(edges) > 0).all():
-        raise ValueError(f"histogram: {low} must rise with {index}; expected row 0 = south, column 0 = west")
+        raise ValueError(
+            f"histogram: {low} must rise with {index}; expected row 0 = south, column 0 = west"
+        )
     return edges
 
 

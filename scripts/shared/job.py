@@ -52,7 +52,10 @@ def job() -> Iterator[Described]:
     logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback
     try:
         logging.basicConfig(
-            filename=log, filemode="w", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+            filename=log,
+            filemode="w",
+            level=logging.INFO,
+            format="%(asctime)s %(levelname)s %(message)s",
         )
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
         _refuse_edited(snakemake.params)
@@ -130,7 +133,9 @@ def _refuse_edited(params: Any) -> None:
     Snakemake records the planned digests. So a file that is edited during a run and put back later would
     leave a wrong result that no later run makes again.
     """
-    code = [value for value in params if isinstance(value, tuple)]  # `code_of`; a setting is never a tuple
+    code = [
+        value for value in params if isinstance(value, tuple)
+    ]  # `code_of`; a setting is never a tuple
     contents = params.get("contents") or {}
     edited = [file for file, planned in code if code_digest(file) != planned]
     edited += [file for file, planned in contents.items() if digest(file) != planned]

@@ -21,9 +21,9 @@ Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
 EMPTY = "#e4e4e4"
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
 # for negative cells: no count is above the scale's upper end.
-HEAT = ListedColormap(matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat").with_extremes(
-    bad=EMPTY, over=style.COLOURS["gaussian"]
-)
+HEAT = ListedColormap(
+    matplotlib.colormaps["viridis_r"](np.linspace(0.15, 1, 256)), "heat"
+).with_extremes(bad=EMPTY, over=style.COLOURS["gaussian"])
 SIGNS_FIT = 100  # rows or columns at most: with more of them, a cell has no room for a minus sign
 
 
@@ -60,7 +60,9 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     figure: Any = axes.figure
     width = axes.get_position().width * figure.get_figwidth() * 72 / max(values.shape[1], 1)
     middles = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
-    axes.scatter(*middles, marker="_", s=(0.5 * width) ** 2, color=style.COLOURS["gaussian"], linewidth=0.7)
+    axes.scatter(
+        *middles, marker="_", s=(0.5 * width) ** 2, color=style.COLOURS["gaussian"], linewidth=0.7
+    )
     axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
     return image
 

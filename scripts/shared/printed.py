@@ -20,13 +20,24 @@ COLUMNS = (
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
     "printed", "source", "kind", "tolerance", "note",
 )  # fmt: skip
-PAPER: dict[str, tuple[float, ...]] = {  # dataset -> its eps0s in Figures 2, 6, 7 and in Tables V, VI
+PAPER: dict[
+    str, tuple[float, ...]
+] = {  # dataset -> its eps0s in Figures 2, 6, 7 and in Tables V, VI
     "synthetic": (4,),
     "san_francisco": (4, 6),
     "paris": (4, 6),
 }
 OWN = "this paper"  # the mechanism of the paper's own delta
-DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]  # of a printed delta
+DELTA_KEY = [
+    "item",
+    "quantity",
+    "mechanism",
+    "n",
+    "k",
+    "eps0",
+    "eps",
+    "count",
+]  # of a printed delta
 NUMBERS = ("n", "k", "count", "x0", "eps0", "eps")
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
@@ -46,7 +57,9 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return cast(list[Row], frame.to_dict("records"))
 
 
-def numbered_rows(path: str | os.PathLike[str], columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+def numbered_rows(
+    path: str | os.PathLike[str], columns: tuple[str, ...]
+) -> Iterator[tuple[int, Row]]:
     """Line number and row of each row of a CSV file that has exactly these columns.
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
@@ -54,7 +67,9 @@ def numbered_rows(path: str | os.PathLike[str], columns: tuple[str, ...]) -> Ite
     with open(path, newline="", encoding="utf-8") as file:
         reader = csv.DictReader(file)
         if reader.fieldnames is None or tuple(reader.fieldnames) != columns:
-            raise ValueError(f"{path}: the columns must be {','.join(columns)}; got {reader.fieldnames}")
+            raise ValueError(
+                f"{path}: the columns must be {','.join(columns)}; got {reader.fieldnames}"
+            )
         for row in reader:
             if None in row or None in row.values():
                 raise ValueError(
@@ -77,4 +92,6 @@ def parse_tolerance(text: str) -> tuple[str, Decimal]:
         match = pattern.fullmatch(text)
         if match and 0 < Decimal(match[1]) < 100:
             return rule, Decimal(match[1]) / 100
-    raise ValueError(f"tolerance must be 'digits or X %' or 'central X %' with 0 < X < 100; got {text!r}")
+    raise ValueError(
+        f"tolerance must be 'digits or X %' or 'central X %' with 0 < X < 100; got {text!r}"
+    )

@@ -15,5 +15,7 @@ def published_scale(eps: float, delta: float, sensitivity: float) -> float:
     """
     from diffprivlib.mechanisms import GaussianAnalytic  # takes a second
 
-    mechanism = GaussianAnalytic(epsilon=float(eps), delta=float(delta), sensitivity=float(sensitivity))
+    mechanism = GaussianAnalytic(
+        epsilon=float(eps), delta=float(delta), sensitivity=float(sensitivity)
+    )
     return float(math.sqrt(mechanism.variance(0)))

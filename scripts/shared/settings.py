@@ -18,7 +18,9 @@ class Section(BaseModel):
     """A section of the configuration, with its keys in the order of config/config.yaml."""
 
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
-    rising: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs of keys: the first value must be the smaller
+    rising: ClassVar[
+        tuple[tuple[str, str], ...]
+    ] = ()  # pairs of keys: the first value must be the smaller
 
     @model_validator(mode="before")
     @classmethod
@@ -143,7 +145,9 @@ class Grid(Section):
     @model_validator(mode="after")
     def _has_points(self) -> Self:
         if min(self.eps) > max(self.eps0):
-            raise ValueError(f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}")
+            raise ValueError(
+                f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}"
+            )
         return self
 
 
@@ -197,7 +201,9 @@ class Normal(Dataset):
             raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
         largest = max(self.sizes(), default=0)
         if largest > self.population:
-            raise ValueError(f"every n must be at most the population ({self.population}); got {largest}")
+            raise ValueError(
+                f"every n must be at most the population ({self.population}); got {largest}"
+            )
         return self
 
 
@@ -237,7 +243,9 @@ class City(Dataset):
             cells["stepped"] = rows * columns
         for name, number in cells.items():
             if not 2 <= number <= MOST_CELLS:
-                raise ValueError(f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}")
+                raise ValueError(
+                    f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}"
+                )
         return self
 
 
@@ -283,7 +291,9 @@ class Study(Section):
     eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
     delta: Several[Delta]
     delta_exponents: Exponents
-    designs: Annotated[list[DesignSetting], Field(min_length=1, max_length=3), AfterValidator(_different)]
+    designs: Annotated[
+        list[DesignSetting], Field(min_length=1, max_length=3), AfterValidator(_different)
+    ]
 
 
 class DeltaSurface(Section):
@@ -335,10 +345,14 @@ class Audit(Section):
         played = set()
         for number, setting in enumerate(self.settings):
             if setting.k == 2 and self.remaining == "x2":
-                raise ValueError(f"settings[{number}].k must be at least 3, as remaining x2 is a third value")
+                raise ValueError(
+                    f"settings[{number}].k must be at least 3, as remaining x2 is a third value"
+                )
             game = (setting.n, setting.k, setting.eps0, setting.count)
             if game in played:
-                raise ValueError(f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs")
+                raise ValueError(
+                    f"settings[{number}] repeats n, k, eps0 and count: keep one, with all runs"
+                )
             played.add(game)
 
         largest = max(setting.eps0 for setting in self.settings)
@@ -364,10 +378,14 @@ class Settings(Section):
     def _fits(self) -> Self:
         for name, dataset in self.datasets.items():
             if self.gowalla.grid == "stepped" and isinstance(dataset, City) and not dataset.stepped:
-                raise ValueError(f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it")
+                raise ValueError(
+                    f"datasets.{name}.stepped is missing; gowalla.grid: stepped needs it"
+                )
             if dataset.tv and 1 in dataset.tv.n and self.parity.delta_exponents:
                 text = f"datasets.{name}.tv.n must be at least 2 with parity.delta_exponents"
-                raise ValueError(f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1")
+                raise ValueError(
+                    f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1"
+                )
             cells = dataset.number_of_cells()
             if cells is not None:
                 self._check_cells(name, dataset, cells)

@@ -38,7 +38,16 @@ RC: dict[str, Any] = {
     "axes.formatter.useoffset": False,
     # Okabe and Ito's colours, told apart with every common colour vision
     "axes.prop_cycle": cycler(
-        color=["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
+        color=[
+            "#0072B2",
+            "#D55E00",
+            "#009E73",
+            "#CC79A7",
+            "#E69F00",
+            "#56B4E9",
+            "#F0E442",
+            "#000000",
+        ]
     ),
     "grid.color": "#d8d8d8",
     "grid.linewidth": 0.5,
@@ -68,7 +77,11 @@ RC: dict[str, Any] = {
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
-PUBLISHED, TRUE, ALL_COUNTS = "#D55E00", "#0072B2", "#009E73"  # delta of one count, and of all counts
+PUBLISHED, TRUE, ALL_COUNTS = (
+    "#D55E00",
+    "#0072B2",
+    "#009E73",
+)  # delta of one count, and of all counts
 POWERS = FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1")  # of log10 delta
 INK = "#222222"
 
@@ -81,7 +94,10 @@ def applied() -> Iterator[None]:
 
 
 def new_figure(
-    height: float, *, width: float = WIDTH, layout: Literal["constrained", "compressed"] = "constrained"
+    height: float,
+    *,
+    width: float = WIDTH,
+    layout: Literal["constrained", "compressed"] = "constrained",
 ) -> Figure:
     """An empty figure, ``width`` x ``height`` inches, that needs no display and no pyplot state."""
     return Figure(figsize=(width, height), layout=layout)

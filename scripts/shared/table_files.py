@@ -52,7 +52,9 @@ def read_parquet(path: StrPath, **how: Any) -> pd.DataFrame:
         return pd.read_parquet(path, page_checksum_verification=True, **how)
 
 
-def read_frames(path: StrPath, columns: Sequence[str], categories: Sequence[str]) -> Iterator[pd.DataFrame]:
+def read_frames(
+    path: StrPath, columns: Sequence[str], categories: Sequence[str]
+) -> Iterator[pd.DataFrame]:
     """Read the frames that `write_parquet` wrote into one file, with one of them in memory at a time.
 
     Only ``columns`` are read. Those in ``categories`` have few different values: they become pandas'

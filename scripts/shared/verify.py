@@ -11,7 +11,9 @@ from pathlib import Path
 
 from scripts.shared.code import digest
 
-NOTE = re.compile(r"^(\S+ \S+) INFO sha256 ([0-9a-f]{64})  (.+)$", re.MULTILINE)  # as `job.SUM` is logged
+NOTE = re.compile(
+    r"^(\S+ \S+) INFO sha256 ([0-9a-f]{64})  (.+)$", re.MULTILINE
+)  # as `job.SUM` is logged
 
 
 def noted_sums(logs: Path) -> dict[str, str]:
@@ -36,5 +38,7 @@ if __name__ == "__main__":
     changed = changed_files(sums)
     if changed:
         print("Changed since their jobs wrote them:", *changed, sep="\n")
-        sys.exit("error: remove these files and run make, which makes them and what was made from them anew")
+        sys.exit(
+            "error: remove these files and run make, which makes them and what was made from them anew"
+        )
     print(f"Verified: no result in {results} has changed since its job wrote it.")

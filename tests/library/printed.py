@@ -18,8 +18,12 @@ def printed_terms(*, n, k, eps0, count):
         kappa3 = mp.mpf(k - 1) ** m * (e + k - 2) ** (n - m - s) / (e + k - 1) ** n
         mu = [comb(m, r) * comb(n - m, s - r) * powers[r] for r in ways]
         tau = [kappa2 * (n - m) + (e - kappa2) * (s - r) for r in ways]
-        moments = [comb(m, r) * comb(n - 1 - m, s - 1 - r) * powers[r] if r < s else 0 for r in ways]
-        printed = sum((s - r) * moment for r, moment in zip(ways, moments, strict=True)) / mp.mpf(n - m)
+        moments = [
+            comb(m, r) * comb(n - 1 - m, s - 1 - r) * powers[r] if r < s else 0 for r in ways
+        ]
+        printed = sum((s - r) * moment for r, moment in zip(ways, moments, strict=True)) / mp.mpf(
+            n - m
+        )
         p = kappa3 / (n - m) * sum(a * b for a, b in zip(mu, tau, strict=True))
         losses = [kappa2 + (e - kappa2) * moment / sum(mu) for moment in (printed, sum(moments))]
         terms.append((p, kappa3 * sum(mu), *losses))
@@ -31,7 +35,11 @@ def printed_delta(eps, terms, *, form, direction):
     bound, total = mp.exp(mp.mpf(eps)), mp.mpf(0)
     for p, q, published, exact in terms:
         ratio = published if form == "published" else exact
-        total += max(0, 1 - bound / ratio) * p if direction == "forward" else max(0, 1 - bound * ratio) * q
+        total += (
+            max(0, 1 - bound / ratio) * p
+            if direction == "forward"
+            else max(0, 1 - bound * ratio) * q
+        )
     return total
 
 

@@ -53,7 +53,9 @@ def test_curves_pass_through_the_answer():
 def test_groups_are_rounded_to_the_safe_side():
     described = answers.collection(GROUPS)
     for row, group in zip(answers.of_groups(described, -6.0), described.groups, strict=True):
-        low, high = (described.epsilon(1e-6, group=group.name, bound=bound) for bound in ("lower", "upper"))
+        low, high = (
+            described.epsilon(1e-6, group=group.name, bound=bound) for bound in ("lower", "upper")
+        )
         assert high * (1 - 1e-9) <= float(row["at most"]) <= high * (1 + 2e-5)
         assert low * (1 - 2e-5) <= float(row["at least"]) <= low * (1 + 1e-9)
 
@@ -95,7 +97,9 @@ def calculator():
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     words = [sys.executable, "-m", "tightshuffle", "calculator", "--no-browser", "--port", port]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, start_new_session=True) as server:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as server:
         for line in server.stdout:
             if "URL" in line:
                 break
@@ -158,7 +162,9 @@ def test_the_page_in_chromium(calculator):
         expect(page.get_by_text("n must be a number")).to_be_visible()
         users.fill("2e4")
         users.press("Enter")
-        expect(page.get_by_role("heading", name=sentence(**setting | {"n": 20_000}))).to_be_visible()
+        expect(
+            page.get_by_role("heading", name=sentence(**setting | {"n": 20_000}))
+        ).to_be_visible()
 
         colluding = page.get_by_role("textbox", name="Users whose report").locator("visible=true")
         colluding.fill("5%")
@@ -177,7 +183,9 @@ def test_the_page_in_chromium(calculator):
 
         page.get_by_role("radio", name="the fewest users, from eps0").click()
         fewest = tightshuffle.fewest_users(0.5, 1e-6, k=408, eps0=4, randomizer="oue")
-        expect(page.get_by_role("heading", name=f"{fewest:,} users: eps is between")).to_be_visible()
+        expect(
+            page.get_by_role("heading", name=f"{fewest:,} users: eps is between")
+        ).to_be_visible()
 
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):

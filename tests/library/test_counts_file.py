@@ -13,14 +13,26 @@ COUNTS = {
     "one cell": (b"cell,count\n1,9\n", "at least 2 cells (rows below the header); got 1"),
     "no header": (b"1,5\n2,6\n3,7\n", "row 1: the column 'cell' is missing"),
     "negative": (b"cell,count\n1,5\n2,-3\n", "row 3: count must be a whole number >= 0; got '-3'"),
-    "a cell left out": (b"cell,count\n1,5\n3,3\n", "row 3: cell must be 1, 2, 3, ... in this order"),
+    "a cell left out": (
+        b"cell,count\n1,5\n3,3\n",
+        "row 3: cell must be 1, 2, 3, ... in this order",
+    ),
     "nobody": (b"cell,count\n1,0\n2,0\n", "every count is 0"),
-    "a column twice": (b"cell,count,count\n1,5,6\n2,5,6\n", "row 1: the column 'count' occurs twice"),
+    "a column twice": (
+        b"cell,count,count\n1,5,6\n2,5,6\n",
+        "row 1: the column 'count' occurs twice",
+    ),
     "a value too many": (b"cell,count\n1,5\n2,5,6\n", "row 3: 3 values; expected 2"),
-    "beyond a float": (b"cell,count\n1,5\n2,9007199254740993\n", "row 3: count must be a whole number"),
+    "beyond a float": (
+        b"cell,count\n1,5\n2,9007199254740993\n",
+        "row 3: count must be a whole number",
+    ),
     "too many users": (b"cell,count\n1,9007199254740991\n2,9007199254740991\n", "2^53 users"),
     "gzip": (gzip.compress(b"cell,count\n1,5\n2,6\n", mtime=0), "not UTF-8 text"),
-    "a field without end": (b"cell,count\n1,5\n2," + b"9" * 200_000, "row 3: not a readable CSV file: field"),
+    "a field without end": (
+        b"cell,count\n1,5\n2," + b"9" * 200_000,
+        "row 3: not a readable CSV file: field",
+    ),
 }
 
 
@@ -41,7 +53,9 @@ def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"counts.csv: more than 2 cells"):
         read_counts(path)
     os.truncate(path, counts_file.MOST_BYTES + 1)
-    with pytest.raises(ValueError, match=r"counts.csv: 200,000,001 bytes; expected at most 200,000,000"):
+    with pytest.raises(
+        ValueError, match=r"counts.csv: 200,000,001 bytes; expected at most 200,000,000"
+    ):
         read_counts(path)
 
 

@@ -67,9 +67,18 @@ def test_an_old_name_is_refused_with_the_new_one(function, old, new):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("epsilon clones --n 9 --k 3 --eps0 1 --delta 1e-3 --compositions 2", "is called --rounds now"),
-        ("design --n 9 --k 3 --eps 1 --delta 1e-3 --reports-per-user 2", "is called --values-per-user now"),
-        ("dummies --n 9 --k 3 --eps 1 --delta 1e-3 --values 2", "--values is called --values-per-user now"),
+        (
+            "epsilon clones --n 9 --k 3 --eps0 1 --delta 1e-3 --compositions 2",
+            "is called --rounds now",
+        ),
+        (
+            "design --n 9 --k 3 --eps 1 --delta 1e-3 --reports-per-user 2",
+            "is called --values-per-user now",
+        ),
+        (
+            "dummies --n 9 --k 3 --eps 1 --delta 1e-3 --values 2",
+            "--values is called --values-per-user now",
+        ),
     ],
 )
 def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
@@ -80,7 +89,9 @@ def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
 def test_a_bracket_is_both_ends_together():
     deltas = np.array([1e-3, 1e-6])
     found = tightshuffle.bracket(deltas, **SETTING)
-    np.testing.assert_array_equal(found.lower, tightshuffle.epsilon(deltas, method="lower", **SETTING))
+    np.testing.assert_array_equal(
+        found.lower, tightshuffle.epsilon(deltas, method="lower", **SETTING)
+    )
     np.testing.assert_array_equal(found.upper, tightshuffle.epsilon(deltas, **SETTING))
     assert np.all(found.lower <= found.upper)
     alone = tightshuffle.bracket(log10_delta=-6, **SETTING)

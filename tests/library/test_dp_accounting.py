@@ -7,7 +7,12 @@ import time
 import dp_accounting
 import numpy as np
 import pytest
-from dp_accounting import ComposedDpEvent, NeighboringRelation, RandomizedResponseDpEvent, SelfComposedDpEvent
+from dp_accounting import (
+    ComposedDpEvent,
+    NeighboringRelation,
+    RandomizedResponseDpEvent,
+    SelfComposedDpEvent,
+)
 from dp_accounting.pld import PLDAccountant
 
 import tightshuffle
@@ -25,7 +30,9 @@ def eps_of(*events):
     return accountant.get_epsilon(DELTA)
 
 
-@pytest.mark.parametrize("more", [{}, {"randomizer": "subset:2"}, {"randomizer": "oue"}, {"colluding": 2000}])
+@pytest.mark.parametrize(
+    "more", [{}, {"randomizer": "subset:2"}, {"randomizer": "oue"}, {"colluding": 2000}]
+)
 def test_rounds_are_those_of_the_package(more):
     ours = tightshuffle.epsilon(DELTA, rounds=3, **WEEK, **more)
     theirs = eps_of(SelfComposedDpEvent(ShuffledDpEvent(**WEEK, **more), 3))
@@ -35,11 +42,15 @@ def test_rounds_are_those_of_the_package(more):
 
 def test_with_another_mechanism_the_ledger_and_a_calibration():
     """Noise on a histogram beside a round: worse than each, better than their sum."""
-    noise = dp_accounting.GaussianDpEvent(2 * 2 / math.sqrt(2))  # the relation doubles its sensitivity
+    noise = dp_accounting.GaussianDpEvent(
+        2 * 2 / math.sqrt(2)
+    )  # the relation doubles its sensitivity
     round_, both = eps_of(ShuffledDpEvent(**WEEK)), eps_of(ShuffledDpEvent(**WEEK), noise)
     assert max(round_, eps_of(noise)) < both < round_ + eps_of(noise)
     accountant = ShuffleAccountant().compose(ShuffledDpEvent(**WEEK), 3).compose(noise)
-    assert ShuffledDpEvent(**WEEK) in [getattr(event, "event", event) for event in accountant.ledger.events]
+    assert ShuffledDpEvent(**WEEK) in [
+        getattr(event, "event", event) for event in accountant.ledger.events
+    ]
     rounds = dp_accounting.calibrate_dp_mechanism(
         ShuffleAccountant,
         lambda count: SelfComposedDpEvent(ShuffledDpEvent(**WEEK), count),
@@ -48,7 +59,9 @@ def test_with_another_mechanism_the_ledger_and_a_calibration():
         bracket_interval=dp_accounting.ExplicitBracketInterval(1, 1000),
         discrete=True,
     )
-    fit, over = (tightshuffle.epsilon(DELTA, rounds=count, **WEEK) for count in (rounds, rounds + 2))
+    fit, over = (
+        tightshuffle.epsilon(DELTA, rounds=count, **WEEK) for count in (rounds, rounds + 2)
+    )
     assert fit <= 1 < over
 
 
@@ -57,7 +70,9 @@ def test_every_round_of_randomized_response_counts():
     for _ in range(5):
         one_by_one.compose(RandomizedResponseDpEvent(0.5, 4))
     wanted = one_by_one.get_epsilon(DELTA)
-    assert eps_of(SelfComposedDpEvent(RandomizedResponseDpEvent(0.5, 4), 5)) == pytest.approx(wanted)
+    assert eps_of(SelfComposedDpEvent(RandomizedResponseDpEvent(0.5, 4), 5)) == pytest.approx(
+        wanted
+    )
 
 
 @pytest.mark.parametrize("count", [2, 5, 30])
@@ -71,7 +86,8 @@ def test_many_rounds_of_randomized_response_have_at_least_the_exact_eps(count):
     losses = math.log(5) * np.arange(-count, count + 1)
     # The accountant rounds each loss up to its grid of 1e-4.
     with_it, with_less = (
-        float(masses @ np.maximum(-np.expm1(eps - losses), 0)) for eps in (at_once, at_once - 1e-4 * count)
+        float(masses @ np.maximum(-np.expm1(eps - losses), 0))
+        for eps in (at_once, at_once - 1e-4 * count)
     )
     assert with_it <= DELTA < with_less
 
@@ -86,7 +102,9 @@ def test_thousands_of_rounds_are_one_composition():
 def test_a_bad_event_leaves_nothing_composed():
     accountant = ShuffleAccountant()
     with pytest.raises(ValueError, match="eps0 must be"):
-        accountant.compose(ComposedDpEvent([ShuffledDpEvent(**WEEK), ShuffledDpEvent(**WEEK | {"eps0": -1})]))
+        accountant.compose(
+            ComposedDpEvent([ShuffledDpEvent(**WEEK), ShuffledDpEvent(**WEEK | {"eps0": -1})])
+        )
     assert accountant.get_epsilon(DELTA) == 0
 
 

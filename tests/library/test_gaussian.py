@@ -33,7 +33,9 @@ def test_delta_against_80_digits():
     expected = [printed_log_delta(*point) for point in zip(eps, ratio, strict=True)]
     assert max(log_error(*pair) for pair in zip(ours, expected, strict=True)) < 1e-12
     below = [float(value) for value in expected]
-    assert np.histogram(below, [-np.inf, -1e5, -700, -50, -1, 0])[0].min() >= 10  # every depth was tried
+    assert (
+        np.histogram(below, [-np.inf, -1e5, -700, -50, -1, 0])[0].min() >= 10
+    )  # every depth was tried
 
 
 @pytest.mark.parametrize("ratio", [0.999, 1.0, 1.001])
@@ -41,7 +43,9 @@ def test_delta_where_its_formulas_meet(ratio):
     # a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides
     for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
         eps, scale = 2 * a * b, ratio / (2 * a)
-        assert log_error(log10_delta_of_scale(eps, scale=scale), printed_log_delta(eps, scale)) < 1e-13
+        assert (
+            log_error(log10_delta_of_scale(eps, scale=scale), printed_log_delta(eps, scale)) < 1e-13
+        )
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
@@ -49,7 +53,9 @@ def test_delta_where_its_formulas_meet(ratio):
 def test_scale_agrees_with_dp_accounting(eps, delta):
     accurate = gaussian_mechanism.get_sigma_gaussian(eps, delta)
     assert exact_scale(eps, delta) == pytest.approx(accurate, rel=1e-10)
-    assert exact_scale(eps, delta, sensitivity=np.sqrt(2)) == pytest.approx(np.sqrt(2) * accurate, rel=1e-10)
+    assert exact_scale(eps, delta, sensitivity=np.sqrt(2)) == pytest.approx(
+        np.sqrt(2) * accurate, rel=1e-10
+    )
 
 
 @given(st.floats(0, 1e4), st.floats(-1e4, -1e-6), st.floats(1e-3, 1e3))

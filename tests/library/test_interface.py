@@ -40,9 +40,13 @@ def test_a_file_holds_a_matrix_and_an_object_knows_its_values_and_budget(tmp_pat
         lambda **own: tightshuffle.tradeoff(0.1, n=10**6, **own),
         lambda **own: tightshuffle.to_pld(n=10**6, **own).get_epsilon_for_delta(1e-6),
     )
-    assert asked[0](k=3, eps0=1.0, randomizer="subset:2") == asked[0](randomizer=SubsetSelection(3, 1.0, 2))
+    assert asked[0](k=3, eps0=1.0, randomizer="subset:2") == asked[0](
+        randomizer=SubsetSelection(3, 1.0, 2)
+    )
     for question in asked:
-        assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(randomizer=Finite(matrix))
+        assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(
+            randomizer=Finite(matrix)
+        )
 
 
 def test_colluding_users_do_not_count():
@@ -62,7 +66,9 @@ def test_the_trade_off_curve_bounds_the_count():
     distributions = [
         probability * remaining[:-1] + (1 - probability) * remaining[1:] for probability in (p, q)
     ]
-    alpha = np.cumsum(distributions[1][::-1])  # x1 taken for x0: the count is large though the user holds x1
+    alpha = np.cumsum(
+        distributions[1][::-1]
+    )  # x1 taken for x0: the count is large though the user holds x1
     beta = 1 - np.cumsum(distributions[0][::-1])
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
     assert np.all(curve <= beta + 1e-12)

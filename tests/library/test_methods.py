@@ -50,7 +50,12 @@ def test_shape_and_direction(name):
 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=8, derandomize=True)
-@given(n=st.integers(1, 10**4), k=st.integers(2, 10**4), eps0=st.floats(1e-3, 20), share=st.floats(0, 1.2))
+@given(
+    n=st.integers(1, 10**4),
+    k=st.integers(2, 10**4),
+    eps0=st.floats(1e-3, 20),
+    share=st.floats(0, 1.2),
+)
 @example(n=1000, k=4, eps0=1.0, share=1.0)
 @pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
 def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
@@ -79,11 +84,20 @@ def test_rounds(name):
 def test_round_trip(name, rounds):
     # Enough users for the loose ones to promise anything, and few enough for the tight ones not to promise
     # it at eps = 0 already.
-    loose = name in ("erlingsson", "feldman", "balle-hoeffding", "koskela-strong", "blanket", "girgis")
+    loose = name in (
+        "erlingsson",
+        "feldman",
+        "balle-hoeffding",
+        "koskela-strong",
+        "blanket",
+        "girgis",
+    )
     n = 3000 if name == "koskela-strong" else 20_000 if loose else 100
     setting = {"n": n, "k": 8, "eps0": 0.45, "rounds": rounds}
     for wanted in (5e-3, 1e-5):
-        eps = epsilon(wanted, method=name, **setting, **{"count": 30} if METHODS[name].needs_count else {})
+        eps = epsilon(
+            wanted, method=name, **setting, **{"count": 30} if METHODS[name].needs_count else {}
+        )
         assert 0 < eps < rounds * 0.45
         reached = log10_delta(name, eps, 30, **setting)
         if METHODS[name].kind == LOWER:

@@ -20,7 +20,9 @@ def digest_of_code(name):
     """Eight hexadecimal digits for a function or class of the library, ``name`` without "tightshuffle."."""
     module, _, function = name.rpartition(".")
     text = (ROOT / "tightshuffle" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
-    [definition] = [node for node in ast.parse(text).body if getattr(node, "name", None) == function]
+    [definition] = [
+        node for node in ast.parse(text).body if getattr(node, "name", None) == function
+    ]
     code = ast.get_source_segment(text, definition)
     docstring = ast.get_source_segment(text, definition.body[0])
     without_layout = "".join(code.replace(docstring, "", 1).split())
@@ -30,7 +32,9 @@ def digest_of_code(name):
 @pytest.mark.parametrize(("name", "digest"), PROVED)
 def test_a_function_is_as_it_was_proved(name, digest):
     now = digest_of_code(name)
-    assert now == digest, f"{name} changed: read its section of docs/theory.md, then write {now} there"
+    assert now == digest, (
+        f"{name} changed: read its section of docs/theory.md, then write {now} there"
+    )
 
 
 def test_every_module_that_a_section_names_has_a_proved_function():

@@ -102,7 +102,11 @@ REFUSED = [
     ("sums", {"release": "sum"}, "release must be one of reports, sums; got 'sum'"),
     ("sums", {"release": "reports", "deletion": True}, "deletion must be left out"),
     ("sums", {"method": "lower"}, "release must be 'reports' for lower"),
-    ("epsilon", {"delta": 0.1, "log10_delta": -1}, "delta or log10_delta must be given, but not both"),
+    (
+        "epsilon",
+        {"delta": 0.1, "log10_delta": -1},
+        "delta or log10_delta must be given, but not both",
+    ),
     ("epsilon", {"log10_delta": 1}, "log10_delta must be"),
     ("tradeoff", {"colluding": [1, 2]}, "colluding must be one number"),
     ("tradeoff", {"alpha": 1.5}, "alpha must be"),
@@ -121,59 +125,123 @@ REFUSED = [
     ("dummies", {"eps": 1e-8}, r"eps must be larger: even 1e\+12 dummies are too few; got 1e-08"),
     ("sums", {"rounds": 60000}, "^rounds must be at most 50000 for sums, .* got 60000$"),
     ("plan", {"randomizer": "oue", "release": "sums", "rounds": 60000}, "^rounds .* got 60000$"),
-    ("plan", {"randomizer": "rappor", "release": "x"}, "^release must be one of reports, sums; got 'x'"),
-    ("plan", {"randomizer": "rappor", "release": ["sums"]}, "^release must be one of reports, sums; got"),
+    (
+        "plan",
+        {"randomizer": "rappor", "release": "x"},
+        "^release must be one of reports, sums; got 'x'",
+    ),
+    (
+        "plan",
+        {"randomizer": "rappor", "release": ["sums"]},
+        "^release must be one of reports, sums; got",
+    ),
     ("plan", {"eps": 1e-100, "rounds": 2}, "^eps must be at least 1e-100 per round; got 1e-100"),
     ("delta", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
     ("delta", {"eps": np.array([0.5 + 1j])}, "^eps must be finite and >= 0; got array"),
-    ("epsilon", {"delta": 1e-6, "randomizer": 5}, "^randomizer must be a name or a Randomizer; got 5"),
-    ("to_pld", {"randomizer": KRandomizedResponse}, "^randomizer must be a name or a Randomizer; got"),
+    (
+        "epsilon",
+        {"delta": 1e-6, "randomizer": 5},
+        "^randomizer must be a name or a Randomizer; got 5",
+    ),
+    (
+        "to_pld",
+        {"randomizer": KRandomizedResponse},
+        "^randomizer must be a name or a Randomizer; got",
+    ),
     ("fewest_users", {"randomizer": None}, "^randomizer must be a name or a Randomizer; got None"),
     ("best law", {"eps": 1e12}, r"^eps must be at least 1e-100 and below 20; got 1e\+12"),
-    ("best law", {"eps": 1e-7}, "^eps must be larger: too many dummies per value are needed; got 1e-07"),
-    ("best law", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
+    (
+        "best law",
+        {"eps": 1e-7},
+        "^eps must be larger: too many dummies per value are needed; got 1e-07",
+    ),
+    (
+        "best law",
+        {"delta": None, "log10_delta": -1000},
+        "^delta must be at least 1e-280 .* = -1000",
+    ),
     (
         "best law",
         {"rounds": 60000, "values_per_user": 2},
         r"^values_per_user \* rounds must be at most 100000; got 120000",
     ),
-    ("poisson dummies", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed"),
+    (
+        "poisson dummies",
+        {"eps": 1e-6},
+        "^eps must be larger: too many dummies per value are needed",
+    ),
     ("poisson dummies", {"eps": 20}, "^eps must be at least 1e-100 and below 20; got 20"),
     ("design", {"eps": 30}, "^eps must be at least 1e-100 and below 20; got 30"),
-    ("design", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
+    (
+        "design",
+        {"eps": 1e-6},
+        "^eps must be larger: too many dummies per value are needed; got 1e-06",
+    ),
     ("design", {"delta": None, "log10_delta": -1000}, "^delta must be at least 1e-280 .* = -1000"),
     ("design", {"rounds": 10**5}, "^rounds must be at most 50000 where .* is 1; got 100000$"),
     ("design", {"rounds": 10**4, "values_per_user": 10}, "^rounds .* is 10; got 10000$"),
     ("plan", {"participation": 0}, "^participation must be a probability above 0; got 0"),
     ("plan", {"participation": "80%"}, "^participation must be a probability above 0; got '80%'"),
-    ("plan", {"participation": 0.5, "randomizer": "hash"}, "^participation must be 1 for 'hash' without"),
-    ("fewest_users", {"participation": 1.1}, "^participation must be a probability above 0; got 1.1"),
+    (
+        "plan",
+        {"participation": 0.5, "randomizer": "hash"},
+        "^participation must be 1 for 'hash' without",
+    ),
+    (
+        "fewest_users",
+        {"participation": 1.1},
+        "^participation must be a probability above 0; got 1.1",
+    ),
     (
         "fewest_users",
         {"participation": 0.5, "randomizer": OWN, "k": None, "eps0": None},
         "^randomizer must be",
     ),
-    ("design", {"participation": math.nan}, "^participation must be a probability above 0; got nan"),
+    (
+        "design",
+        {"participation": math.nan},
+        "^participation must be a probability above 0; got nan",
+    ),
     ("design", {"share": 1.1}, "^share must be a share of the users, from 0 to 1; got 1.1"),
     ("design", {"share": None}, "^share must be a share of the users, from 0 to 1; got None"),
     ("design", {"parties": 101}, "^parties must be a whole number from 1 to 100; got 101"),
     ("design", {"honest": 3}, "^honest must be a whole number from 1 to 2; got 3"),
-    ("dummies", {"participation": 2}, "^group 'users': participation must be a probability above 0; got 2"),
+    (
+        "dummies",
+        {"participation": 2},
+        "^group 'users': participation must be a probability above 0; got 2",
+    ),
     ("best noise", {"honest": 0}, "^honest must be a whole number from 1 to 2; got 0"),
-    ("best noise", {"eps": 1e-6}, "^eps must be larger: too many dummies per value are needed; got 1e-06"),
-    ("best noise", {"eps": 1e-4, "honest": 2}, "^eps must be larger: too many dummies .* got 0.0001"),
+    (
+        "best noise",
+        {"eps": 1e-6},
+        "^eps must be larger: too many dummies per value are needed; got 1e-06",
+    ),
+    (
+        "best noise",
+        {"eps": 1e-4, "honest": 2},
+        "^eps must be larger: too many dummies .* got 0.0001",
+    ),
     ("best law", {"honest": 2}, "^honest must be a whole number from 1 to 1; got 2"),
     ("expected_tv", {"parties": 0}, "^parties must be a whole number from 1 to 100; got 0"),
     ("noise", {"deviation": 1e5}, "^deviation must be at most 7142.86; got 100000"),
     ("noise", {"power": 0.5}, "^power must be from 1 to 10; got 0.5"),
     ("sum", {"parties": 1.5}, "^parties must be a whole number from 1 to 100; got 1.5"),
-    ("sum", {"law": noise(2.0, 1e4)}, "^the sum of 2 parties must take at most 100000 numbers; got "),
+    (
+        "sum",
+        {"law": noise(2.0, 1e4)},
+        "^the sum of 2 parties must take at most 100000 numbers; got ",
+    ),
     ("law", {"text": "0*poisson:3"}, r"^law '0\*poisson:3': parties must be .* got 0"),
     ("law", {"text": "2*2*poisson:3"}, r"^law must be poisson:MEAN.* got '2\*poisson:3'"),
     ("law", {"text": "noise:1:0"}, "^law 'noise:1:0': deviation must be finite and >= 0.001"),
     ("dummies", {"guess": "x"}, "^guess must be finite and > 0; got 'x'"),
     ("law", {"text": 5}, "^law must be poisson:MEAN.* got 5"),
-    ("law", {"text": "gaussian:5:1e-300"}, "^law .* deviation must be finite and >= 0.001; got 1e-300"),
+    (
+        "law",
+        {"text": "gaussian:5:1e-300"},
+        "^law .* deviation must be finite and >= 0.001; got 1e-300",
+    ),
     ("hidden", {"law": "x"}, r"^law must be a Law, such as poisson\(50.0\); got 'x'"),
     ("expected_tv", {"n": 0}, "^n must be a whole number >= 1; got 0"),
     ("expected_tv", {"n": np.nan}, "^n must be a whole number >= 1; got nan"),
@@ -184,8 +252,16 @@ REFUSED = [
     ("geometric", {"ratio": 10**400}, "^ratio must be between 0 and 1"),
     ("one_round", {"width": "x"}, "^width must be finite and > 0; got 'x'"),
     ("event", {"eps0": -1.0}, "^eps0 must be finite and > 0"),
-    ("accountant", {"value_discretization_interval": NeighboringRelation.REPLACE_ONE}, "^value_discretiza"),
-    ("accountant", {"value_discretization_interval": True}, "^value_discretization_interval must be .* True"),
+    (
+        "accountant",
+        {"value_discretization_interval": NeighboringRelation.REPLACE_ONE},
+        "^value_discretiza",
+    ),
+    (
+        "accountant",
+        {"value_discretization_interval": True},
+        "^value_discretization_interval must be .* True",
+    ),
     ("read_law", {"path": 1}, "^path must be the name of a file; got 1"),
     ("read_matrix", {"path": 1}, "^path must be the name of a file; got 1"),
     ("read_counts", {"path": 1}, "^path must be the name of a file; got 1"),
@@ -237,7 +313,11 @@ REFUSED = [
     ("matrix", {"matrix": [[np.nan, 0.5], [0.5, 0.5]]}, "^matrix must .*finite entries"),
     ("matrix", {"matrix": [[0.5, 0.0], [0.5, 1.0]]}, "^matrix must .*eps0 is infinite.*row 0"),
     ("matrix", {"matrix": [[0.5, 0.5], [0.5, 0.5]]}, "^matrix must .*eps0 is 0"),
-    ("matrix", {"matrix": [[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]]}, "between 0 and 1e-280; see row 0"),
+    (
+        "matrix",
+        {"matrix": [[1e-300, 1e-300], [0.25, 0.5], [0.75, 0.5]]},
+        "between 0 and 1e-280; see row 0",
+    ),
     ("matrix", {"matrix": [[0.5], [0.5]]}, "^matrix must .*two axes"),
     ("matrix", {"matrix": [[0.5, 0.5], [0.5]]}, "^matrix must .*rows of one length"),
     ("matrix", {"matrix": [["a", "b"], ["c", "d"]]}, "^matrix must .*numbers only"),
@@ -293,7 +373,9 @@ def flags_of(function):
     return [parameter.name for parameter in parameters if isinstance(parameter.default, bool)]
 
 
-@pytest.mark.parametrize("wrong", ["false", "no", "True", 0, 1, None, float("nan"), [0], np.array([True])])
+@pytest.mark.parametrize(
+    "wrong", ["false", "no", "True", 0, 1, None, float("nan"), [0], np.array([True])]
+)
 def test_a_flag_is_true_or_false(wrong):
     """Whatever else counts as yes in Python would give the weaker guarantee without a word: "false" does."""
     for function, good in FLAGGED:
@@ -306,7 +388,9 @@ def test_a_flag_of_numpy_is_one_of_python():
     for function, good in FLAGGED[:5] + FLAGGED[9:12]:
         for name in flags_of(function):
             for flag in (True, False):
-                assert function(**{**good, name: np.bool_(flag)}) == function(**{**good, name: flag})
+                assert function(**{**good, name: np.bool_(flag)}) == function(
+                    **{**good, name: flag}
+                )
     assert Collection(deletion=np.bool_(True), **FLAGGED[8][1]).deletion is True
 
 

@@ -19,7 +19,9 @@ def test_numbers_give_a_float() -> None:
         assert_type(tightshuffle.delta(0.1, n=1000, k=10, eps0=2.0), float),
         assert_type(tightshuffle.delta(0, n=1e3, k=10, eps0=2, rounds=2, log10=True), float),
         assert_type(tightshuffle.epsilon(1e-6, n=1000, k=10, eps0=2.0), float),
-        assert_type(tightshuffle.epsilon(log10_delta=-6, n=1000, randomizer=OWN, colluding=0.1), float),
+        assert_type(
+            tightshuffle.epsilon(log10_delta=-6, n=1000, randomizer=OWN, colluding=0.1), float
+        ),
         assert_type(tightshuffle.lower(0.1, n=1000, k=10, eps0=2.0, randomizer="oue"), float),
         assert_type(tightshuffle.tradeoff(0.1, n=1000, k=10, eps0=2.0), float),
     ]

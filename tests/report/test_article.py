@@ -27,7 +27,9 @@ from tests.report.world import (
     real_verdicts,
 )
 
-PARTS = {path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())}
+PARTS = {
+    path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())
+}
 FIGURES = re.findall(r'drawn\("(\w+)"', PARTS[article.MAIN].decode())
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
@@ -57,7 +59,9 @@ def parts_of(figures=(), **tables):
 @pytest.fixture(scope="module")
 def parts():
     published = [EVERYTHING["parity_ratio"][0] | {"comparison": "published", "bound": ""}]
-    return parts_of(FIGURES, **EVERYTHING | {"parity_ratio": EVERYTHING["parity_ratio"] + published})
+    return parts_of(
+        FIGURES, **EVERYTHING | {"parity_ratio": EVERYTHING["parity_ratio"] + published}
+    )
 
 
 def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(parts):
@@ -71,9 +75,13 @@ def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(parts)
 
 def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
     rows = study_table()
-    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = 0.1194  # that of k-RR is 0.12
+    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = (
+        0.1194  # that of k-RR is 0.12
+    )
     study = values_of(pd.concat([rows, rows.assign(k=2, ratio=0.7, eps0=4.0)]))["study"]
-    assert study["by_eps"] == [["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]]
+    assert study["by_eps"] == [
+        ["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]
+    ]
     assert values_of(rows.assign(tv=1.0))["study"]["by_eps"] == []
     assert values_of(rows)["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
 
@@ -113,7 +121,9 @@ def test_the_exact_value_of_a_bound_is_the_bound_that_is_named():
 def test_zeros_are_left_out_only_if_ours_are_zeros_too():
     zero = next(value for value in real_verdicts() if value["printed"] == "0")
     zero |= {"verdict": "same digits"}
-    table = as_text([zero | {"reproduced": "0", "exact": "0"}, zero | {"reproduced": "0", "exact": "1e-9"}])
+    table = as_text(
+        [zero | {"reproduced": "0", "exact": "0"}, zero | {"reproduced": "0", "exact": "1e-9"}]
+    )
     assert zeros(table) == 1
     (first, second) = printed_tables(table, {})["Table IV"]
     assert [row[-3:] for row in first["rows"] + second["rows"]] == [["0", "0", "1.000E-9"]]

@@ -21,7 +21,12 @@ FIGURES_OF_INDEX = [figure for figure in FIGURES if figure["section"] != "compan
 
 def tree(page):
     """The page as XML, which fails on a tag that is closed in the wrong place or never."""
-    for html, xml in (("<!doctype html>", ""), ("&nbsp;", " "), ("&shy;", ""), (' loading="lazy"', "")):
+    for html, xml in (
+        ("<!doctype html>", ""),
+        ("&nbsp;", " "),
+        ("&shy;", ""),
+        (' loading="lazy"', ""),
+    ):
         page = page.replace(html, xml)
     return ElementTree.fromstring(re.sub(r"<(meta|link|img)\b([^>]*)>", r"<\1\2/>", page))
 
@@ -56,11 +61,16 @@ def pages(verdicts, whole):
 
 
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
-    badges = Counter(re.findall(r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<', whole))
+    badges = Counter(
+        re.findall(r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<', whole)
+    )
     counts = Counter(found["verdict"] for found in verdicts)
     assert badges == counts
     total = re.search(r'scope="row">all</th>(.*)</tr>', whole)[1]
-    match, differ = counts["same digits"] + counts["close"], counts["differs"] + counts["inconsistent"]
+    match, differ = (
+        counts["same digits"] + counts["close"],
+        counts["differs"] + counts["inconsistent"],
+    )
     numbers = [185, match, counts["consistent"], differ, counts["not comparable"]]
     assert re.findall(r"\d+", total) == [str(number) for number in numbers]
 
@@ -93,7 +103,10 @@ def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
 
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
     claims = claim_rows()
-    claims[2] |= {"id": HEADLINES[1], "statistic_published": "true in 2 of 2 cases; true in 2 of 2 cases"}
+    claims[2] |= {
+        "id": HEADLINES[1],
+        "statistic_published": "true in 2 of 2 cases; true in 2 of 2 cases",
+    }
     page = page_of(verdicts, **EVERYTHING | {"claim_verdicts": claims})
     beside = words(page, ".//figure[@id='fig1_surface']/p[@class='says']")
     assert beside == (
@@ -119,7 +132,9 @@ def test_notes_stand_in_one_list_for_all_tables_and_each_mark_leads_to_its_note(
 
 def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
     """Of two rows for one statement the better one counts; the other one is grey, and no figure has it."""
-    claims = [claim | {"family": "both" if claim["id"] in ("c1", "c7") else ""} for claim in claim_rows()]
+    claims = [
+        claim | {"family": "both" if claim["id"] in ("c1", "c7") else ""} for claim in claim_rows()
+    ]
     assert [claim["verdict"] for claim in claims if claim["family"]] == ["holds", "fails"]
     given = EVERYTHING | {"claim_verdicts": claims}
     page = page_of(verdicts, template="statements.html.j2", **given)
@@ -167,8 +182,13 @@ def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole)
     assert re.search(r"<td><strong>1.20 to 1.20</strong></td><td>4 of 4</td><td>1.25</td>", whole)
 
 
-def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verdicts, whole, statements):
-    own = SETTINGS | {"results": "results/my_own", "configfiles": ["config/quick.yaml", "my own.yaml"]}
+def test_other_settings_than_the_papers_are_named_first_and_in_each_command(
+    verdicts, whole, statements
+):
+    own = SETTINGS | {
+        "results": "results/my_own",
+        "configfiles": ["config/quick.yaml", "my own.yaml"],
+    }
     own |= {"changed": world.CHANGED}
     page = page_of(verdicts, settings=own, **EVERYTHING)
     assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
@@ -176,7 +196,10 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verd
     command = "snakemake --configfile config/quick.yaml 'my own.yaml' -- "
     assert f"{command}results/my_own/attack/audit.csv" in words(page)
     assert f"{command}results/my_own/figures/delta_bounds.png" in words(page)
-    for other in (page, page_of(verdicts, settings=own, template="statements.html.j2", **EVERYTHING)):
+    for other in (
+        page,
+        page_of(verdicts, settings=own, template="statements.html.j2", **EVERYTHING),
+    ):
         notice = words(other, "body/header/div")
         assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in notice
     assert "not the paper's settings" not in words(whole) + words(statements)
@@ -184,15 +207,24 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(verd
 
 def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
     trees = {file: tree(text) for file, text in pages.items()}
-    ids = {file: [part.get("id") for part in page.iter() if part.get("id")] for file, page in trees.items()}
+    ids = {
+        file: [part.get("id") for part in page.iter() if part.get("id")]
+        for file, page in trees.items()
+    }
     for file, page in trees.items():
         assert len(ids[file]) == len(set(ids[file]))
         links = [part.get("href").partition("#") for part in page.iter("a")]
-        inner = [(target or file, anchor) for target, _, anchor in links if (target or file) in trees]
-        assert [(target, anchor) for target, anchor in inner if anchor and anchor not in ids[target]] == []
+        inner = [
+            (target or file, anchor) for target, _, anchor in links if (target or file) in trees
+        ]
+        assert [
+            (target, anchor) for target, anchor in inner if anchor and anchor not in ids[target]
+        ] == []
         assert {target for target, _ in inner} == set(trees)
         assert not list(page.iter("script"))
-        assert not [part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())]
+        assert not [
+            part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())
+        ]
 
 
 def test_every_figure_is_on_one_page(pages):
@@ -209,8 +241,13 @@ def test_a_configuration_with_hardly_any_results_has_a_page():
 
 def test_data_are_escaped():
     evil = '<img src=x onerror="alert(1)">&'
-    values = [row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"), row(printed="0")]
-    claims = [dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails", "verdict_published": "fails"}]
+    values = [
+        row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"),
+        row(printed="0"),
+    ]
+    claims = [
+        dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails", "verdict_published": "fails"}
+    ]
     claims[0] |= {"verdict_exact": "fails", "family": ""}
     for template in ("index.html.j2", "statements.html.j2"):
         settings = SETTINGS | {"changed": [(evil,) * 3]}
@@ -254,7 +291,9 @@ def browser(tmp_path_factory, pages):
 
 
 @pytest.mark.slow
-def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(browser):
+def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(
+    browser,
+):
     page, said = browser(1280)
     pictures = page.evaluate("[...document.images].map(i => i.naturalWidth)")
     assert pictures == [640] * len(FIGURES_OF_INDEX)
@@ -297,7 +336,9 @@ def test_on_a_phone_nothing_decisive_is_hidden(browser, name, least):
     """Findings, counts and every verdict lie inside of 390 pixels."""
     page, _ = browser(390, name)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    decisive = "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
+    decisive = (
+        "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
+    )
     boxes = page.evaluate(f"""[...document.querySelectorAll("{decisive}")].map(
         e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])""")
     assert len(boxes) > least
@@ -315,7 +356,9 @@ def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(browser
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         link = f"#{figure['name']} .full a:has(img)"
         assert page.locator(link).get_attribute("href") == f"../figures/{figure['name']}.svg"
-        picture.click(trial=True, position={"x": 50, "y": 50}, timeout=2000)  # nothing lies over it now
+        picture.click(
+            trial=True, position={"x": 50, "y": 50}, timeout=2000
+        )  # nothing lies over it now
 
 
 def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
@@ -325,7 +368,15 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    names = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7, "audit": 0}
+    names = {
+        "fig1_a": 1,
+        "fig3_b": 3,
+        "fig4_c": 4,
+        "fig5_d": 5,
+        "fig6_e": 6,
+        "fig7_f": 7,
+        "audit": 0,
+    }
     figures = [Shown(name, "stage", "figures", name, number) for name, number in names.items()]
     assert targets_of_figures(figures) == {
         "fig1": ["fig1_a"],

@@ -10,7 +10,14 @@ from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, Shown, in_page_order
 from scripts.report.state_findings import TOPICS, state_findings
 from scripts.report.write_report import page_figure, page_values, render
-from scripts.shared.printed import COLUMNS, DELTA_KEY, PAPER, printed_to_decimal, read_values, records
+from scripts.shared.printed import (
+    COLUMNS,
+    DELTA_KEY,
+    PAPER,
+    printed_to_decimal,
+    read_values,
+    records,
+)
 from tests import ROOT
 
 SETTINGS = {
@@ -21,8 +28,12 @@ SETTINGS = {
     "titles": {"synthetic": "N(0, 2)", "san_francisco": "San Francisco", "paris": "Paris"},
 }
 CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps: 5}]")]
-PARAMETERS = [{"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}]
-CITED = [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]]  # a row of cited_bounds.csv
+PARAMETERS = [
+    {"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}
+]
+CITED = [
+    ["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]
+]  # a row of cited_bounds.csv
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
 SHOWN = [Shown(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS]
 SHOWN += [
@@ -164,12 +175,22 @@ def claim_rows():
 
 def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
     verdict = "contradicted" if p <= 0.01 else "not contradicted"
-    given = {"dataset": "paris", "grid": grid, "numbering": numbering, "delta": delta, "sensitivity": 1.0}
+    given = {
+        "dataset": "paris",
+        "grid": grid,
+        "numbering": numbering,
+        "delta": delta,
+        "sensitivity": 1.0,
+    }
     return given | {"p": p, "p_error": p / 30, "corrected_p": corrected, "verdict": verdict}
 
 
 JOINT = {"item": "Table V", "mechanism": "gaussian", "test": "chi-square", "corrected_p": 0.0049}
-SIZES = {("paris", "uniform"): 11190, ("paris", "stepped"): 10260, ("san_francisco", "uniform"): 123026}
+SIZES = {
+    ("paris", "uniform"): 11190,
+    ("paris", "stepped"): 10260,
+    ("san_francisco", "uniform"): 123026,
+}
 HAT = {"dataset": "synthetic", "n": 1000, "k": 15, "eps0": 4.0}
 EVERYTHING = {
     "delta_hat": [  # at the second point the printed delta-hat is below every float
@@ -196,7 +217,8 @@ EVERYTHING = {
     ],
     "claim_verdicts": claim_rows(),
     "joint_tests": [
-        JOINT | {"verdict": "rejected", "power_half": 0.14, "power_sqrt2": 0.031, "power_double": 0.25}
+        JOINT
+        | {"verdict": "rejected", "power_half": 0.14, "power_sqrt2": 0.031, "power_double": 0.25}
     ],
     "grids": [
         grid_row("uniform", 0.0058, 0.0175),
@@ -206,7 +228,9 @@ EVERYTHING = {
         grid_row("stepped", 0.002, 0.01, delta=1e-10),
         grid_row("stepped", 0.014, 0.04, "another", delta=1e-10),
     ],
-    "totals": [{"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()],
+    "totals": [
+        {"dataset": city, "grid": grid, "checkins": size} for (city, grid), size in SIZES.items()
+    ],
 }
 
 
@@ -217,9 +241,17 @@ def as_text(rows):
 
 def results(rows, **tables):
     """Verdicts ``rows`` and other ``tables`` of rows, as they are read from their files."""
-    read = {name: pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv())) for name, of in tables.items()}
+    read = {
+        name: pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv())) for name, of in tables.items()
+    }
     text = {name: as_text(of) for name, of in tables.items() if name == "claim_verdicts"}
-    return {"verdicts": as_text(rows), **read, **text, "titles": SETTINGS["titles"], "papers": PAPER}
+    return {
+        "verdicts": as_text(rows),
+        **read,
+        **text,
+        "titles": SETTINGS["titles"],
+        "papers": PAPER,
+    }
 
 
 def found_in(rows, skip=SLOW, **tables):
@@ -231,9 +263,17 @@ def found_in(rows, skip=SLOW, **tables):
 
 def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
     """A page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
-    given = {"verdicts": rows, "claim_verdicts": tables.get("claim_verdicts", ()), "parameters": PARAMETERS}
+    given = {
+        "verdicts": rows,
+        "claim_verdicts": tables.get("claim_verdicts", ()),
+        "parameters": PARAMETERS,
+    }
     given = {name: as_text(found) for name, found in given.items()}
     given["cited_bounds"] = pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str)
-    parts = {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
+    parts = {
+        path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()
+    }
     errata = (ROOT / "docs/errata.md").read_text("utf-8")
-    return render(template, parts, page_values(given, found_in(rows, **tables), figures, settings, errata))
+    return render(
+        template, parts, page_values(given, found_in(rows, **tables), figures, settings, errata)
+    )

@@ -44,7 +44,9 @@ def project(tmp_path, monkeypatch):
         path.write_text(text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("tightshuffle", "scripts")]:
+    for name in [
+        name for name in sys.modules if name.partition(".")[0] in ("tightshuffle", "scripts")
+    ]:
         monkeypatch.delitem(sys.modules, name)
     forget()
     yield tmp_path
@@ -109,7 +111,9 @@ def test_no_code_reads_a_docstring():
 
     `points.door` reads docstrings to write them: with the meanings of the arguments, for `help`.
     """
-    files = [path for folder in ("scripts", "tightshuffle") for path in (ROOT / folder).rglob("*.py")]
+    files = [
+        path for folder in ("scripts", "tightshuffle") for path in (ROOT / folder).rglob("*.py")
+    ]
     reads = re.compile(r"__doc__|\bgetdoc\b|\bget_docstring\b|\bdocstring_parser\b")
     reading = [path for path in files if reads.search(path.read_text(encoding="utf-8"))]
     assert reading == [ROOT / "tightshuffle/points.py"]
@@ -117,4 +121,6 @@ def test_no_code_reads_a_docstring():
 
 def test_the_attack_loads_the_bounds_alone():
     """Not `import tightshuffle`, whose public functions use the whole package."""
-    assert "tightshuffle/collection/bounds.py" not in code.files_of("scripts/beyond/attack/collect_audit.py")
+    assert "tightshuffle/collection/bounds.py" not in code.files_of(
+        "scripts/beyond/attack/collect_audit.py"
+    )

@@ -46,7 +46,9 @@ def changed(path, value):
     return config
 
 
-@pytest.mark.parametrize("overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name
+)
 def test_every_file_in_config_is_valid(overlay):
     check(merged([PAPERS, overlay]))
 
@@ -54,18 +56,50 @@ def test_every_file_in_config_is_valid(overlay):
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
-        ("gowalla.sourc", "snap", "gowalla has no key 'sourc'; did you mean 'source'? Its keys: bad_rows"),
-        ("datasets.paris.cells", 3, "datasets.paris has no key 'cells' Its keys: box, delta_hat, estimates,"),
-        ("gowalla.source", "web", "gowalla.source: should be 'bundled', 'snap' or 'file'; got 'web'"),
-        ("gowalla.source", "file", "gowalla: file must name a file in SNAP's format, as source is 'file'"),
-        ("protocol.delta_floor", "1e-30", "should be a valid number; got '1e-30' (it is text: write it"),
-        ("protocol.delta_floor", 0, "protocol.delta_floor: should be greater than or equal to 1e-300; got 0"),
+        (
+            "gowalla.sourc",
+            "snap",
+            "gowalla has no key 'sourc'; did you mean 'source'? Its keys: bad_rows",
+        ),
+        (
+            "datasets.paris.cells",
+            3,
+            "datasets.paris has no key 'cells' Its keys: box, delta_hat, estimates,",
+        ),
+        (
+            "gowalla.source",
+            "web",
+            "gowalla.source: should be 'bundled', 'snap' or 'file'; got 'web'",
+        ),
+        (
+            "gowalla.source",
+            "file",
+            "gowalla: file must name a file in SNAP's format, as source is 'file'",
+        ),
+        (
+            "protocol.delta_floor",
+            "1e-30",
+            "should be a valid number; got '1e-30' (it is text: write it",
+        ),
+        (
+            "protocol.delta_floor",
+            0,
+            "protocol.delta_floor: should be greater than or equal to 1e-300; got 0",
+        ),
         ("protocol", MISSING, "the key 'protocol' is missing"),
         ("datasets.paris.box", MISSING, "the key 'datasets.paris.box' is missing"),
         ("seed", True, "seed: should be a valid integer; got True"),
         ("seed", 5.0, "seed: should be a valid integer; got 5.0"),
-        ("datasets.paris.tv.n.1", "most", "datasets.paris.tv.n.1: must be a whole number from 1 to 10^12"),
-        ("datasets.paris.tv.n", [10, 10], "datasets.paris.tv.n: must not name anything twice; got [10, 10]"),
+        (
+            "datasets.paris.tv.n.1",
+            "most",
+            "datasets.paris.tv.n.1: must be a whole number from 1 to 10^12",
+        ),
+        (
+            "datasets.paris.tv.n",
+            [10, 10],
+            "datasets.paris.tv.n: must not name anything twice; got [10, 10]",
+        ),
         (
             "datasets.paris.box.south",
             49,
@@ -75,18 +109,42 @@ def test_every_file_in_config_is_valid(overlay):
         ("datasets.Bad Name", OWN, "datasets.Bad Name: String should match pattern"),
         ("datasets.paris", 7, "datasets.paris: should be a valid dictionary"),
         ("datasets.paris.title", "a\n.. raw:: html", r"got 'a\n.. raw:: html'"),
-        ("datasets.mine", OWN | {"file": "a{b}.csv"}, "datasets.mine.file: String should match pattern"),
-        ("datasets.mine", OWN | {"grid": GRID | {"eps": [5]}}, "datasets.mine.grid: eps must have one up"),
+        (
+            "datasets.mine",
+            OWN | {"file": "a{b}.csv"},
+            "datasets.mine.file: String should match pattern",
+        ),
+        (
+            "datasets.mine",
+            OWN | {"grid": GRID | {"eps": [5]}},
+            "datasets.mine.grid: eps must have one up",
+        ),
         (
             "datasets.synthetic.population",
             50000,
             "every n must be at most the population (50000)",
         ),
-        ("datasets.synthetic.individual.cells", [16], "must be at most the number of cells (15); got 16"),
-        ("datasets.paris.stepped.latitude_step", 1e-12, "stepped must cut the box into 2 to 1,000,000 cells"),
-        ("parity.repetitions", 100000, "datasets.san_francisco: cells (408) times parity.repetitions"),
+        (
+            "datasets.synthetic.individual.cells",
+            [16],
+            "must be at most the number of cells (15); got 16",
+        ),
+        (
+            "datasets.paris.stepped.latitude_step",
+            1e-12,
+            "stepped must cut the box into 2 to 1,000,000 cells",
+        ),
+        (
+            "parity.repetitions",
+            100000,
+            "datasets.san_francisco: cells (408) times parity.repetitions",
+        ),
         ("parity.eps0", [1, 2, 3, 4, 5, 6, 7], "parity.eps0: List should have at most 6 items"),
-        ("protocol.sensitivity", float("nan"), "protocol.sensitivity: should be a finite number; got nan"),
+        (
+            "protocol.sensitivity",
+            float("nan"),
+            "protocol.sensitivity: should be a finite number; got nan",
+        ),
         ("delta_surface.count", 100, "delta_surface: count must be less than n (100); got 100"),
         ("audit.settings.3.k", 2, "audit: settings[3].k must be at least 3, as remaining x2"),
         (
@@ -104,7 +162,11 @@ def test_every_file_in_config_is_valid(overlay):
             [1, 10],
             "datasets.paris.tv.n must be at least 2 with parity",
         ),
-        ("datasets.synthetic.population", 10**9, "should be less than or equal to 999999999; got 1000000000"),
+        (
+            "datasets.synthetic.population",
+            10**9,
+            "should be less than or equal to 999999999; got 1000000000",
+        ),
         ("audit.settings.1.eps0", 1.0, "audit: settings[1] repeats n, k, eps0 and count: keep one"),
         ("gowalla.source", "x" * 100_000, "got 'xxx"),
     ],
@@ -126,11 +188,21 @@ def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
         return done.stdout, done.stderr
 
     assert run("seed: 5") == ("results/mine\n", "")
-    assert run("seed: 5\n\tx: 3")[1].startswith(f"error: {tmp_path}/mine.yaml, line 2: not valid YAML: ")
+    assert run("seed: 5\n\tx: 3")[1].startswith(
+        f"error: {tmp_path}/mine.yaml, line 2: not valid YAML: "
+    )
     twice = run("datasets:\n  paris: null\ndatasets:\n  san_francisco: null\n")[1]
-    assert twice == f"error: {tmp_path}/mine.yaml, line 3: not valid YAML: the key 'datasets' occurs twice\n"
-    assert run("[1]")[1] == f"error: {tmp_path}/mine.yaml: expected a mapping (key: value) at the top level\n"
-    assert run("datasets: {synthetic: null, paris: null}\nseed: one")[1].startswith("error: config: seed: ")
+    assert (
+        twice
+        == f"error: {tmp_path}/mine.yaml, line 3: not valid YAML: the key 'datasets' occurs twice\n"
+    )
+    assert (
+        run("[1]")[1]
+        == f"error: {tmp_path}/mine.yaml: expected a mapping (key: value) at the top level\n"
+    )
+    assert run("datasets: {synthetic: null, paris: null}\nseed: one")[1].startswith(
+        "error: config: seed: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +250,11 @@ def test_the_folder_of_the_results():
 def test_settings_that_are_not_the_papers_are_named():
     assert differences(CONFIG) == []
     assert differences(changed("datasets.paris.tv.budgets", [{"eps0": 4, "eps": 5}])) == [
-        ("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]", "[{eps0: 4, eps: 5}]")
+        (
+            "datasets.paris.tv.budgets",
+            "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]",
+            "[{eps0: 4, eps: 5}]",
+        )
     ]
     left_out = differences(changed("datasets.paris.individual", MISSING))
     assert {ours for _, _, ours in left_out} == {"left out"}
@@ -198,7 +274,12 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
     ):
         others = {name: eps0 for name, eps0 in whole.items() if name != "paris"}
         assert papers_eps0(changed(f"datasets.paris.{key}", value)) == others
-    for key, value in (("population", 999_999), ("cells", 16), ("spread_is", "variance"), ("mean", 1)):
+    for key, value in (
+        ("population", 999_999),
+        ("cells", 16),
+        ("spread_is", "variance"),
+        ("mean", 1),
+    ):
         assert "synthetic" not in papers_eps0(changed(f"datasets.synthetic.{key}", value))
     assert list(papers_eps0(changed("gowalla.grid", "stepped"))) == ["synthetic"]
     assert "paris" not in papers_eps0(changed("datasets.paris", MISSING))
@@ -214,7 +295,9 @@ def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
 def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_and_section():
     datasets = datasets_of(changed("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
-    assert of_kind(datasets, "gowalla") == having("estimates", datasets) == ["san_francisco", "paris"]
+    assert (
+        of_kind(datasets, "gowalla") == having("estimates", datasets) == ["san_francisco", "paris"]
+    )
     assert having("grid", datasets) == ["a_own"]
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
 

@@ -56,7 +56,13 @@ BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
 PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 ONCE: Any = {"dataset": "paris", "n": 3000, "seed": 1}
 SIZES = dict.fromkeys((100, 300, 3000), (["upper", "lower"], 10))
-PARITY: Any = {"dataset": "paris", "eps0": [1, 6], "delta": [1e-6], "delta_exponents": [1.1], "cells": [3]}
+PARITY: Any = {
+    "dataset": "paris",
+    "eps0": [1, 6],
+    "delta": [1e-6],
+    "delta_exponents": [1.1],
+    "cells": [3],
+}
 
 
 class Drawn(NamedTuple):
@@ -92,15 +98,23 @@ def span(values, form=".2g"):
 
 def audit(_):
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
-    tallies = [play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings]
+    tallies = [
+        play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
+    ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
     rows = draw_audit.drawn(table)
     assert rows["eps"].max() < 1.5
     shows = lines(rows, "eps", *draw_audit.LINES)
     seen = rows[rows["audited_delta"] > 0]
     shows.append((seen["eps"], np.log10(seen["audited_delta"])))
-    says = ["n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs", "99.9 % confidence", "none our upper bound"]
-    says.append(f"In all 3 settings, {table['violated_jointly'].sum()} of 24 bounds exceed the paper's δ")
+    says = [
+        "n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs",
+        "99.9 % confidence",
+        "none our upper bound",
+    ]
+    says.append(
+        f"In all 3 settings, {table['violated_jointly'].sum()} of 24 bounds exceed the paper's δ"
+    )
     of_count = seen.loc[seen["observes"] == "count", "audited_delta"]
     says.append(f"at ε = 0.1 it is {typeset(of_count.iloc[0], side=Side.LOWER)}")
     return Drawn(draw_audit.draw(table), draw_audit.caption(table), shows, says)
@@ -128,7 +142,12 @@ def checkins(folder):
     for path in files[1:]:
         pd.DataFrame(places).assign(spread=path.stem == "paris").to_parquet(path)
     cities = draw_checkins.read([files[0]] * 2, files[1:], ["Paris", FORMULA], [BOX] * 2)
-    says = ["uniform grid", "6 × 5 cells", "latitude 48.8 to 48.85", "of Paris are placed at random"]
+    says = [
+        "uniform grid",
+        "6 × 5 cells",
+        "latitude 48.8 to 48.85",
+        "of Paris are placed at random",
+    ]
     says.append(f"{cells()['count'].sum():,} check-ins in the cells, 400 in the box")
     caption, figure = draw_checkins.caption(cities, "uniform"), draw_checkins.draw(cities)
     bundled, given = (axes.get_title() for axes in figure.axes[:2])
@@ -147,7 +166,9 @@ def bounds(_):
     first = table[table["setting"] == 1]
     best = first[[*draw_delta_bounds.BOUNDS]].min(axis=1) - first["upper"]
     weak = first["privacy_blanket"] - first["upper"]
-    says = [f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {weak.min():.1f} to {weak.max():.1f} and"]
+    says = [
+        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {weak.min():.1f} to {weak.max():.1f} and"
+    ]
     says.append(f" and {span(first['lower'] - first['published'], ',.0f')}; n = 100,000")
     says += ["Balle et al. (2019, Lemma 5.3)", "is their strong adversary only"]
     return Drawn(draw_delta_bounds.draw(table), draw_delta_bounds.caption(table), shows, says)
@@ -157,18 +178,24 @@ def surface(_):
     table = delta_surface(**CONFIG["delta_surface"])
     says = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
     says.append(f"up to {(table['exact'] - table['published']).max():.0f} orders")
-    return Drawn(draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says)  # triangles
+    return Drawn(
+        draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says
+    )  # triangles
 
 
 def noise(_):
     table = gaussian_scale()
     shows = lines(table.assign(ratio=table["published"] / table["exact"]), "log10_delta", "ratio")
     says = []
-    for eps, curve in table.groupby("eps"):  # from the smallest δ back to the first that is met to 1 %
+    for eps, curve in table.groupby(
+        "eps"
+    ):  # from the smallest δ back to the first that is met to 1 %
         backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
         scale, depth = backwards["published"].iloc[0], backwards["published_log10_delta"].iloc[0]
-        says.append(f"ε = {eps}: {scale:.4g}, {depth:.1f} and {backwards['log10_delta'].iloc[met - 1]:g}")
+        says.append(
+            f"ε = {eps}: {scale:.4g}, {depth:.1f} and {backwards['log10_delta'].iloc[met - 1]:g}"
+        )
     return Drawn(draw_gaussian_scale.draw(table), draw_gaussian_scale.caption(table), shows, says)
 
 
@@ -188,7 +215,9 @@ def koskela(table):
     rows = draw_koskela.drawn(table)
     assert set(rows["rounds"]) == set(table["rounds"])
     says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
-    return Drawn(draw_koskela.draw(table), draw_koskela.caption(table), lines(rows, "eps", "upper"), says)
+    return Drawn(
+        draw_koskela.draw(table), draw_koskela.caption(table), lines(rows, "eps", "upper"), says
+    )
 
 
 def koskela_1a(_):
@@ -217,7 +246,9 @@ def every_design(_):
     for error in ("rare_error", "popular_error"):
         ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
         says.append(
-            f"{ratios.min():.2g}" if len(ratios) == 1 else f"{ratios.min():.2g} to {ratios.max():.2g}"
+            f"{ratios.min():.2g}"
+            if len(ratios) == 1
+            else f"{ratios.min():.2g} to {ratios.max():.2g}"
         )
     return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
 
@@ -258,7 +289,11 @@ def estimates_without_a_grid(folder):
 
 
 def trials(pairs):
-    points = [{"experiment": "tv", "n": n, "repetitions": 10, **pair} for pair in pairs for n in (300, 3000)]
+    points = [
+        {"experiment": "tv", "n": n, "repetitions": 10, **pair}
+        for pair in pairs
+        for n in (300, 3000)
+    ]
     protocol = Protocol(**CONFIG["protocol"])
     return run_points(COUNTS, points, protocol=protocol, dataset="paris", cells=[3], seed=1)
 
@@ -305,7 +340,9 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     everything, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
 
     papers = figure.axes[:2]
-    shown = [(4, everything), (6, everything)] if len(pairs) == 2 else [(4, everything), (4, inverted)]
+    shown = (
+        [(4, everything), (6, everything)] if len(pairs) == 2 else [(4, everything), (4, inverted)]
+    )
     for axes, (eps0, mechanisms) in zip(papers, shown, strict=True):
         assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
@@ -328,7 +365,15 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
 
 def test_boxes_of_one_repetition_or_without_any_error():
     """A dataset of your own may have one n, and estimates without any error."""
-    setting = {"eps0": 4.0, "eps": 1.0, "delta": 1e-30, "n": 200, "k": 4, "uniform": 0.3, "value": 0.2}
+    setting = {
+        "eps0": 4.0,
+        "eps": 1.0,
+        "delta": 1e-30,
+        "n": 200,
+        "k": 4,
+        "uniform": 0.3,
+        "value": 0.2,
+    }
     once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting)
     for table in (once, once.assign(value=0.0)):
         figure = draw_tv.draw(table, "Mine")
@@ -355,9 +400,14 @@ def parity_ratio(_):
     of_tv = tv.loc[tv["eps0"] == 6, "ratio"]
     of_popular = popular.loc[popular["eps0"] == 6, "ratio"]
     says = [f"shuffling has {span(of_tv, '.2f')} times the Gaussian's total variation error"]
-    says += [f"and {span(of_popular, '.2f')} times its error for the most popular value", "10 repetitions"]
+    says += [
+        f"and {span(of_popular, '.2f')} times its error for the most popular value",
+        "10 repetitions",
+    ]
     says += [FORMULA, "like the paper's", "δ = 10⁻⁶,", "δ = n⁻¹·¹"]
-    limit = table.query("metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6")["limit"]
+    limit = table.query("metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6")[
+        "limit"
+    ]
     shows = [*lines(tv, "n", "ratio"), *lines(popular, "n", "ratio"), (None, limit)]
     changed = *given[:2], {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
     said = draw_parity_ratio.draw(*changed).get_suptitle() + draw_parity_ratio.caption(*changed)
@@ -377,7 +427,11 @@ def delta_hat(folder):
     depths = -table[["published", "exact", "upper"]]
     shows = lines(depths.assign(eps=table["eps"]), "eps", *depths.columns)
     gaps = table["exact"] - table["published"]
-    says = [f"lies {gaps.min():,.0f} to {gaps.max():,.0f} orders", FORMULA, "10⁻³⁰, which the Gaussian"]
+    says = [
+        f"lies {gaps.min():,.0f} to {gaps.max():,.0f} orders",
+        FORMULA,
+        "10⁻³⁰, which the Gaussian",
+    ]
     says.append(f"At {(table['published'] < -308).sum()} of the 6 points it is below every float")
     return Drawn(draw_delta_hat.draw(*given), draw_delta_hat.caption(*given), shows, says)
 
@@ -403,8 +457,13 @@ def constants(_):
     shows = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
     by_point = table.groupby("eps")["ratio"]
     change = (by_point.max() / by_point.min()).max()
-    says = [f"is {wording.two_digits(table['ratio'])} times", f"up to {wording.significant(change)}."]
-    return Drawn(draw_constants.draw(table, {"paris": FORMULA}), draw_constants.caption(table), shows, says)
+    says = [
+        f"is {wording.two_digits(table['ratio'])} times",
+        f"up to {wording.significant(change)}.",
+    ]
+    return Drawn(
+        draw_constants.draw(table, {"paris": FORMULA}), draw_constants.caption(table), shows, says
+    )
 
 
 FIGURES = (
@@ -437,7 +496,9 @@ def test_what_is_shown_are_the_tables_values(drawn):
         columns = [i for i, values in enumerate(series) if values is not None]
         points = np.stack([np.asarray(series[i], float) for i in columns], axis=-1)
         points = points[np.isfinite(points).all(axis=-1)]
-        apart = [np.nanmin(np.abs(points_drawn[:, columns] - point).max(axis=-1)) for point in points]
+        apart = [
+            np.nanmin(np.abs(points_drawn[:, columns] - point).max(axis=-1)) for point in points
+        ]
         assert max(apart, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
 
 
@@ -448,7 +509,9 @@ def test_the_caption_states_the_numbers_of_the_table(drawn):
 def texts(figure):
     """Texts that are seen, with their boxes in pixels."""
     renderer = FigureCanvasAgg(figure).get_renderer()
-    shown = [text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    shown = [
+        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
+    ]
     for axes in figure.axes:  # tick labels outside of an axis' limits are not drawn
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
@@ -465,7 +528,10 @@ def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
     assert all((side == 1).all() for side in (image[0], image[-1], image[:, 0], image[:, -1]))
     seen, page = texts(drawn.figure), drawn.figure.bbox
     assert len(seen) > 8
-    assert min(text.get_fontsize() for text in drawn.figure.findobj(Text) if text.get_text().strip()) >= 7
+    assert (
+        min(text.get_fontsize() for text in drawn.figure.findobj(Text) if text.get_text().strip())
+        >= 7
+    )
     if hasattr(drawn.figure.axes[0], "zaxis"):
         return  # 3-D axes place their labels while they are drawn
 

@@ -25,7 +25,10 @@ def folder(tmp_path, monkeypatch):
     ("error", "words"),
     [
         (ValueError("mine.csv: row 3:\n a number"), "mine.csv: row 3: a number"),
-        (OSError(28, "x", "results/b.csv"), "results/b.csv: the disk is full: make room and run again"),
+        (
+            OSError(28, "x", "results/b.csv"),
+            "results/b.csv: the disk is full: make room and run again",
+        ),
         (MemoryError("3 GB"), "out of memory (3 GB): take fewer repetitions, cells or steps"),
         (KeyError("x"), "KeyError: 'x' (traceback: job.log)"),
     ],

@@ -24,7 +24,10 @@ TEXTS = [
     (typeset(from_log10(-30)), "10⁻³⁰"),
     (typeset(from_log10(-1234567.8)), "1.6×10⁻¹²³⁴⁵⁶⁸"),
     (typeset(math.inf, side=Side.UPPER), "inf"),
-    (with_powers("delta 2.49E-15, 1e6, 1.0e-3 and x1e5"), "delta 2.49×10⁻¹⁵, 10⁶, 1.0×10⁻³ and x1e5"),
+    (
+        with_powers("delta 2.49E-15, 1e6, 1.0e-3 and x1e5"),
+        "delta 2.49×10⁻¹⁵, 10⁶, 1.0×10⁻³ and x1e5",
+    ),
     (span([2, 0.5, 1]), "0.5 to 2"),
     (span([1.0001, 1.0002], "{:.2f}".format), "1.00"),
 ]

@@ -43,7 +43,10 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
     assert min(distances) > 20  # 2.3 is just noticeable
     empty, negative = (lab(maps.HEAT(value)[:3], seen) for value in (np.nan, 2.0))
     scale = [lab(colour, seen) for colour in maps.HEAT(np.linspace(0, 1, 50))]
-    assert min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale) > 20
+    assert (
+        min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale)
+        > 20
+    )
     assert np.linalg.norm(empty - negative) > 20
     assert np.all(
         np.diff([colour[0] for colour in scale]) < 0
@@ -54,11 +57,15 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = style.new_figure(3).subplots()
     image = maps.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, maps.count_norm(1, 8))
-    assert np.array_equal(np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]])
+    assert np.array_equal(
+        np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]]
+    )
     [marks] = axes.collections
     assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
     # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
-    assert maps.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(8 / 12, rel=0.01)
+    assert maps.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(
+        8 / 12, rel=0.01
+    )
 
 
 def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
@@ -121,15 +128,21 @@ def test_a_table_that_does_not_fit_names_its_file(tmp_path):
         checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
     trials = pd.DataFrame([["individual"] * 11], columns=[*tv.COLUMNS, "experiment"])
     trials.to_parquet(tmp_path / "own.parquet")
-    with pytest.raises(ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"):
+    with pytest.raises(
+        ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
+    ):
         tv.read([tmp_path / "own.parquet"])
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
-        delta_surface.draw(pd.DataFrame({"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf}))
+        delta_surface.draw(
+            pd.DataFrame({"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf})
+        )
 
 
 def test_theorem_31_is_drawn_as_its_monotone_envelope():
     """By definition: at each order the least bound at this order or a larger one."""
-    printed = pd.DataFrame({"eps0": 4.0, "order": [1.5, 2, 4, 8, 16], "girgis": [0.5, 3.0, 2.6, 2.8, 2.7]})
+    printed = pd.DataFrame(
+        {"eps0": 4.0, "order": [1.5, 2, 4, 8, 16], "girgis": [0.5, 3.0, 2.6, 2.8, 2.7]}
+    )
     assert girgis_rdp.envelope(printed)["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
 
 
@@ -155,8 +168,12 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
 
     verdict = parity_ratio.range_in_words(rows, papers)
-    assert verdict.startswith("At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's")
-    assert "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
+    assert verdict.startswith(
+        "At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's"
+    )
+    assert (
+        "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
+    )
     assert (
         parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
     )  # no n^-1.1 in the file

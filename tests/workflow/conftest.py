@@ -19,7 +19,9 @@ from tests import ROOT
 
 SOURCES = ["config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
-NO_PLUGINS = str(ROOT / "tests/without_plugins")  # Snakemake starts faster; tests of a cluster leave it out
+NO_PLUGINS = str(
+    ROOT / "tests/without_plugins"
+)  # Snakemake starts faster; tests of a cluster leave it out
 
 
 def counted(text):
@@ -62,11 +64,17 @@ class Project:
             how = self._how(arguments, environment)
             # Behind `&` in a script, SIGINT is ignored, and a child inherits this.
             heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-            return subprocess.Popen(**how, stdout=file, stderr=file, start_new_session=True, preexec_fn=heard)
+            return subprocess.Popen(
+                **how, stdout=file, stderr=file, start_new_session=True, preexec_fn=heard
+            )
 
     def _how(self, arguments, environment):
         own = {**os.environ, "PYTHONPATH": NO_PLUGINS, **(environment or {})}
-        return {"args": [sys.executable, "-m", "snakemake", *arguments], "cwd": self.folder, "env": own}
+        return {
+            "args": [sys.executable, "-m", "snakemake", *arguments],
+            "cwd": self.folder,
+            "env": own,
+        }
 
     def make(self, *arguments, **options):
         """Run Snakemake on the project's configuration without an error; what it prints."""
@@ -81,8 +89,12 @@ class Project:
     def results(self):
         """The bytes of every result, without logs."""
         made = self.folder / self.made
-        paths = {str(path.relative_to(made)): path for path in sorted(made.rglob("*")) if path.is_file()}
-        return {name: path.read_bytes() for name, path in paths.items() if not name.startswith("logs/")}
+        paths = {
+            str(path.relative_to(made)): path for path in sorted(made.rglob("*")) if path.is_file()
+        }
+        return {
+            name: path.read_bytes() for name, path in paths.items() if not name.startswith("logs/")
+        }
 
     def wipe(self):
         """As `make clean` does."""

@@ -16,7 +16,10 @@ from tests.workflow.conftest import QUICK, Project, until
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 SMALL = "results/quick/trials/gaussian_scale.csv"
-SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]  # jobs on the cluster, and here after them
+SOME = [
+    SMALL,
+    "results/quick/figures/fig2_tv_synthetic.png",
+]  # jobs on the cluster, and here after them
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -74,11 +77,15 @@ class Slurm:
         configuration.write_text(text)
         for name in CLIENTS:
             client = self.folder / "bin" / name
-            client.write_text(f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec /usr/bin/{name} "$@"\n')
+            client.write_text(
+                f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec /usr/bin/{name} "$@"\n'
+            )
             client.chmod(0o755)
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
-        options = [f"--{name}={self.folder}/munge.{name}" for name in ("socket", "pid-file", "log-file")]
+        options = [
+            f"--{name}={self.folder}/munge.{name}" for name in ("socket", "pid-file", "log-file")
+        ]
         options += [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed")]
         self.start("munged", "--force", "--foreground", *options)
         until(lambda: (self.folder / "munge.socket").exists(), self.logs)
@@ -105,12 +112,16 @@ class Slurm:
 
     def run(self, name, *arguments):
         """Output of a Slurm command."""
-        return subprocess.run([self.folder / "bin" / name, *arguments], capture_output=True, text=True).stdout
+        return subprocess.run(
+            [self.folder / "bin" / name, *arguments], capture_output=True, text=True
+        ).stdout
 
     def jobs(self, project):
         """What a project has submitted, oldest first: JobId, JobState ... in Slurm's own words."""
         lines = self.run("scontrol", "--oneliner", "show", "job").splitlines()
-        jobs = [dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines]
+        jobs = [
+            dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines
+        ]
         return sorted(
             (job for job in jobs if job.get("WorkDir") == str(project.folder)),
             key=lambda job: int(job["JobId"]),
@@ -127,14 +138,22 @@ def slurm():
     needs("slurm")
     lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
     if lacking or os.geteuid():
-        pytest.skip(f"no test on a real Slurm: it needs root and {', '.join(lacking or ['no more'])}")
-    with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder, Slurm(Path(folder)) as running:
+        pytest.skip(
+            f"no test on a real Slurm: it needs root and {', '.join(lacking or ['no more'])}"
+        )
+    with (
+        tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder,
+        Slurm(Path(folder)) as running,
+    ):
         yield running  # in /tmp, as sockets need short paths
 
 
 @pytest.fixture
 def environment(slurm):
-    return {"PATH": f"{slurm.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": ""}  # with the plugins
+    return {
+        "PATH": f"{slurm.folder}/bin:{os.environ['PATH']}",
+        "PYTHONPATH": "",
+    }  # with the plugins
 
 
 def arguments(profile, *others):
@@ -160,7 +179,9 @@ def killed(slurm, project, environment, *options):
     """A run whose first job is killed: its process, ended, and what Slurm says of its jobs."""
     process = project.start(*arguments("slurm", *options, SMALL), environment=environment)
     printed = (project.folder / "printed").read_text
-    (job,) = until(lambda: [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"], printed)
+    (job,) = until(
+        lambda: [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"], printed
+    )
     slurm.run("scancel", "--signal=KILL", "--full", job["JobId"])
     until(lambda: process.poll() is not None, printed)
     return process, printed(), slurm.jobs(project)
@@ -182,7 +203,9 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, enviro
 def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
     project = Project(tmp_path / "project")
     profile = project.folder / "profiles/slurm/config.yaml"
-    profile.write_text(profile.read_text().replace("# slurm_partition: short", "slurm_partition: none"))
+    profile.write_text(
+        profile.read_text().replace("# slurm_partition: short", "slurm_partition: none")
+    )
     done = project.snakemake(*arguments("slurm", "--retries", "0", SMALL), environment=environment)
     assert done.returncode != 0
     assert "invalid partition specified: none" in done.stdout
@@ -207,8 +230,12 @@ def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ""}
     done = project.snakemake(*arguments("cluster-generic", SMALL), environment=environment)
     assert done.returncode == 0, done.stdout
-    assert re.search(r"-l ncpus=1,mem=1200mb,walltime=00:20:00", (project.folder / "asked").read_text())
+    assert re.search(
+        r"-l ncpus=1,mem=1200mb,walltime=00:20:00", (project.folder / "asked").read_text()
+    )
     (project.folder / SMALL).unlink()
     (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
-    done = project.snakemake(*arguments("cluster-generic", "--retries", "0", SMALL), environment=environment)
+    done = project.snakemake(
+        *arguments("cluster-generic", "--retries", "0", SMALL), environment=environment
+    )
     assert done.returncode != 0

@@ -18,11 +18,17 @@ from tests.quotes import filled
 from tests.workflow.conftest import Project
 from tightshuffle.cli import main as cli
 
-NAMES = ["README.md", "results/README.md", *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md")))]
+NAMES = [
+    "README.md",
+    "results/README.md",
+    *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))),
+]
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 FENCE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-EXAMPLE = re.compile(r"^\$ ([^\n]*<<'(\w+)'\n.*?^\2$|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL)
+EXAMPLE = re.compile(
+    r"^\$ ([^\n]*<<'(\w+)'\n.*?^\2$|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL
+)
 
 
 def slow(test):
@@ -32,7 +38,9 @@ def slow(test):
 def examples(name):
     """(command, output) of every command in a document's fenced ``console`` blocks."""
     blocks = FENCE.findall(TEXTS[name])
-    return [(found[1], found[3].rstrip("\n")) for block in blocks for found in EXAMPLE.finditer(block)]
+    return [
+        (found[1], found[3].rstrip("\n")) for block in blocks for found in EXAMPLE.finditer(block)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +58,16 @@ def test_documents_state_what_comes_out(full):
     for name, texts in quotes.items():
         said = " ".join(TEXTS[name].replace("**", "").split())
         assert [text for text in texts if filled(text, found) not in said] == [], name
-    page = designs_page(pd.read_csv(full.folder / "results/study/study.csv"), LINES).removeprefix("# ")
-    assert [part for part in page.strip().split("\n\n") if part not in TEXTS["docs/designs.md"]] == []
+    page = designs_page(pd.read_csv(full.folder / "results/study/study.csv"), LINES).removeprefix(
+        "# "
+    )
+    assert [
+        part for part in page.strip().split("\n\n") if part not in TEXTS["docs/designs.md"]
+    ] == []
     for name, text in TEXTS.items():
-        for path in re.findall(r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", text):
+        for path in re.findall(
+            r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", text
+        ):
             folder = full.folder if path.startswith("results") else ROOT
             some_commands_fill = path.startswith(("results/logs", "results/site", "data/raw"))
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
@@ -94,11 +108,15 @@ def test_code_and_theory_point_at_each_other():
                 text = re.sub(r"\s+(# +)?", " ", path.read_text(encoding="utf-8"))
                 for page, section in re.findall(r'\b(docs/\w+\.md)\b(?:, "([^"]+)")?', text):
                     headings = re.findall(r"^#+ (.*)", TEXTS.get(page, ""), re.MULTILINE)
-                    assert any(own.startswith(section) for own in headings), f"{path}: {page}, {section}"
+                    assert any(own.startswith(section) for own in headings), (
+                        f"{path}: {page}, {section}"
+                    )
                     asked += bool(section)
     modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", TEXTS["docs/theory.md"])
     folders = (ROOT / "tightshuffle", ROOT)
-    assert [name for name in modules if not any((folder / name).exists() for folder in folders)] == []
+    assert [
+        name for name in modules if not any((folder / name).exists() for folder in folders)
+    ] == []
     assert min(asked, len(modules)) > 10
 
 
@@ -111,10 +129,14 @@ def test_examples_print_what_is_shown(name, full, capsys, monkeypatch, tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
-        if re.fullmatch(r"tightshuffle [\w. -]+", command):  # needs no shell: forty starts are half a minute
+        if re.fullmatch(
+            r"tightshuffle [\w. -]+", command
+        ):  # needs no shell: forty starts are half a minute
             assert cli.main(shlex.split(command)[1:]) == 0, command
             stdout, stderr = capsys.readouterr()
         else:
-            done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=environment)
+            done = subprocess.run(
+                ["bash", "-c", command], capture_output=True, text=True, env=environment
+            )
             stdout, stderr = done.stdout, done.stderr
         assert (stderr, stdout.rstrip("\n")) == ("", output), command

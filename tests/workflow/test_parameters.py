@@ -11,7 +11,10 @@ from scripts.shared.code import code_of
 from tests import ROOT
 
 OVERLAY = "datasets: {mine: {kind: counts, title: Mine, file: counts.csv}}"
-DATASETS = {"sample_synthetic": "synthetic", "use_counts": "mine"}  # of these rules; of the others paris
+DATASETS = {
+    "sample_synthetic": "synthetic",
+    "use_counts": "mine",
+}  # of these rules; of the others paris
 NOT_RERUN = "download_checkins"  # the md5 fixes the file that it downloads
 
 
@@ -33,7 +36,11 @@ def rules(tmp_path, monkeypatch):
         expanded = []
         for rule in workflow.rules:
             if rule.script and rule.name != NOT_RERUN:
-                wildcards = {"dataset": DATASETS.get(rule.name, "paris"), "part": part, "setting": setting}
+                wildcards = {
+                    "dataset": DATASETS.get(rule.name, "paris"),
+                    "part": part,
+                    "setting": setting,
+                }
                 wildcards |= {"number": "", "panel": "fig1a"}
                 params, compared = rule.expand_params(wildcards, InputFiles(), OutputFiles(), None)
                 expanded.append((rule, dict(params.items()), compared))

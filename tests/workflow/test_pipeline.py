@@ -46,14 +46,18 @@ def test_everything_is_there(finished):
         f"figures/{name}.{kind}" for name in FIGURES for kind in kinds
     }
     assert all(
-        results[f"figures/{name}.{kind}"].startswith(kinds[kind]) for name in FIGURES for kind in kinds
+        results[f"figures/{name}.{kind}"].startswith(kinds[kind])
+        for name in FIGURES
+        for kind in kinds
     )
     assert all(results[f"tables/{name}.csv"].count(b"\n") > 2 for name in TABLES)
     assert results["report/article.pdf"].startswith(b"%PDF")
     page = results["report/index.html"].decode()
     shown = page + results["report/companions.html"].decode()
     assert all(shown.count(f'<figure id="{name}">') == 1 for name in FIGURES)
-    assert len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000  # words
+    assert (
+        len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000
+    )  # words
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(table(CLAIMS))
     assert "These are not the paper's settings." in page
     assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page
@@ -95,12 +99,24 @@ def test_every_job_reads_only_what_its_rule_knows(finished):
     """All modules that it loaded and all files that it opened: else an edit of one would rerun nothing."""
     jobs = [json.loads(path.read_text()) for path in (finished.folder / "seen").iterdir()]
     assert len(jobs) > 40
-    assert {job["rule"] for job in jobs} >= {"draw_tv", "compute_girgis", "run_trials", "write_report"}
+    assert {job["rule"] for job in jobs} >= {
+        "draw_tv",
+        "compute_girgis",
+        "run_trials",
+        "write_report",
+    }
     for job in jobs:
         script = job["script"]
-        known = {*files_of(script), *job["input"], *job["output"], "sitecustomize.py"}  # it sums its outputs
+        known = {
+            *files_of(script),
+            *job["input"],
+            *job["output"],
+            "sitecustomize.py",
+        }  # it sums its outputs
         read = [path for path in job["read"] if not path.startswith((".snakemake/", "seen/"))]
-        assert [path for path in read if path not in known and "__pycache__" not in path] == [], job["rule"]
+        assert [path for path in read if path not in known and "__pycache__" not in path] == [], (
+            job["rule"]
+        )
         assert script in known
 
 
@@ -128,7 +144,8 @@ EDITS = {  # file -> the rules that rerun; or, behind "not", rules that do not
     "data/published/claims.csv": {"judge_claims"} | QUOTED,
     "data/published/values.csv": {"compute_printed_deltas", "compute_cited_bounds"} | JUDGED,
     "tightshuffle/bounds/privacy_blanket.py": {"not", "run_trials", "run_audit"} | NO_BOUND,
-    "tightshuffle/collection/bounds.py": {"not", "run_trials", "run_parity", "collect_audit"} | NO_BOUND,
+    "tightshuffle/collection/bounds.py": {"not", "run_trials", "run_parity", "collect_audit"}
+    | NO_BOUND,
     "tightshuffle/randomizers/subset.py": {"not"} | NO_BOUND,
     "README.md": set(),
     "docs/design.md": set(),
@@ -141,7 +158,9 @@ def test_an_edit_reruns_what_uses_it_and_nothing_else(finished, file):
     """An edit whose date is old; the date that putting the text back leaves reruns nothing."""
     path = finished.folder / file
     before = path.read_text() if path.exists() else ""
-    edit = "edited = 1" if path.suffix == ".py" else "# edited"  # a comment of Python reruns nothing
+    edit = (
+        "edited = 1" if path.suffix == ".py" else "# edited"
+    )  # a comment of Python reruns nothing
     path.write_text(f"{before}\n{edit}\n")
     os.utime(path, (86_400, 86_400))
     planned = set(finished.planned())
@@ -187,16 +206,33 @@ def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(
         caption = unescape(re.sub("<.*?>", " ", result["caption"])).split()
         assert len(caption) > 5, path
         if "/figures/" in path:
-            assert caption == (finished.folder / path).with_suffix(".txt").read_text("utf-8").split(), path
+            assert (
+                caption == (finished.folder / path).with_suffix(".txt").read_text("utf-8").split()
+            ), path
 
 
 @pytest.mark.slow
 def test_named_targets(fresh):
-    makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
-    assert {"fig1", "fig7", "figures", "tables", "report", "article", "data", "paper", "statements"} <= set(
-        makefile
-    )
-    assert fresh.planned(*makefile).keys() >= {"run_trials", "run_parity", "write_report", "write_tables"}
+    makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[
+        1
+    ].split()
+    assert {
+        "fig1",
+        "fig7",
+        "figures",
+        "tables",
+        "report",
+        "article",
+        "data",
+        "paper",
+        "statements",
+    } <= set(makefile)
+    assert fresh.planned(*makefile).keys() >= {
+        "run_trials",
+        "run_parity",
+        "write_report",
+        "write_tables",
+    }
     planned = fresh.planned("fig6").keys()
     assert planned >= {"run_trials", "draw_tv"}
     assert not planned & {"estimate_cells", "run_parity", "run_audit", "write_report"}
@@ -205,10 +241,16 @@ def test_named_targets(fresh):
 @pytest.mark.slow
 def test_figures_as_fps_numbers_them(fresh):
     """Its Figure 1 is arXiv's 3, its 2 is 4 and 5, its 3 is 6 and 7."""
-    makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1].split()
+    makefile = re.search(r"^TARGETS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)[
+        1
+    ].split()
     assert {"fps1", "fps2", "fps3"} <= set(makefile)
     drawing = {"draw_checkins", "draw_estimates", "draw_tv"}
-    for target, drawn in (("fps1", "draw_checkins"), ("fps2", "draw_estimates"), ("fps3", "draw_tv")):
+    for target, drawn in (
+        ("fps1", "draw_checkins"),
+        ("fps2", "draw_estimates"),
+        ("fps3", "draw_tv"),
+    ):
         planned = fresh.planned(target)
         assert planned.keys() & drawing == {drawn}
         assert planned[drawn] == (1 if target == "fps1" else 2)
@@ -228,7 +270,9 @@ def test_a_histogram_of_your_own(fresh):
     """The name of its file holds a space, its title markup, and another one's name looks like a budget."""
     (fresh.folder / "my counts.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     own = "    kind: counts\n    file: my counts.csv\n    tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], "
-    others = "".join(f"  {name}: {{tv: null}}\n" for name in ("synthetic", "san_francisco", "paris"))
+    others = "".join(
+        f"  {name}: {{tv: null}}\n" for name in ("synthetic", "san_francisco", "paris")
+    )
     (fresh.folder / "config/mine.yaml").write_text(
         f"datasets:\n  mine:\n{own}repetitions: 4}}\n    title: Mine <b>&\n"
         "    estimates: {budgets: [{eps0: 2, eps: 1}], n: all}\n"
@@ -287,16 +331,28 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh, 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         address = f"http://127.0.0.1:{server.server_port}/rows.txt.gz"
-        (fresh.folder / "here.yaml").write_text(f"gowalla: {{download: {{url: {address}, md5: {md5}}}}}\n")
+        (fresh.folder / "here.yaml").write_text(
+            f"gowalla: {{download: {{url: {address}, md5: {md5}}}}}\n"
+        )
         fresh.config = ["--configfile", "config/snap.yaml", "here.yaml"]
         planned = fresh.planned()
         fresh.make("--", "data", environment={"NO_PROXY": "127.0.0.1"})
         server.shutdown()
     assert "use_bundled_counts" not in planned
-    assert planned.keys() >= {"download_checkins", "crop_checkins", "grid_checkins", "compare_checkins"}
+    assert planned.keys() >= {
+        "download_checkins",
+        "crop_checkins",
+        "grid_checkins",
+        "compare_checkins",
+    }
     compared = pd.read_csv(fresh.folder / "results/snap_here/data/checkins/compared.csv")
     paris = compared[compared["dataset"] == "paris"].set_index("grid").loc["uniform"]
-    assert paris[["printed", "bundled", "counted", "cells"]].tolist() == [10_260, 11_190, 2_000, 192]
+    assert paris[["printed", "bundled", "counted", "cells"]].tolist() == [
+        10_260,
+        11_190,
+        2_000,
+        192,
+    ]
     assert paris["cells_that_differ"] > 100
 
 
@@ -306,7 +362,9 @@ def test_same_bytes_in_another_folder_on_one_core(finished, tmp_path):
     other = Project(tmp_path / "frisch geklönt")
     names = {"trials/synthetic_eps0-4_eps-4.parquet", "parity/paris.parquet", "attack/audit.csv"}
     targets = [f"{MADE}/{name}" for name in names]
-    other.make("--cores", "1", "--", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"})
+    other.make(
+        "--cores", "1", "--", *targets, environment={"PYTHONHASHSEED": "77", "OMP_NUM_THREADS": "1"}
+    )
     here, there = finished.results(), other.results()
     assert there.keys() >= names
     assert [name for name in there if here[name] != there[name]] == []

@@ -130,7 +130,9 @@ def test_a_full_disk(calm, small):
     shutil.rmtree(results)
     with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
         line = refusal(small.snakemake(*COMMAND))
-        assert line.startswith("error: draw_delta_surface: results/overlay/figures/fig1_delta_surface.")
+        assert line.startswith(
+            "error: draw_delta_surface: results/overlay/figures/fig1_delta_surface."
+        )
         assert line.endswith("the disk is full: make room and run again")
         assert not [name for name in small.results() if name.startswith("figures/")]
         subprocess.run(["mount", "-o", "remount,size=10m", results], check=True)
@@ -150,7 +152,9 @@ def test_a_read_only_folder(small):
 def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
     (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
     line = refusal(small.snakemake(*COMMAND))
-    assert line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    assert (
+        line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    )
     assert not (small.folder / HISTOGRAM).exists()
     assert refusal(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
     shutil.copyfile(calm.folder / "mine.csv", small.folder / "mine.csv")
@@ -175,18 +179,25 @@ def test_data_that_are_no_file_are_refused_and_not_read_for_ever(small):
     for make in (os.mkfifo, os.mkdir):
         (small.folder / "mine.csv").unlink()
         make(small.folder / "mine.csv")
-        assert refusal(small.snakemake("--dry-run", *COMMAND), "regular") == "mine.csv: not a regular file"
+        assert (
+            refusal(small.snakemake("--dry-run", *COMMAND), "regular")
+            == "mine.csv: not a regular file"
+        )
         (small.folder / "mine.csv").rename(small.folder / make.__name__)
         (small.folder / "mine.csv").touch()
 
 
 def test_another_file_in_the_place_of_the_download_is_refused(small):
     (small.folder / "data/raw").mkdir()
-    (small.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text("7\t2010\t48.85\t2.33\t15\n")
+    (small.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
+        "7\t2010\t48.85\t2.33\t15\n"
+    )
     target = f"{MADE}/data/checkins/paris_cropped.parquet"
     source = ("--config", "gowalla={source: snap}")
     line = refusal(small.snakemake("--configfile", "overlay.yaml", *source, "--", target))
-    assert line.startswith("error: crop_checkins: data/raw/loc-gowalla_totalCheckins.txt.gz: its MD5 sum is ")
+    assert line.startswith(
+        "error: crop_checkins: data/raw/loc-gowalla_totalCheckins.txt.gz: its MD5 sum is "
+    )
     assert not (small.folder / target).exists()
 
 
@@ -211,7 +222,10 @@ def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it
     histogram = small.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
     small.make(*COMMAND)
-    assert small.results()[f"trials/{Path(TRIALS).name}"] != calm.results()[f"trials/{Path(TRIALS).name}"]
+    assert (
+        small.results()[f"trials/{Path(TRIALS).name}"]
+        != calm.results()[f"trials/{Path(TRIALS).name}"]
+    )
     verify = [sys.executable, "-m", "scripts.shared.verify", MADE]
     done = subprocess.run(verify, cwd=small.folder, capture_output=True, text=True)
     assert done.returncode != 0
@@ -298,7 +312,9 @@ def test_elsewhere_and_as_a_module(tmp_path):
 
 
 def git(folder, *words):
-    return subprocess.run(["git", "-C", folder, *words], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(
+        ["git", "-C", folder, *words], check=True, capture_output=True, text=True
+    ).stdout
 
 
 def test_from_a_git_host(tmp_path):
@@ -306,7 +322,17 @@ def test_from_a_git_host(tmp_path):
     project = Project(tmp_path / "project").folder
     git(project, "init", "--quiet")
     git(project, "add", "--all")
-    git(project, "-c", "user.name=me", "-c", "user.email=me@here", "commit", "--quiet", "--message", "all")
+    git(
+        project,
+        "-c",
+        "user.name=me",
+        "-c",
+        "user.email=me@here",
+        "commit",
+        "--quiet",
+        "--message",
+        "all",
+    )
     cache = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache"
     git(tmp_path, "clone", "--quiet", "--bare", project, cache / "github.com/me/tight-shuffle")
 
@@ -319,6 +345,8 @@ def test_from_a_git_host(tmp_path):
         "use rule * from tightshuffle\n"
     )
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = Project(mine, copied=True).snakemake("--cores", "1", "--", target, environment=environment)
+    done = Project(mine, copied=True).snakemake(
+        "--cores", "1", "--", target, environment=environment
+    )
     assert done.returncode == 0, done.stdout
     assert (mine / target).stat().st_size > 1000

@@ -17,7 +17,9 @@ from tightshuffle.arguments import Floats, Integers
 _DECAY = 60.0  # points whose weight is below e^-60, far below rounding, are left out
 _PERIOD = 14.0  # L, the points of a whole period, in standard deviations of the tilted distribution
 _LOWEST_LEVEL = 3  # the period of a count with a small deviation is that of a deviation of 2^3
-_CLOSEST = 3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
+_CLOSEST = (
+    3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
+)
 _BATCH = 4096  # counts that are looked at together, which bounds the memory
 _TERMS = 2**13  # about how many terms of trapezoid sums are computed at once: they fit into a cache
 
@@ -105,13 +107,17 @@ class BitCounts:
             members = np.flatnonzero(levels == level)
             for start in range(0, members.size, _BATCH):
                 rows = members[start : start + _BATCH]
-                value[rows], error[rows] = self._line(level).ln_delta(numbers[:, rows], points[rows])
+                value[rows], error[rows] = self._line(level).ln_delta(
+                    numbers[:, rows], points[rows]
+                )
         return value, error
 
     def _line(self, level: int) -> "_Line":
         """The line of this ``level``, which is computed once."""
         if level not in self._lines:
-            self._lines[level] = _Line(level, self._eps, self._bit, self._odds, self.theta, self.ln_a)
+            self._lines[level] = _Line(
+                level, self._eps, self._bit, self._odds, self.theta, self.ln_a
+            )
         return self._lines[level]
 
 
@@ -126,7 +132,9 @@ class _Line:
     have one more axis at the end.
     """
 
-    def __init__(self, level: int, eps: Floats, bit: Bit, odds: Floats, root: Floats, ln_a: Floats) -> None:
+    def __init__(
+        self, level: int, eps: Floats, bit: Bit, odds: Floats, root: Floats, ln_a: Floats
+    ) -> None:
         """Choose the angles u and theta, and compute at theta + iu what every count needs."""
         self._eps = eps
         self._bit = bit
@@ -200,7 +208,9 @@ class _Line:
             ln_error = np.where(is_known, -np.log1p(-relative), np.inf)
         return ln_delta, ln_error + 4e-16 * np.abs(ln_delta)
 
-    def _sums_over_angles(self, numbers: Floats, points: Integers, offset: Floats) -> tuple[Floats, Floats]:
+    def _sums_over_angles(
+        self, numbers: Floats, points: Integers, offset: Floats
+    ) -> tuple[Floats, Floats]:
         """F(t) and F(t + 1), (2, rows), and the sum of the moduli of their terms, (rows,).
 
         F(t) is delta if it is decided by s >= t, in units of e^exponent and A e^root (`ln_delta`), whose
@@ -276,7 +286,9 @@ class _Line:
         to its left. ``t`` and ``exponent`` are (2, rows), for both whole t.
         """
         bit = self._bit
-        p_minus_q = -np.expm1(bit.other - bit.held) / (1 + np.exp(-bit.held)) / (1 + np.exp(bit.other))
+        p_minus_q = (
+            -np.expm1(bit.other - bit.held) / (1 + np.exp(-bit.held)) / (1 + np.exp(bit.other))
+        )
         h = self._theta + self._shift
         ln_power = ln_mgf_aside[:, None] - h.astype(_Wide)[..., points] * t - exponent
         mgf = np.exp(ln_mgf(h, bit.other).astype(float))

@@ -25,7 +25,9 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, wide_chance
 
-_FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])  # shares to begin with: the worst m is
+_FEW_HOLDERS = np.array(
+    [0, 1 / 512, 1 / 128, 1 / 32, 1 / 8]
+)  # shares to begin with: the worst m is
 _FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)  # often near 0 or N
 _MOST_DATASETS = 200_000  # m and blocks that are looked at for one eps, about
 _MOST_EPS = 1024  # that are looked at together, which bounds the memory
@@ -72,7 +74,13 @@ def binary(
 
 
 def ln_delta_among(
-    eps: float, target_eps0: float, users: int, eps0: float, dummies: int = 0, *, width: float = 1e-3
+    eps: float,
+    target_eps0: float,
+    users: int,
+    eps0: float,
+    dummies: int = 0,
+    *,
+    width: float = 1e-3,
 ) -> tuple[float, float]:
     """Natural logs of a lower and an upper bound on delta of one report in the worst dataset, for k = 2.
 
@@ -120,7 +128,9 @@ class HolderCounts:
         self._half_of_variances = np.abs(self._variance[0] - self._variance[1]) / 2
         self._sixth_of_skews = (skew[0] + skew[1]) / 6
 
-    def ln_delta(self, points: Integers, holders: Integers, others: Integers) -> tuple[Floats, Floats]:
+    def ln_delta(
+        self, points: Integers, holders: Integers, others: Integers
+    ) -> tuple[Floats, Floats]:
         """Natural log of delta of some datasets, and the largest error of that; both (rows,).
 
         A row is a dataset and one of the eps, whose index ``points`` has. That many of the other users are
@@ -128,7 +138,9 @@ class HolderCounts:
         """
         return self._counts.ln_delta(self._numbers(holders, others), points)
 
-    def ln_curvatures(self, points: Integers, first: Integers, last: Integers) -> tuple[Floats, Floats]:
+    def ln_curvatures(
+        self, points: Integers, first: Integers, last: Integers
+    ) -> tuple[Floats, Floats]:
         """Natural logs of two bounds on how much delta of a block may exceed the larger delta of its ends.
 
         A block is all m from ``first`` to ``last``, the numbers of the N other users who hold the value. Both
@@ -153,7 +165,9 @@ class HolderCounts:
         """
         ends = self._numbers(first, self.users - first), self._numbers(last, self.users - last)
         variances = [(numbers * self._variance[:, points]).sum(axis=0) for numbers in ends]
-        heights = [(numbers * self._height[:, points]).sum(axis=0).astype(float) for numbers in ends]
+        heights = [
+            (numbers * self._height[:, points]).sum(axis=0).astype(float) for numbers in ends
+        ]
         least_variance = np.minimum(*variances)
 
         tilt = self._counts.theta[points]
@@ -285,7 +299,9 @@ def worst_count(
 
         gap = goals * np.maximum(1.0, -ln_lower) if steeply else goals
         # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
-        with np.errstate(invalid="ignore"):  # nan where nothing is sure: then no block is looked at again
+        with np.errstate(
+            invalid="ignore"
+        ):  # nan where nothing is sure: then no block is looked at again
             ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.points]
         ln_bound = _ln_block_bounds(counts, blocks, ln_upper[blocks.points], ln_enough)
         is_doubtful = (ln_bound > ln_enough) & (looked_at <= _MOST_DATASETS)
@@ -299,7 +315,9 @@ def worst_count(
         blocks = blocks.halves(middle, ln_middle)
 
 
-def _ln_block_bounds(counts: HolderCounts, blocks: _Blocks, ln_known: Floats, ln_enough: Floats) -> Floats:
+def _ln_block_bounds(
+    counts: HolderCounts, blocks: _Blocks, ln_known: Floats, ln_enough: Floats
+) -> Floats:
     """Natural logs of upper bounds on delta for every m of each block, (blocks,), no larger than before.
 
     ``ln_known`` (blocks,) is the natural log of the largest delta known so far at the block's eps. A bound of

@@ -17,7 +17,11 @@ from tightshuffle.randomizers import Randomizer, parse
 
 
 def gaussian_mu(
-    *, n: npt.ArrayLike, k: int | None = None, eps0: float | None = None, randomizer: str | Randomizer = "grr"
+    *,
+    n: npt.ArrayLike,
+    k: int | None = None,
+    eps0: float | None = None,
+    randomizer: str | Randomizer = "grr",
 ) -> Floats:
     """mu of the Gaussian differential privacy that n shuffled reports tend to, the largest over all pairs.
 

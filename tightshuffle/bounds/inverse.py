@@ -114,7 +114,10 @@ def _on_the_secant(points: list[tuple[float, float]], target_log10_delta: float)
 
 
 def epsilon_near_gaussian(
-    log10_delta_of_round: Callable[[Points], Floats], target_log10_delta: float, point: Points, side: Side
+    log10_delta_of_round: Callable[[Points], Floats],
+    target_log10_delta: float,
+    point: Points,
+    side: Side,
 ) -> float:
     """The eps at which a bound on log10 delta of one round is the target, by `epsilon_from_gaussian`.
 

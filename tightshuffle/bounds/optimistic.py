@@ -29,7 +29,9 @@ def probabilities_of_losses(
     scale = 1 / total if total > 1 else 1.0
 
     losses = np.concatenate([-index[:0:-1], index])
-    probabilities = np.concatenate([scale * of_negative[::-1], [max(1 - total, 0.0)], scale * of_positive])
+    probabilities = np.concatenate(
+        [scale * of_negative[::-1], [max(1 - total, 0.0)], scale * of_positive]
+    )
     return dict(zip(losses.tolist(), probabilities.tolist(), strict=True))
 
 

@@ -27,7 +27,9 @@ _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mix
 BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
 WIDTH = 1e-4  # largest relative error that the computation adds to a bound
-_WIDEST = 2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
+_WIDEST = (
+    2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
+)
 
 
 def log10_upper(points: Points, *, width: float = WIDTH) -> Floats:
@@ -115,12 +117,16 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
     return result
 
 
-def _distributions(points: Points, side: Side, mixtures: bool) -> Iterator[tuple[int, Floats, Floats]]:
+def _distributions(
+    points: Points, side: Side, mixtures: bool
+) -> Iterator[tuple[int, Floats, Floats]]:
     """For each point its number, and the gains and probabilities of its pairs and references.
 
     Both arrays are (m, classes), with m distributions. A point may come several times.
     """
-    for number, (eps, randomizer) in enumerate(zip(points.eps.tolist(), points.randomizers, strict=True)):
+    for number, (eps, randomizer) in enumerate(
+        zip(points.eps.tolist(), points.randomizers, strict=True)
+    ):
         references = ["blanket"] if side is Side.UPPER else _references(randomizer, mixtures)
         for values, probabilities in randomizer.distributions(eps, references):
             yield number, values, probabilities
@@ -173,7 +179,9 @@ def _padded(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floa
     return owners, all_values, all_probabilities
 
 
-def _merged(owners: Integers, values: Floats, probabilities: Floats) -> tuple[Integers, Floats, Floats]:
+def _merged(
+    owners: Integers, values: Floats, probabilities: Floats
+) -> tuple[Integers, Floats, Floats]:
     """The distributions that differ in `BITS` bits: numbers of their points, values and probabilities.
 
     Arguments and results are as from `_padded`. Values are rounded to `BITS` bits, and equal ones become one

@@ -19,7 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from tightshuffle.arguments import Floats, Integers, check_at_most, check_eps, check_one, check_rounds
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_at_most,
+    check_eps,
+    check_one,
+    check_rounds,
+)
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
 from tightshuffle.gaussian import exact_scale
@@ -34,7 +41,10 @@ _LARGEST = 500.0  # losses beyond it count as infinite: e^500 is a float
 _WIDEST = 2**17  # grid points of one round at most, if rounds differ
 _GREATEST_SCALE = 20.0  # mu of the Gaussian to start from, at most
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
-_MARGIN, _RELATIVE = 1e-10, 4e-15  # by which eps is rounded; the search is ten or four times as precise
+_MARGIN, _RELATIVE = (
+    1e-10,
+    4e-15,
+)  # by which eps is rounded; the search is ten or four times as precise
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
 
@@ -132,7 +142,9 @@ class Composition(ABC):
         if missing(0.0) <= 0:
             return 0.0
         low, high = 0.0, min(1.0, self.largest)
-        if missing(0.0) < target_root:  # the Gaussian with the same delta at eps = 0 is a good guess
+        if (
+            missing(0.0) < target_root
+        ):  # the Gaussian with the same delta at eps = 0 is a good guess
             ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
             mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
             high = min(1.05 * gaussian_eps(target_ln_delta / _LN10, mu), self.largest)
@@ -172,7 +184,9 @@ class Rounds(Composition):
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
-        self._curves = list(zip(curves, numbers, strict=True))  # each with the number of rounds that have it
+        self._curves = list(
+            zip(curves, numbers, strict=True)
+        )  # each with the number of rounds that have it
         # Beyond the sum of the largest finite losses only infinite ones are left: a search may end there.
         super().__init__(
             largest=sum_of_budgets((number, curve.largest) for curve, number in self._curves),
@@ -205,7 +219,9 @@ class Rounds(Composition):
         grids = self._grids(indices, spacing)
         ln_left_out = [-math.inf]
         for grid, (_, number), end in zip(grids, self._curves, ends, strict=True):
-            if not end.is_last:  # then losses beyond the end count as infinite, though they may not be
+            if (
+                not end.is_last
+            ):  # then losses beyond the end count as infinite, though they may not be
                 ln_left_out.append(grid.log_infinite + math.log(number))
 
         numbers = [number for _, number in self._curves]
@@ -231,7 +247,10 @@ class Rounds(Composition):
         ln_delta_of_bound = {}
         for bound, points in points_of_bound.items():
             index = np.unique(np.concatenate(points))
-            ln_delta_of_bound[bound] = (index, np.asarray(bound(index * spacing), dtype=float) * _LN10)
+            ln_delta_of_bound[bound] = (
+                index,
+                np.asarray(bound(index * spacing), dtype=float) * _LN10,
+            )
 
         grids = []
         for (curve, _), index in zip(self._curves, indices, strict=True):
@@ -265,7 +284,9 @@ class LowerRounds(Composition):
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
         """Note the curves, and from which eps on delta of all rounds is 0 by the upper ones."""
-        self._curves = [(_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds]
+        self._curves = [
+            (_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds
+        ]
         super().__init__(
             sum_of_budgets((number, high.largest) for _, high, number in self._curves),
             sum(number * high.largest_finite for _, high, number in self._curves),
@@ -299,11 +320,15 @@ class LowerRounds(Composition):
             grid = loss_grid.of_masses(probabilities, spacing)
             grids.append((grid, number))
         return Depth(
-            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.LOWER), ln_left_out=-math.inf, is_last=True
+            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.LOWER),
+            ln_left_out=-math.inf,
+            is_last=True,
         )
 
 
-LogDeltaOfRound = Callable[[Points], Floats]  # log10 of an upper bound on delta of one round; (points,)
+LogDeltaOfRound = Callable[
+    [Points], Floats
+]  # log10 of an upper bound on delta of one round; (points,)
 
 
 def log10_delta(
@@ -396,10 +421,14 @@ class _RoundCurve:
     def __init__(self, curve: Curve) -> None:
         """Note the bounds, and start from the Gaussian that has the same delta at eps = 0."""
         self._curve = curve
-        self.bounds = [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
+        self.bounds = (
+            [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
+        )
         self.largest_finite = min(curve.eps0, _LARGEST)
         self._rough = curve.log10_delta if curve.rough is None else curve.rough
-        ln_at_zero, self._ln_infinite = self._ln_rough(np.array([0.0, self.largest_finite])).tolist()
+        ln_at_zero, self._ln_infinite = self._ln_rough(
+            np.array([0.0, self.largest_finite])
+        ).tolist()
         self.largest = curve.eps0 if self._ln_infinite == -math.inf else math.inf
         self._mu = _mu_of_gaussian(0.0, ln_at_zero)
 

@@ -37,7 +37,9 @@ SMALL_TERM = -60.0  # if the log of each one's term over the largest is surely l
 _HIGHEST = 500.0  # theta times the largest gain, at most: e^500 is a float
 # Of `_may_win`, by how much a Chernoff exponent has to be smaller than the blanket's.
 _LEAST, _WORTH = 4e-4, 1e-4  # in all, and as a part of the exponent: 0.005 % of eps
-_DOUBT = 0.3  # where eps is above eps0 / 2: by what it may be larger, as the exponents say less there
+_DOUBT = (
+    0.3  # where eps is above eps0 / 2: by what it may be larger, as the exponents say less there
+)
 _FINE, _COARSE = 0.25, 1.1  # of the blocks of g: first steps, in 1 / gamma, and later factor
 
 
@@ -52,7 +54,11 @@ def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
     """
     ln_known = np.full(points.eps.size, math.inf) if known is None else known * math.log(10)
     arguments = zip(
-        points.eps.tolist(), points.users.tolist(), points.randomizers, ln_known.tolist(), strict=True
+        points.eps.tolist(),
+        points.users.tolist(),
+        points.randomizers,
+        ln_known.tolist(),
+        strict=True,
     )
     ln_bounds = np.full(points.eps.size, -math.inf)
     for number, (eps, users, randomizer, ln_other) in enumerate(arguments):
@@ -70,7 +76,9 @@ def log10_smaller(points: Points, known: Floats) -> Floats:
     """
     below_eps0 = points.eps < points.eps0
     randomizers = points.randomizers
-    is_krr = np.array([isinstance(randomizer, KRandomizedResponse) for randomizer in randomizers], dtype=bool)
+    is_krr = np.array(
+        [isinstance(randomizer, KRandomizedResponse) for randomizer in randomizers], dtype=bool
+    )
     is_fast = np.array([_is_fast(randomizer) for randomizer in randomizers], dtype=bool)
     worth_it = is_fast & below_eps0
     krr_to_judge = is_krr & below_eps0
@@ -166,7 +174,9 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     """
     if n == 1:
         return 0.0
-    gamma = randomizer.gamma * (1 - 1e-12)  # the blanket's mass, rounded down: g has mean 1 / gamma, about
+    gamma = randomizer.gamma * (
+        1 - 1e-12
+    )  # the blanket's mass, rounded down: g has mean 1 / gamma, about
     largest = -math.inf
     for pair in _gains_of_pairs(eps, n, randomizer, gamma):
         # Pairs come with falling Chernoff bounds, so no later one can win, either.
@@ -198,7 +208,9 @@ class _PairGains(NamedTuple):
     ln_chernoff: float
 
 
-def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) -> Iterator[_PairGains]:
+def _gains_of_pairs(
+    eps: float, n: int, randomizer: Randomizer, gamma: float
+) -> Iterator[_PairGains]:
     """The distributions of the gain of every pair of values x0, x1 that may have the largest delta.
 
     The gain of a report y is (R_x0(y) - e^eps R_x1(y)) / R_x(y), for each reference x. A randomizer without a
@@ -208,8 +220,12 @@ def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) ->
     """
     if not isinstance(randomizer, Finite):
         for pair in randomizer.pairs():
-            gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
-            yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)  # a formula of a few operations
+            gains = [
+                randomizer.gains(eps, reference, pair) for reference in randomizer.references()
+            ]
+            yield _PairGains(
+                gains, ulps=16.0, ln_chernoff=math.inf
+            )  # a formula of a few operations
         return
 
     # A matrix's gains have errors of the formula, of sums over all reports, and of rounding to `BITS` of 53
@@ -220,7 +236,9 @@ def _gains_of_pairs(eps: float, n: int, randomizer: Randomizer, gamma: float) ->
         values, probabilities = _merge_equal_values(unmerged_values, unmerged_masses)
         if np.any(values > 0):
             ln_chernoff = _ln_chernoff(values, probabilities, n, gamma)
-            pairs.append(_PairGains(list(zip(values, probabilities, strict=True)), ulps, ln_chernoff))
+            pairs.append(
+                _PairGains(list(zip(values, probabilities, strict=True)), ulps, ln_chernoff)
+            )
     pairs.sort(key=lambda pair: pair.ln_chernoff, reverse=True)
     yield from pairs
 
@@ -282,7 +300,9 @@ def _ln_chernoff(g: Floats, p: Floats, n: int, gamma: float) -> float:
 
     best_ln_mgf += 1e-11 * (1 + abs(best_ln_mgf))  # more than rounding may have lost
     depth = 12 - min(0.0, n * best_ln_mgf - 1 - best_ln_theta - math.log(n))
-    return ln_mean(n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users))
+    return ln_mean(
+        n, gamma, depth, lambda users: users * best_ln_mgf - 1 - best_ln_theta - np.log(users)
+    )
 
 
 def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Floats]) -> float:
@@ -356,7 +376,9 @@ class Sums:
         mean = (self.weights * self.g).sum(axis=1)
         second = (self.weights * self.g**2).sum(axis=1)
         variances = second - mean**2
-        self.deviations = np.sqrt(variances + 1e-12 * second)  # more than what rounding may take away
+        self.deviations = np.sqrt(
+            variances + 1e-12 * second
+        )  # more than what rounding may take away
         spread = math.sqrt(n * float(variances.max()))
 
         self.h = 2 * math.pi / (_LENGTH * max(spread, 1 / self.theta))
@@ -388,7 +410,9 @@ class Sums:
         s, and f^2 by at most 2 s^2 u, per unit of u: f in the middle of a group of nodes bounds f in all.
         """
         s = float(self.deviations[kind])
-        ln_lag = float(self.ln_mgf.max() - self.ln_mgf[kind])  # behind the largest M of all references
+        ln_lag = float(
+            self.ln_mgf.max() - self.ln_mgf[kind]
+        )  # behind the largest M of all references
         least = math.exp(2 * (SMALL_TERM / users + ln_lag))
         nodes = np.arange(len(self.u))
         for group in _GROUPS:
@@ -420,7 +444,9 @@ class Sums:
 
     def largest_sums(self, m: Floats) -> Floats:
         """The largest reference's sum over the nodes, in units of the largest M(theta)^m; (blocks,)."""
-        most = float(self._sum(self.u, np.zeros(self.u.shape)))  # where |M| is M(theta) at every node
+        most = float(
+            self._sum(self.u, np.zeros(self.u.shape))
+        )  # where |M| is M(theta) at every node
         largest = np.zeros(m.shape)
         for kind in np.argsort(-self.ln_mgf, kind="stable").tolist():
             ln_heights = m * self.ln_mgf[kind] - m * self.ln_mgf.max()

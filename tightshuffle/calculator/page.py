@@ -154,7 +154,9 @@ def _(
 ):
     def command(name, *options):
         """Text with the same question on the command line, by the command ``name`` with these ``options``."""
-        arguments = {option: fields.value[option].strip() for option in options if option in fields.value}
+        arguments = {
+            option: fields.value[option].strip() for option in options if option in fields.value
+        }
         if kind.value != "grr":
             arguments["randomizer"] = randomizer()
         if rounds.value > 1:
@@ -199,7 +201,9 @@ def _(
     options = ("n", "error", "k", "eps0", "eps", "delta", "colluding")
 
     def make_setting(randomizer, n, k, eps0):
-        return answers.Setting(randomizer, n, k, eps0, rounds=rounds.value, colluding=read("colluding"))
+        return answers.Setting(
+            randomizer, n, k, eps0, rounds=rounds.value, colluding=read("colluding")
+        )
 
     def answer():
         """What to show as the answer to the question, and the command that gives it, too."""
@@ -303,7 +307,9 @@ def _(
         """What to show of every design for the target."""
         target = {name: parsed(name, text) for name, text in target_fields.value.items()}
         log10_delta = target.pop("delta")
-        rows, remarks = answers.designs(log10_delta=log10_delta, rounds=target_rounds.value, **target)
+        rows, remarks = answers.designs(
+            log10_delta=log10_delta, rounds=target_rounds.value, **target
+        )
         title = "## Every design with this guarantee for all rounds, the most accurate first"
         return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in remarks))]
 
@@ -313,7 +319,9 @@ def _(
         collection = answers.collection(described.value)
         error = collection.expected_error()
         return [
-            mo.md(f"## eps of each group\n\nat delta = {delta_of_groups.value.strip()}, for every dataset."),
+            mo.md(
+                f"## eps of each group\n\nat delta = {delta_of_groups.value.strip()}, for every dataset."
+            ),
             table(answers.of_groups(collection, log10_delta)),
             mo.md(
                 f"Expected total variation error of one round: {error:.4g}, if in every group each value is"
@@ -328,7 +336,9 @@ def _(
     mo.ui.tabs(
         {
             "Users who are all alike": alike,
-            "Which design?": mo.vstack([mo.hstack(targets, wrap=True, justify="start", gap=1), lazy_designs]),
+            "Which design?": mo.vstack(
+                [mo.hstack(targets, wrap=True, justify="start", gap=1), lazy_designs]
+            ),
             "Groups, participation, dummies": mo.vstack([described, delta_of_groups, lazy_groups]),
         }
     )

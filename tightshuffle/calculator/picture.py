@@ -17,11 +17,16 @@ def draw(setting: answers.Setting, log10_delta: float, eps: float) -> Figure:
     axes = figure.subplots()
 
     axes.set_prop_cycle(_LOOKS)
-    bracket = {"upper": ("black", 2.5, 2), "lower": ("tab:red", 1.2, 3)}  # colour, width, order of drawing
+    bracket = {
+        "upper": ("black", 2.5, 2),
+        "lower": ("tab:red", 1.2, 3),
+    }  # colour, width, order of drawing
     for name, log10_deltas in curves.items():
         if name in bracket:
             colour, width, above = bracket[name]
-            axes.plot(points, log10_deltas, "-", label=name, color=colour, linewidth=width, zorder=above)
+            axes.plot(
+                points, log10_deltas, "-", label=name, color=colour, linewidth=width, zorder=above
+            )
         else:
             axes.plot(points, log10_deltas, label=name, linewidth=1.2)
 

@@ -32,7 +32,9 @@ def answer_collection(arguments: Namespace) -> Answer:
     columns = ["lower", "upper"]
     if any(group.participation < 1 for stage in stages for group in stage.groups):
         columns.append("unseen")
-    records = [_describe_group(collection, group, arguments, columns) for group in collection.groups]
+    records = [
+        _describe_group(collection, group, arguments, columns) for group in collection.groups
+    ]
 
     # The parser has taken the logarithm of delta.
     if arguments.delta is None:
@@ -133,7 +135,9 @@ def _answer_text(
     errors = record["expected_tv"]
     width = max(len(_ESTIMATES[name]) for name in errors)
     lines += ["", f"{heading}:"]
-    lines += [f"  {_ESTIMATES[name]:<{width}}  {_error_text(error)}" for name, error in errors.items()]
+    lines += [
+        f"  {_ESTIMATES[name]:<{width}}  {_error_text(error)}" for name, error in errors.items()
+    ]
     if several_groups:
         lines.append(
             "The error is for groups that hold the values in the same shares; else the estimate is biased."

@@ -47,7 +47,15 @@ _DEFAULTS: dict[str, Any] = {
     "deletion": False,
 }
 _RELEASE_OPTIONS = ("release", "deletion")
-_BATCH_OPTIONS = ("k", "eps0", "randomizer", "colluding", "participation", "rounds", *_RELEASE_OPTIONS)
+_BATCH_OPTIONS = (
+    "k",
+    "eps0",
+    "randomizer",
+    "colluding",
+    "participation",
+    "rounds",
+    *_RELEASE_OPTIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -121,7 +129,9 @@ def _answer_columns(columns: list[_Column], target_name: str, targets: list[floa
         return Answer(text, record, complaints, promised)
 
     text = _describe_methods(columns, shared, target_name, targets)
-    records = {column.method.name: {"kind": column.method.kind, **column.record} for column in columns}
+    records = {
+        column.method.name: {"kind": column.method.kind, **column.record} for column in columns
+    }
     return Answer(text, {**question, "methods": records}, promised=promised)
 
 
@@ -209,11 +219,15 @@ def _compute_log10_delta(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         answers = _floats(tightshuffle.delta(eps, method=method.name, log10=True, **setting))
-    reasons = [str(warning.message) for warning in caught if issubclass(warning.category, OutsideRange)]
+    reasons = [
+        str(warning.message) for warning in caught if issubclass(warning.category, OutsideRange)
+    ]
     return answers, "; ".join(dict.fromkeys(reasons))
 
 
-def _compute_eps(method: methods.Method, setting: Mapping[str, Any], delta: Any) -> tuple[list[float], str]:
+def _compute_eps(
+    method: methods.Method, setting: Mapping[str, Any], delta: Any
+) -> tuple[list[float], str]:
     """eps at every delta, and why it is nan at some."""
     answers = _floats(tightshuffle.epsilon(delta, method=method.name, **setting))
     largest = setting["eps0"] * setting.get("rounds", 1)
@@ -235,7 +249,9 @@ def _answer_methods(arguments: Namespace) -> Answer:
         if method.randomizers:
             remarks.append("takes --randomizer")
         title = f"{name:<{INDENT}}" + "; ".join(remarks)
-        blocks.append("\n".join([title, indented(f"valid for {method.valid}"), indented(method.source)]))
+        blocks.append(
+            "\n".join([title, indented(f"valid for {method.valid}"), indented(method.source)])
+        )
     return Answer("\n\n".join(blocks), records)
 
 
@@ -252,7 +268,9 @@ def _answer_plan(arguments: Namespace) -> Answer:
     texts = []
     records: list[dict[str, Any]] = []
     for eps, log10_delta in itertools.product(arguments.eps, arguments.delta):
-        plan = tightshuffle.plan(n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options)
+        plan = tightshuffle.plan(
+            n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options
+        )
         if "randomizer" in shown:  # the plan has found its parameter
             shown["randomizer"] = plan.randomizer
         texts.append(_plan_text(k, shown, data, eps, log10_delta, plan))
@@ -357,11 +375,15 @@ def _answer_users(arguments: Namespace) -> Answer:
     """The fewest users for a guarantee."""
     setting = _changed_options(arguments, _BATCH_OPTIONS)
     users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **setting)
-    guarantee = f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
+    guarantee = (
+        f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
+    )
     text = f"{guarantee}, {_written(setting)}\n\nfewest users   {users}"
     if arguments.participation != 1:
         text = "\n".join([text, "", *who_is_protected(arguments.participation)])
-    return Answer(text, {**setting, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users})
+    return Answer(
+        text, {**setting, "eps": arguments.eps, "log10_delta": arguments.delta, "n": users}
+    )
 
 
 def _answer_compare(arguments: Namespace) -> Answer:

@@ -29,7 +29,9 @@ HEADER = (
     "who is trusted",
     "parameters",
 )
-_NUMBER_COLUMNS = HEADER.index("who is trusted")  # the first columns; the last ones are a table of their own
+_NUMBER_COLUMNS = HEADER.index(
+    "who is trusted"
+)  # the first columns; the last ones are a table of their own
 DEFAULTS = {
     "rounds": 1,
     "values_per_user": 1,
@@ -71,10 +73,14 @@ def answer_design(arguments: Namespace) -> Answer:
         "",
         table([line[:_NUMBER_COLUMNS] for line in rows]),
         "",
-        table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),  # with the design's name again
+        table(
+            [(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]
+        ),  # with the design's name again
         "",
         *left_out,
-        *remarks(comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share),
+        *remarks(
+            comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share
+        ),
     ]
     record: dict[str, Any] = {
         **setting,
@@ -101,7 +107,9 @@ def row(design: Design) -> tuple[str, ...]:
     )
 
 
-def remarks(compared: Comparison, n: int, rounds: int, participation: float, share: float) -> list[str]:
+def remarks(
+    compared: Comparison, n: int, rounds: int, participation: float, share: float
+) -> list[str]:
     """What the columns are, and what a reader of the table must not overlook, in sentences."""
     holders = _users(share * expected_reports(n, participation))
     sentences = [
@@ -114,7 +122,9 @@ def remarks(compared: Comparison, n: int, rounds: int, participation: float, sha
         sentences.append(ERROR_OF_REPORTS)
     if min(design.eps_if_it_fails for design in compared.designs) >= USELESS_EPS:
         none = f"For {rounds} rounds, none" if rounds > 1 else "None"
-        sentences.append(f"{none} of these designs protects anybody if the shuffler or the aggregators fail.")
+        sentences.append(
+            f"{none} of these designs protects anybody if the shuffler or the aggregators fail."
+        )
     if max(design.error for design in compared.designs) > 1:
         sentences.append(USELESS_ERROR)
     return sentences

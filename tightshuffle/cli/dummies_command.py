@@ -166,7 +166,9 @@ def _find_laws(
         "rounds": setting["rounds"],
     }
     n, eps = setting["n"], arguments.eps
-    mean_per_device = smallest_poisson_mean(eps, **guarantee, devices=n, colluding=arguments.colluding)
+    mean_per_device = smallest_poisson_mean(
+        eps, **guarantee, devices=n, colluding=arguments.colluding
+    )
     parties = setting.get("parties", 1)
     added_by = "shuffler" if parties == 1 else f"each of {parties} parties"
     guarantee.update(parties=parties, honest=setting.get("honest", 1))

@@ -15,7 +15,9 @@ _WIDTH = 100
 # From this eps on nothing useful is left: who thinks that two values are equally likely can be 99.75 % sure
 # of one of them after seeing the report, since e^6 = 403.
 USELESS_EPS = 6.0
-ERROR_OF_REPORTS = "Errors are those of the expected number of reports; users who are missing add to them."
+ERROR_OF_REPORTS = (
+    "Errors are those of the expected number of reports; users who are missing add to them."
+)
 USELESS_ERROR = "An error above 1 means that the estimate is useless."
 
 

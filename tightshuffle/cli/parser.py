@@ -172,7 +172,9 @@ class _Renamed(argparse.Action):
         raise ValueError(f"{option_string} is called {self.const} now")
 
 
-_ROUNDS = "rounds in which every user reports with fresh randomness; values may depend on earlier results"
+_ROUNDS = (
+    "rounds in which every user reports with fresh randomness; values may depend on earlier results"
+)
 _RANGE = "or from:to:how many, such as 0.1:2:50"
 _OPTIONS: dict[str, dict[str, Any]] = {
     "--n": {
@@ -265,7 +267,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "a histogram of your own: a CSV file with the columns cell and count",
     },
 }
-_OLD_NAMES = {"--rounds": ["--compositions"], "--values-per-user": ["--reports-per-user", "--values"]}
+_OLD_NAMES = {
+    "--rounds": ["--compositions"],
+    "--values-per-user": ["--reports-per-user", "--values"],
+}
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
 _GUARANTEE = ("--rounds", "--release", "--deletion")
 
@@ -273,12 +278,21 @@ _GUARANTEE = ("--rounds", "--release", "--deletion")
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line. Its errors are ValueErrors."""
     # Nothing is abbreviated: --eps must never stand for --eps0.
-    style: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    style: dict[str, Any] = {
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
-    parser.add_argument("--version", action="version", version=f"tightshuffle {tightshuffle.__version__}")
-    commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
+    parser.add_argument(
+        "--version", action="version", version=f"tightshuffle {tightshuffle.__version__}"
+    )
+    commands = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True
+    )
 
-    def add(name: str, summary: str, about: str, examples: str | None = None) -> argparse.ArgumentParser:
+    def add(
+        name: str, summary: str, about: str, examples: str | None = None
+    ) -> argparse.ArgumentParser:
         return commands.add_parser(name, help=summary, description=about, epilog=examples, **style)
 
     names = ", ".join(methods.METHODS)
@@ -291,9 +305,13 @@ def make_parser() -> argparse.ArgumentParser:
         _add(command, *_SETTING, "--count", "--direction", *_GUARANTEE)
     _add(delta, "--eps", required=True)
     deltas = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
-    _add(epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=deltas)
+    _add(
+        epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=deltas
+    )
 
-    description = "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
+    description = (
+        "What each METHOD is, in which settings it is valid, and its source: paper and theorem."
+    )
     listing = add("methods", "what each method is, and where it is valid", description)
 
     plan = add("plan", "the largest eps0 for (eps, delta), and the error", _PLAN, _PLAN_EXAMPLES)
@@ -305,9 +323,13 @@ def make_parser() -> argparse.ArgumentParser:
     _add(plan, "--eps", required=True)
     _add(plan, "--delta", nargs="+")
 
-    batch = add("users", "the fewest users for (eps, delta): the least batch", _USERS, _USERS_EXAMPLES)
+    batch = add(
+        "users", "the fewest users for (eps, delta): the least batch", _USERS, _USERS_EXAMPLES
+    )
     _add(batch, *_SETTING, "--participation", *_GUARANTEE, "--delta")
-    batch.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, >= 0")
+    batch.add_argument(
+        "--eps", metavar="E", type=values.number, required=True, help="one number, >= 0"
+    )
 
     design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
     _add(design, "--n", "--k", required=True)
@@ -317,34 +339,53 @@ def make_parser() -> argparse.ArgumentParser:
     _add(design, "--honest")
     share = "the share of the users who hold the popular value, such as 10%% (default) or 0"
     design.add_argument("--share", metavar="F", type=values.users_or_share, default=0.1, help=share)
-    design.add_argument("--eps", metavar="E", type=values.number, required=True, help="one number, > 0")
+    design.add_argument(
+        "--eps", metavar="E", type=values.number, required=True, help="one number, > 0"
+    )
 
-    dummies = add("dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES)
+    dummies = add(
+        "dummies", "dummies alone for (eps, delta), of any law", _DUMMIES, _DUMMIES_EXAMPLES
+    )
     _add(dummies, "--n", "--k", required=True)
-    _add(dummies, "--delta", "--colluding", "--rounds", "--values-per-user", "--parties", "--honest")
+    _add(
+        dummies, "--delta", "--colluding", "--rounds", "--values-per-user", "--parties", "--honest"
+    )
     eps_or_law = dummies.add_mutually_exclusive_group(required=True)
     eps_or_law.add_argument("--eps", metavar="E", type=values.number, help="one number, > 0")
     eps_or_law.add_argument("--law", metavar="LAW", help=LAWS)
 
     collection = add(
-        "collection", "eps or delta of groups, dummies and rounds", _COLLECTION, _COLLECTION_EXAMPLES
+        "collection",
+        "eps or delta of groups, dummies and rounds",
+        _COLLECTION,
+        _COLLECTION_EXAMPLES,
     )
     collection.add_argument("file", metavar="FILE", help="a YAML or JSON file")
     eps_or_delta = collection.add_mutually_exclusive_group(required=True)
-    eps_or_delta.add_argument("--eps", metavar="E", type=values.number, help="one number: delta is computed")
+    eps_or_delta.add_argument(
+        "--eps", metavar="E", type=values.number, help="one number: delta is computed"
+    )
     _add(eps_or_delta, "--delta", required=False, help="one number: eps is computed")
     _add(collection, "--data")
 
-    compare = add("compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES)
+    compare = add(
+        "compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES
+    )
     _add(compare, "--n", required=True)
     _add(compare, *_SETTING, "--eps")
     compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
 
     calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
-    calculator.add_argument("--port", type=int, metavar="P", help="the port (default: the first free one)")
-    calculator.add_argument("--no-browser", action="store_true", help="print the address, open no browser")
+    calculator.add_argument(
+        "--port", type=int, metavar="P", help="the port (default: the first free one)"
+    )
+    calculator.add_argument(
+        "--no-browser", action="store_true", help="print the address, open no browser"
+    )
     for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):
-        command.add_argument("--json", action="store_true", help="one JSON object instead of a table")
+        command.add_argument(
+            "--json", action="store_true", help="one JSON object instead of a table"
+        )
     return parser
 
 
@@ -353,4 +394,6 @@ def _add(command: argparse._ActionsContainer, *names: str, **changes: Any) -> No
     for name in names:
         command.add_argument(name, **{**_OPTIONS[name], **changes})
         for old_name in _OLD_NAMES.get(name, []):
-            command.add_argument(old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS)
+            command.add_argument(
+                old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS
+            )

@@ -71,7 +71,9 @@ def log10_third_value(data: Data, eps: Floats, group: Group, width: float) -> Fl
     return _below_eps0(lambda points: _ln_third_value(data, points, group, width), data, eps, group)
 
 
-def _below_eps0(ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, group: Group) -> Floats:
+def _below_eps0(
+    ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, group: Group
+) -> Floats:
     """log10 of ``ln_bound``, at most 0; (points,). It is -inf where eps >= eps0, as delta is 0 there.
 
     ``ln_bound`` is a function from eps (points,), all below eps0, to natural logs of a bound on delta.
@@ -274,7 +276,8 @@ def _ln_of_some_counts(data: Data, eps: Floats, group: Group) -> Floats:
         reports = math.ceil(users * other.participation * (1 + 1e-12))
         nobody_or_all_hold_x0 = (0.0, 1.0)
         ln_bounds = [
-            ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0) for e in points
+            ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0)
+            for e in points
         ]
         return np.array(ln_bounds) - math.log(2)
 

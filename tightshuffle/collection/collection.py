@@ -98,7 +98,12 @@ class Collection(Data):
         return log10_bounds.reshape(np.shape(eps))[()]
 
     def log10_delta(
-        self, eps: npt.ArrayLike, *, group: str | None = None, bound: str = "upper", unseen: bool = False
+        self,
+        eps: npt.ArrayLike,
+        *,
+        group: str | None = None,
+        bound: str = "upper",
+        unseen: bool = False,
     ) -> Floats:
         """log10 of a bound on delta of all rounds together, `then` included, in the shape of ``eps``.
 
@@ -119,7 +124,9 @@ class Collection(Data):
         lower_rounds = self._lower_rounds(group, unseen)
         if lower_rounds is not None:
             points = check_eps(eps)
-            log10_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(10)
+            log10_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(
+                10
+            )
             largest = np.maximum(largest, log10_bounds)
         return largest[()]
 
@@ -169,7 +176,9 @@ class Collection(Data):
 
         unseen = check_flag("unseen", unseen)
         if self.deletion:
-            raise ValueError("deletion must be false for to_pld, whose neighbours differ in a user's value")
+            raise ValueError(
+                "deletion must be false for to_pld, whose neighbours differ in a user's value"
+            )
 
         pld_of_stages = []
         for stage in self._stages:
@@ -192,7 +201,9 @@ class Collection(Data):
         """See `errors.expected_error`."""
         return errors.expected_error(self, shares)
 
-    def gaussian_error(self, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
+    def gaussian_error(
+        self, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None
+    ) -> float:
         """See `errors.gaussian_error`, with the rounds of `then`."""
         return errors.gaussian_error(self, eps, log10_delta, shares)
 
@@ -229,7 +240,8 @@ class Collection(Data):
     def _lower_epsilon(self, target_log10_delta: float, group: str | None, unseen: bool) -> float:
         """The largest eps with this delta of all stages alone, and of all rounds together where known."""
         eps = max(
-            stage._epsilon_of_round(target_log10_delta, group, Side.LOWER, unseen) for stage in self._stages
+            stage._epsilon_of_round(target_log10_delta, group, Side.LOWER, unseen)
+            for stage in self._stages
         )
         lower_rounds = self._lower_rounds(group, unseen)
         if lower_rounds is None:
@@ -237,12 +249,16 @@ class Collection(Data):
         return max(eps, lower_rounds.epsilon(log10_delta=target_log10_delta))
 
     def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
-        bound = functools.partial(self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS)
+        bound = functools.partial(
+            self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS
+        )
         return Curve(bound, self.eps0(group))
 
     def _third_value_curve(self, group: str | None) -> Curve:
         target_group = self.group_named(group)
-        bound = functools.partial(bounds.log10_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS)
+        bound = functools.partial(
+            bounds.log10_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
+        )
         return Curve(bound, self.eps0(group))
 
     def _log10_delta_of_sums(
@@ -289,7 +305,9 @@ class Collection(Data):
             self._cache[key] = Rounds(curves)
         return self._cache[key]
 
-    def _lower_rounds(self, group: str | None, unseen: bool) -> LowerRounds | HiddenByDummies | None:
+    def _lower_rounds(
+        self, group: str | None, unseen: bool
+    ) -> LowerRounds | HiddenByDummies | None:
         """The lower bound on delta of all rounds together as a function of eps, which is kept.
 
         It is for all other users at a third value in k-RR, or for a law of dummies. None for one round, or

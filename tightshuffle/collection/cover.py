@@ -68,7 +68,11 @@ class Cover:
         """
         # The reports are those that are certain, and a random number with the mean `mean`.
         is_random = self.shares < 1
-        n, shares, is_poisson = self.n[is_random], self.shares[is_random], self.is_poisson[is_random]
+        n, shares, is_poisson = (
+            self.n[is_random],
+            self.shares[is_random],
+            self.is_poisson[is_random],
+        )
         mean = float(n @ np.where(is_poisson, 1.0, shares))
         if mean == 0:
             return self.certain
@@ -135,7 +139,10 @@ def ln_delta(
 
     # The nodes x are in units of 1 / copies, over which the integrand falls. copies is about the number of
     # reports at which sums of gains are positive.
-    n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)  # J: with the user's own report
+    n, shares = (
+        np.append(cover.n, 1.0),
+        np.append(cover.shares, 1.0),
+    )  # J: with the user's own report
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
     nodes, weights = _quadrature(side)
     # Columns are nodes: x is (points, nodes). Every node tilts the cover by its t = e^-x: with a third axis,
@@ -229,10 +236,14 @@ def largest_counted(cover: Cover) -> int:
     likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
     if np.any(cover.is_poisson):
         return likely
-    return min(likely, math.ceil(cover.n.sum()) + 1)  # one more than there can be: its probability is 0
+    return min(
+        likely, math.ceil(cover.n.sum()) + 1
+    )  # one more than there can be: its probability is 0
 
 
-def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: Side, width: float) -> Floats:
+def _ln_term_by_term(
+    values: Floats, probabilities: Floats, cover: Cover, side: Side, width: float
+) -> Floats:
     """Natural log of delta of one report among J, as a sum over j = 1, 2, ...; (points,).
 
     Parameters and result are those of `ln_delta`, but ``cover``, the law of J - 1, is already rounded.
@@ -247,7 +258,9 @@ def _ln_term_by_term(values: Floats, probabilities: Floats, cover: Cover, side: 
     else:
         probabilities_of_numbers = np.maximum(probabilities_of_numbers * (1 - 1e-11) - 1e-300, 0.0)
 
-    j = np.arange(cover.certain + 1, len(probabilities_of_numbers) + 1)  # there are never fewer reports
+    j = np.arange(
+        cover.certain + 1, len(probabilities_of_numbers) + 1
+    )  # there are never fewer reports
     with np.errstate(divide="ignore"):
         ln_factors = np.log(probabilities_of_numbers[cover.certain :]) - np.log(j)
     brackets = log_positive_part(

@@ -133,7 +133,9 @@ class Dummies:
 
     def _check_rate(self, name: str, largest: float) -> None:
         number = getattr(self, name)
-        check_number(f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest)
+        check_number(
+            f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest
+        )
 
     @property
     def parsed_law(self) -> Law | None:
@@ -175,14 +177,18 @@ class Data:
         object.__setattr__(self, "groups", _tuple_of_kind("groups", self.groups, Group))
         object.__setattr__(self, "then", _tuple_of_kind("then", self.then, type(self)))
         if not isinstance(self.randomizer, str):
-            raise ValueError(f"randomizer must be a name, such as 'grr'; got {reprlib.repr(self.randomizer)}")
+            raise ValueError(
+                f"randomizer must be a name, such as 'grr'; got {reprlib.repr(self.randomizer)}"
+            )
         if not isinstance(self.dummies, Dummies):
             raise ValueError(f"dummies must be Dummies(...); got {reprlib.repr(self.dummies)}")
         self._check_rounds_and_release()
 
         names = self._group_names
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"groups must be at least one, with different names; got {', '.join(names)}")
+            raise ValueError(
+                f"groups must be at least one, with different names; got {', '.join(names)}"
+            )
         if self.k is not None:
             object.__setattr__(self, "k", check_whole("k", self.k, 2, LARGEST_K_OF_COLLECTION))
         object.__setattr__(self, "_randomizers", self._parse_randomizers())
@@ -264,7 +270,9 @@ class Data:
         for group in self.groups:
             where = f"group {group.name!r}: "
             if self.k is None or group.eps0 is None:
-                raise ValueError(f"{where}k and eps0 must be given for randomizer {self.randomizer!r}")
+                raise ValueError(
+                    f"{where}k and eps0 must be given for randomizer {self.randomizer!r}"
+                )
             if group.eps0 == math.inf and self.randomizer != "grr":
                 raise ValueError(f"{where}eps0 must be finite for randomizer {self.randomizer!r}")
 
@@ -331,5 +339,7 @@ class Data:
 def _tuple_of_kind(name: str, objects: object, kind: type) -> tuple[Any, ...]:
     """A list or tuple of objects of one kind as a tuple. ValueError for anything else."""
     if not isinstance(objects, list | tuple) or not all(isinstance(item, kind) for item in objects):
-        raise ValueError(f"{name} must be a list of {kind.__name__}(...); got {reprlib.repr(objects)}")
+        raise ValueError(
+            f"{name} must be a list of {kind.__name__}(...); got {reprlib.repr(objects)}"
+        )
     return tuple(objects)

@@ -94,7 +94,9 @@ def _support_probability_of_dummy(data: Data) -> float:
     return float(randomizer.patterns((0,))[1])
 
 
-def gaussian_error(data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None) -> float:
+def gaussian_error(
+    data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None
+) -> float:
     """Expected total variation error of the analytic Gaussian mechanism in one round.
 
     The mechanism has this guarantee for all rounds together. A trusted curator adds its noise to the counts

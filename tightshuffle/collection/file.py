@@ -87,7 +87,9 @@ def make_collection(described: Any) -> Collection:
     first = _mapping_of_fields(described, Collection, "the file")
     descriptions_of_later = first.pop("then", [])
     if not isinstance(descriptions_of_later, list):
-        raise ValueError(f"then must be a list of collections; got {reprlib.repr(descriptions_of_later)}")
+        raise ValueError(
+            f"then must be a list of collections; got {reprlib.repr(descriptions_of_later)}"
+        )
 
     then = []
     for number, description in enumerate(descriptions_of_later, 1):
@@ -108,7 +110,9 @@ def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) 
     descriptions = settings["groups"]
     if not isinstance(descriptions, list):
         raise ValueError(f"groups must be a list; got {reprlib.repr(descriptions)}")
-    groups = [_make_group(number, description) for number, description in enumerate(descriptions, 1)]
+    groups = [
+        _make_group(number, description) for number, description in enumerate(descriptions, 1)
+    ]
 
     dummies = _mapping_of_fields(settings.get("dummies", {}), Dummies, "dummies")
     dummies = _parse_scalars(dummies, "dummies: ")

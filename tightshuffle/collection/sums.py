@@ -87,7 +87,9 @@ class SummedRounds:
                 # The event is to be rare beside the bound.
                 too_often = is_positive & (log10_bounds - _SHARE < probability)
                 waiting[chosen] = too_often
-                log10_rare[chosen[too_often]] = _round_down_to_grid(log10_bounds[too_often] - _SHARE)
+                log10_rare[chosen[too_often]] = _round_down_to_grid(
+                    log10_bounds[too_often] - _SHARE
+                )
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
     def epsilon(self, log10_delta: float) -> float:

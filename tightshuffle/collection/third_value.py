@@ -32,8 +32,12 @@ from tightshuffle.side import Side
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
 _SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not worth its time
 _SLACK = 1e-6  # of r_l, relative: far more than its computation, to 1e-9, loses
-_LEAST_LOG = -650.0  # ln of the least probability that counts: far smaller ones are too small for a float
-_TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])  # -ln t of Chernoff's bound, in 1 / sqrt(mean)
+_LEAST_LOG = (
+    -650.0
+)  # ln of the least probability that counts: far smaller ones are too small for a float
+_TILTS = np.concatenate(
+    [[0.0], np.logspace(-4, 1, 60)]
+)  # -ln t of Chernoff's bound, in 1 / sqrt(mean)
 
 
 class _Points(NamedTuple):
@@ -56,7 +60,14 @@ class _Points(NamedTuple):
 
 
 def ln_delta_of_third_value(
-    eps: Floats, gains: Floats, q: float, k: int, cover: Cover, *, ulps: npt.ArrayLike, width: float = 1e-4
+    eps: Floats,
+    gains: Floats,
+    q: float,
+    k: int,
+    cover: Cover,
+    *,
+    ulps: npt.ArrayLike,
+    width: float = 1e-4,
 ) -> Floats:
     """Natural log of a lower bound on delta where all others hold x2; (points,), -inf where none is above 0.
 
@@ -152,7 +163,9 @@ def _ln_first_terms_and_differences(
     return ln_first_terms, ln_differences
 
 
-def _ln_term_by_term(gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float) -> Floats:
+def _ln_term_by_term(
+    gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float
+) -> Floats:
     """Natural log of delta where all others hold x2, as a sum over m, rounded down; (points,).
 
     It is sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m with the slopes
@@ -233,14 +246,18 @@ def _tilt_to_mean(cover: Cover, mean: float) -> float:
     return math.exp((low + high) / 2)
 
 
-def ln_probability_of_fewer(values: Floats, probabilities: Floats, cover: Cover, least_m: Floats) -> Floats:
+def ln_probability_of_fewer(
+    values: Floats, probabilities: Floats, cover: Cover, least_m: Floats
+) -> Floats:
     """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0), rounded up; (points,).
 
     ``values`` and ``probabilities`` (points, classes) are the distribution of G, here G' less the slope;
     ``cover`` is the law of J', and ``least_m`` (points,) has l.
     """
     rows = zip(values, probabilities, least_m.tolist(), strict=True)
-    return np.array([_ln_probability_of_fewer_at(g, p, cover, least) for g, p, least in rows], dtype=float)
+    return np.array(
+        [_ln_probability_of_fewer_at(g, p, cover, least) for g, p, least in rows], dtype=float
+    )
 
 
 def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:

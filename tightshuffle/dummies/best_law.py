@@ -46,7 +46,16 @@ from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guaran
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 _CLOSE = 1.003  # an error over the least one, from which on fewer dummies count
-_WIDER = (1.001, 1.002, 1.004, 1.008, 1.02, 1.05, 1.15, 1.4)  # scales over the smallest that are tried
+_WIDER = (
+    1.001,
+    1.002,
+    1.004,
+    1.008,
+    1.02,
+    1.05,
+    1.15,
+    1.4,
+)  # scales over the smallest that are tried
 _RARE = 1e-6  # of delta: the ends of a law that counts as not cut
 _DIGITS = 5  # of the deviation
 _SPARE = 1.3  # the Poisson mean over the variance of the Gaussian, at most, where it is large
@@ -85,7 +94,9 @@ def best_cut_law(
         eps, delta, log10_delta, values_per_user, rounds, neighbours, parties, honest
     )
     least_deviations = _least_deviations(guarantee)
-    errors = {power: _error(power, deviation, parties) for power, deviation in least_deviations.items()}
+    errors = {
+        power: _error(power, deviation, parties) for power, deviation in least_deviations.items()
+    }
     least_error = min(errors.values())
     largest_error = _CLOSE * least_error
     if absolute_error is not None:
@@ -138,7 +149,9 @@ def best_noise(
     power = min(deviations, key=lambda power: _error(power, deviations[power], parties))
 
     surplus = functools.partial(guarantee.surplus_uncut, power, rough=False)
-    smallest = _least_without_surplus(surplus, deviations[power], guarantee.slope, enough=deviations[power])
+    smallest = _least_without_surplus(
+        surplus, deviations[power], guarantee.slope, enough=deviations[power]
+    )
     deviation = _rounded_up(smallest)
     if surplus(deviation) > 0:
         deviation = smallest
@@ -275,7 +288,9 @@ class _Guarantee:
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
         check_choice("neighbours", neighbours, NEIGHBOURS)
         honest = check_whole("honest", honest, 1, check_whole("parties", parties, 1, MOST_PARTIES))
-        return cls(check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours, honest)
+        return cls(
+            check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours, honest
+        )
 
     @property
     def counts(self) -> int:

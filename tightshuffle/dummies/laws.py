@@ -115,7 +115,9 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     size = parties * (law.log_mass.size - 1) + 1
     if size > MOST_NUMBERS_OF_SUM:
         limit = f"at most {MOST_NUMBERS_OF_SUM} numbers"
-        raise ValueError(f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}")
+        raise ValueError(
+            f"the sum of {parties} parties must take {limit}; got {size}, for {law.name}"
+        )
 
     # Probabilities times e^middle are in the middle of a float's range: numbers near its lower end are slow.
     middle = _DEEP / 2
@@ -359,7 +361,9 @@ def _read_row(fields: list[str], location: str) -> tuple[int, float]:
         if len(fields) != 2 or not 0 <= number <= MOST_NUMBERS or not 0 <= probability <= 1:
             raise ValueError
     except (ValueError, IndexError):
-        expected = f"a whole number from 0 to {MOST_NUMBERS} and a probability, separated by a comma"
+        expected = (
+            f"a whole number from 0 to {MOST_NUMBERS} and a probability, separated by a comma"
+        )
         row = ",".join(fields)[:80]
         raise ValueError(f"{location}: expected {expected}; got {row!r}") from None
     return number, probability

@@ -48,7 +48,9 @@ def feldman(points: Points) -> Floats:
         # sqrt(e^eps0 log(4 / delta) / n), from the theorem's eps
         root = np.maximum(np.expm1(eps) / (8 * np.tanh(eps0 / 2)) - share, 0)
         ln_delta = np.minimum(np.log(4) - root * (root / share), 0)
-        conditions = {"eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - ln_delta) <= 1}
+        conditions = {
+            "eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - ln_delta) <= 1
+        }
     return _log10_delta("feldman", ln_delta, conditions, local=eps >= eps0)
 
 
@@ -130,7 +132,9 @@ def _blanket_moments(points: Points, randomizer: str) -> _BlanketMoments:
         gamma, truthful = k * np.exp(-eps0) / total, -np.expm1(-eps0) / total
         largest = -k * np.expm1(eps - eps0) * np.exp(-eps) / total
         width = truthful * k * (1 + np.exp(-eps))
-        second_moment = gamma * (2 - gamma) * minus_mean**2 + truthful**2 * k * (1 + np.exp(-2 * eps))
+        second_moment = gamma * (2 - gamma) * minus_mean**2 + truthful**2 * k * (
+            1 + np.exp(-2 * eps)
+        )
         return _BlanketMoments(gamma, truthful, largest, width, second_moment)
 
 
@@ -142,7 +146,9 @@ def _phi(u: Floats) -> Floats:
     return np.where(u > 0.1, (1 + u) * np.log1p(u) - u, series)
 
 
-def _log10_delta(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans) -> Floats:
+def _log10_delta(
+    name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans
+) -> Floats:
     """log10 of the delta that the theorem ``name`` gives, from its natural log; (points,), at most 0.
 
     It is -inf where eps0-LDP alone is enough (``local``), and else nan where one of the ``conditions`` (their
@@ -155,7 +161,9 @@ def _log10_delta(name: str, ln_delta: Floats, conditions: dict[str, Booleans], *
         if not np.all(holds | local):
             failing.append(condition)
     if failing:
-        warnings.warn(f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE)
+        warnings.warn(
+            f"{name} holds only for {' and '.join(failing)}", OutsideRange, stacklevel=_USERS_LINE
+        )
 
     # fmin: if eps0 is so large that gamma underflows, the bound is delta <= 1.
     log10_delta = np.where(applies, np.fmin(ln_delta, 0) / _LN10, np.nan)

@@ -85,7 +85,9 @@ class Kappas:
         return np.log1p(self.excess)
 
 
-def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike) -> Kappas:
+def kappas(
+    *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+) -> Kappas:
     """The constants of eqs. (5) to (7), as printed. All arguments broadcast.
 
     eps0 is at most 300. ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError
@@ -95,7 +97,9 @@ def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: np
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
     inverse = np.exp(-eps0)
-    gain = -np.expm1(-eps0)  # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0
+    gain = -np.expm1(
+        -eps0
+    )  # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(
         kappa_2=1 + gain / expected,
@@ -106,7 +110,12 @@ def kappas(*, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: np
 
 
 def surplus(
-    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike,
 ) -> Floats:
     """kappa_3 (kappa_2 - e^eps) / kappa_2, which the paper equates to eq. (3).
 

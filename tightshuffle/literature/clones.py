@@ -43,7 +43,9 @@ from tightshuffle.side import Side
 
 _WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its upper end
 _ULP = 2.0**-52
-_MOST_NUMBERS = 1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
+_MOST_NUMBERS = (
+    1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
+)
 _LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
 # -ln of the probability of the first numbers m of messages that are left out, about: below those that are
 # summed, and above them. S_m / m is larger for few messages.
@@ -99,7 +101,9 @@ def log10_delta_of_two_messages(
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
     ln_sums = np.reshape([ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
-    unsettled = ~np.isfinite(ln_sums)  # too many tails, or inexact ones: by a contour integral instead
+    unsettled = ~np.isfinite(
+        ln_sums
+    )  # too many tails, or inexact ones: by a contour integral instead
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]

@@ -79,7 +79,9 @@ def of_moment(
     """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
-    arguments = np.broadcast_arrays(check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n))
+    arguments = np.broadcast_arrays(
+        check_eps(eps), n, check_k(k), check_eps0(eps0), check_count(count, n)
+    )
     signs = {"forward": (1,), "reverse": (-1,), "both": (1, -1)}[direction]
     ln_deltas = np.empty(arguments[0].shape)
     for index in np.ndindex(ln_deltas.shape):
@@ -89,7 +91,12 @@ def of_moment(
 
 
 def ceiling(
-    eps: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
+    eps: npt.ArrayLike,
+    *,
+    n: npt.ArrayLike,
+    k: npt.ArrayLike,
+    eps0: npt.ArrayLike,
+    count: npt.ArrayLike,
 ) -> float:
     """log10 of a closed-form bound on the forward delta, of both forms, if at most ``count`` users hold x0.
 
@@ -167,7 +174,9 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
 
     # Undo the tilt: at s it is e^(theta (s - mean) + divergence). Turn moments into probabilities: times
     # e^eps0 * span, and e^eps in reverse.
-    divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(logit_q, theta)
+    divergence = m * _relative_entropy(logit_p, theta) + non_holders * _relative_entropy(
+        logit_q, theta
+    )
     with np.errstate(divide="ignore"):
         ln_terms = np.log(tail) - theta * (s - mean)
     ln_factor = eps0 + np.log(edge.span)
@@ -207,10 +216,14 @@ def _moments(edge: "_Edge", trials: int, logit: float, eps0: float, power: int) 
         excess = np.where(share < 0.5, share**2 - edge.threshold, edge.gap - miss * (1 + share))
     weight = math.exp(log_ratio) + edge.span * share
     loss = math.exp(log_ratio) + edge.span * share**2
-    return _Moments(first, distribution * excess, distribution * weight, distribution * loss, lift=0.0)
+    return _Moments(
+        first, distribution * excess, distribution * weight, distribution * loss, lift=0.0
+    )
 
 
-def _faint_moments(edge: "_Edge", trials: int, logit: float, log_ratio: float, power: int) -> _Moments:
+def _faint_moments(
+    edge: "_Edge", trials: int, logit: float, log_ratio: float, power: int
+) -> _Moments:
     """`_moments` where J is 0 or 1, as its probability of success, expit(``logit``), is below e^-300.
 
     Arguments are those of `_moments`, and ``log_ratio`` is ln of kappa_2 / e^eps0, the least likelihood ratio

@@ -16,7 +16,9 @@ from tightshuffle.points import Points
 _LN10 = np.log(10)
 # The search for the best order; any order gives a valid delta.
 _GROWTH = 1.15  # from one order of the grid to the next
-_FARTHER = 12  # times the best order so far: until there the grid goes on, as a second valley may follow
+_FARTHER = (
+    12  # times the best order so far: until there the grid goes on, as a second valley may follow
+)
 _ALL_ORDERS = 12  # whole orders between the bounds of the bisection that are then all tried
 _LARGEST_ORDER = 2**18  # of the grid: the time of a moment grows with its order
 

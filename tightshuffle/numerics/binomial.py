@@ -8,10 +8,15 @@ import scipy
 
 from tightshuffle.arguments import Floats
 
-_ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))  # coefficients of artanh(v) / v - 1 in v^2
+_ARTANH = (
+    0.0,
+    *(1 / (2 * j + 1) for j in range(1, 10)),
+)  # coefficients of artanh(v) / v - 1 in v^2
 
 
-def log_binomial_pmf(successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike) -> Floats:
+def log_binomial_pmf(
+    successes: npt.ArrayLike, trials: npt.ArrayLike, probability: npt.ArrayLike
+) -> Floats:
     """Natural log of P(B = ``successes``) for B ~ Bin(``trials``, ``probability``). The arguments broadcast.
 
     It is -inf outside of 0..trials. The relative error of the probability stays near 1e-13 for 10^9 trials as
@@ -49,7 +54,8 @@ def _stirling_remainder(n: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         square = n * n
         series = (
-            1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square
+            1 / 12
+            - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square
         ) / n
     return np.where(small, table, series)
 

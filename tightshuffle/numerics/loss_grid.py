@@ -36,7 +36,9 @@ _SMALLEST = 1e-300  # of a weight that others are divided by
 _FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
 _LARGEST_GAP = 600.0  # between two eps: beyond it e^gap - 1 is e^gap
 _COARSE_POINTS = 2000  # of a distribution, to find a tilt
-_LARGEST_TILT = 1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
+_LARGEST_TILT = (
+    1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
+)
 _RARE = -600.0  # ln of a probability below which the sum of probabilities is that of their union
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
@@ -79,7 +81,9 @@ class _TiltedSum(NamedTuple):
     largest_loss: float  # the largest absolute value of L
 
 
-def connected(index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None) -> LossGrid:
+def connected(
+    index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None
+) -> LossGrid:
     """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
 
     The largest convex function of e^eps below all points is the delta of a pair (docs/theory.md, "Rounds").
@@ -249,7 +253,9 @@ def _ln_finite_part(
     squares = (np.minimum(weights, unit) / unit) ** 2
     slack += noise * unit * np.sqrt(_sum_from_the_top(squares, starts))
 
-    value = sum_of_1 - np.exp(distance) * sum_of_exponential + (slack if side is Side.UPPER else -slack)
+    value = (
+        sum_of_1 - np.exp(distance) * sum_of_exponential + (slack if side is Side.UPPER else -slack)
+    )
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
 
@@ -379,14 +385,18 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> floa
 
     ``rounds`` and ``side`` are those of `ln_delta`; p is a grid's probability of an infinite loss.
     """
-    with_infinite = [(grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf]
+    with_infinite = [
+        (grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf
+    ]
     if not with_infinite:
         return -math.inf
     if max(ln_p for ln_p, _ in with_infinite) >= 0:
         return 0.0
 
     # The sum of the probabilities, which bounds that of their union.
-    ln_union = float(scipy.special.logsumexp([ln_p + math.log(times) for ln_p, times in with_infinite]))
+    ln_union = float(
+        scipy.special.logsumexp([ln_p + math.log(times) for ln_p, times in with_infinite])
+    )
     if ln_union >= _RARE:
         ln_none = sum(times * math.log1p(-math.exp(ln_p)) for ln_p, times in with_infinite)
         ln_union = math.log(-math.expm1(ln_none))

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import scipy
 
 
-def least_whole(function: Callable[[int], float], *, guess: float, least: int, most: int) -> int | None:
+def least_whole(
+    function: Callable[[int], float], *, guess: float, least: int, most: int
+) -> int | None:
     """The smallest whole number from ``least`` to ``most`` at which ``function``, which falls, is at most 0.
 
     None where it is above 0 at ``most``. The search starts at ``guess``, and ends at a number with which the

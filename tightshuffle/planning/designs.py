@@ -45,7 +45,9 @@ from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors, mean_absolute
 from tightshuffle.side import Side
 
-MORE = 1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
+MORE = (
+    1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
+)
 _DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller delta as 0
 
 

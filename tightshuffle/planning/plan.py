@@ -50,7 +50,10 @@ from tightshuffle.points import (
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
-_PRECISION = {"reports": 1e-6, "sums": 1e-5}  # of eps0, relative: as precisely as the bound is known
+_PRECISION = {
+    "reports": 1e-6,
+    "sums": 1e-5,
+}  # of eps0, relative: as precisely as the bound is known
 _USERS = 1e-4  # precision of the fewest users, relative
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 
@@ -168,7 +171,9 @@ def plan(
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps_per_round = eps / rounds
     if eps_per_round < SMALLEST_EPS:
-        raise ValueError(f"eps must be at least {SMALLEST_EPS:g} per round; got {eps:g} for {rounds} rounds")
+        raise ValueError(
+            f"eps must be at least {SMALLEST_EPS:g} per round; got {eps:g} for {rounds} rounds"
+        )
     parse(randomizer, k=k, eps0=eps_per_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
@@ -351,7 +356,9 @@ def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
     factor = 1.02
     while surplus(high) > 0:
         if high == LARGEST_N_OF_UPPER:
-            raise ValueError(f"eps or delta must be larger: {LARGEST_N_OF_UPPER:.0e} users are too few")
+            raise ValueError(
+                f"eps or delta must be larger: {LARGEST_N_OF_UPPER:.0e} users are too few"
+            )
         low, high = high, min(math.ceil(high * factor), int(LARGEST_N_OF_UPPER))
         factor = factor**2
     while low > least and surplus(low) <= 0:
@@ -375,7 +382,13 @@ def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
 
 
 def _tuned_plan(
-    kind: Tunable, n: float | None, k: float, eps: float, *, shares: npt.ArrayLike | None, **arguments: Any
+    kind: Tunable,
+    n: float | None,
+    k: float,
+    eps: float,
+    *,
+    shares: npt.ArrayLike | None,
+    **arguments: Any,
 ) -> Plan:
     """The plan for subset selection or local hashing (``kind``) with the best m or g.
 
@@ -453,7 +466,9 @@ def _eps0_of_sums(
     """The eps0 at which the Gaussian limit of the counts has the guarantee: mu for one user is this."""
 
     def is_enough(eps0: float) -> bool:
-        return sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= gaussian_limit
+        return (
+            sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= gaussian_limit
+        )
 
     return _least_eps0(is_enough, eps_per_round, _largest_eps0_of("sums"))
 
@@ -502,7 +517,9 @@ def _largest_eps0(
     return largest, log10_deltas[largest]
 
 
-def _least_eps0(is_enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0) -> float:
+def _least_eps0(
+    is_enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0
+) -> float:
     """The smallest eps0 in [least, most] with ``is_enough``, by bisection, rounded up by 1e-9 of it.
 
     It is inf where none is. A larger eps0 than one that is enough is enough, too.

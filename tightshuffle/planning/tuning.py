@@ -17,7 +17,9 @@ TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, Loca
 _Results = dict[tuple[int, int], tuple[float, float]]  # point and parameter -> log10 delta and eps0
 _FACTOR = 4.0  # between the parameters that are compared first,
 _FINEST = 1.1  # and last, unless they are small:
-_SMALL = 16  # up to here with all others within a factor of 2, since the error of few users is jagged
+_SMALL = (
+    16  # up to here with all others within a factor of 2, since the error of few users is jagged
+)
 _WIDTH = 1e-2  # of the bounds, relative to delta
 _PER_OCTAVE, _OCTAVES = 8, 40  # parameters that are tried for a start
 
@@ -86,7 +88,9 @@ def most_private(
             new_tries += [(point, p) for p in candidates[point] if (point, p) not in results]
         if new_tries:
             rows, parameters = np.array(new_tries).T
-            eps0 = _eps0_of_variance(kind, parameters, n=n[rows], k=k[rows], variance=variance[rows])
+            eps0 = _eps0_of_variance(
+                kind, parameters, n=n[rows], k=k[rows], variance=variance[rows]
+            )
             log10_deltas = _log10_deltas(kind, parameters, eps0, eps[rows], users[rows], k[rows])
             pairs = zip(log10_deltas.tolist(), eps0.tolist(), strict=True)
             results.update(zip(new_tries, pairs, strict=True))

@@ -12,7 +12,11 @@ from tightshuffle.randomizers.hadamard import HadamardResponse
 from tightshuffle.randomizers.krr import KRandomizedResponse
 from tightshuffle.randomizers.matrix_file import read_matrix
 from tightshuffle.randomizers.subset import SubsetSelection
-from tightshuffle.randomizers.unary import LocalHashing, OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from tightshuffle.randomizers.unary import (
+    LocalHashing,
+    OptimizedUnaryEncoding,
+    SymmetricUnaryEncoding,
+)
 
 __all__ = [
     "BY_KEY",
@@ -57,7 +61,9 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
     if key == "file" and colon:
         for argument, value in (("k", k), ("eps0", eps0)):
             if value is not None:
-                raise ValueError(f"leave out {argument} = {value}: it follows from the matrix of {name}")
+                raise ValueError(
+                    f"leave out {argument} = {value}: it follows from the matrix of {name}"
+                )
         return read_matrix(suffix)
 
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):

@@ -72,7 +72,9 @@ class Randomizer(ABC):
         above 350, with which gains would overflow.
         """
 
-    def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+    def distributions(
+        self, eps: float, references: Sequence[Reference]
+    ) -> Iterator[tuple[Floats, Floats]]:
         """`gains` for every pair and reference, some at a time: values, probabilities (m, classes)."""
         for pair in self.pairs():
             for reference in references:
@@ -105,7 +107,9 @@ class Randomizer(ABC):
             names = "blanket, x0, x1"
             if self.k > 2:
                 names += f", ..., x{self.k - 1}"
-            raise ValueError(f"reference must be one of {names}, or a mixture of values; got {name!r}")
+            raise ValueError(
+                f"reference must be one of {names}, or a mixture of values; got {name!r}"
+            )
         if number < 2:
             return pair[number]
 
@@ -133,9 +137,13 @@ class Randomizer(ABC):
         eps = float(check_eps(eps))
         for name, budget in (("eps", eps), ("eps0", self.eps0)):
             if budget > _LARGEST_EPS0:
-                raise ValueError(f"{name} must be at most {_LARGEST_EPS0:g}, or gains overflow; got {budget}")
+                raise ValueError(
+                    f"{name} must be at most {_LARGEST_EPS0:g}, or gains overflow; got {budget}"
+                )
         if len(set(pair)) != 2 or not all(0 <= value < self.k for value in pair):
-            raise ValueError(f"pair must be two different values between 0 and {self.k - 1}; got {pair}")
+            raise ValueError(
+                f"pair must be two different values between 0 and {self.k - 1}; got {pair}"
+            )
         return eps
 
 

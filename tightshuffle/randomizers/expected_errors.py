@@ -21,7 +21,9 @@ _STEPS = 8  # of the integral of the largest error, each with all nodes
 _SIZES_AT_A_TIME = 10_000
 
 
-def krr_deviation(share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
+def krr_deviation(
+    share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike
+) -> Floats:
     """Standard deviation of the inverted estimate of a value that the ``share`` (0 to 1) of n users holds.
 
     All arguments broadcast. Raises ValueError that names a bad argument.

@@ -95,7 +95,9 @@ class Finite(Randomizer):
         w = self._measures(reference, x0, [x1])[0]
         return self._excess(x0, [x1], eps)[0] / w, w
 
-    def distributions(self, eps: float, references: Sequence[Reference]) -> Iterator[tuple[Floats, Floats]]:
+    def distributions(
+        self, eps: float, references: Sequence[Reference]
+    ) -> Iterator[tuple[Floats, Floats]]:
         """`gains` for every pair (x0, x1) and reference, those of one x0 at a time: values, probabilities.
 
         Both have the shape (k - 1, reports), with a row for each x1.
@@ -141,7 +143,9 @@ class Finite(Randomizer):
         doubt = np.where(equal_sums, 0.0, abs(over_x0) + np.abs(over_x1)) * (1 + growth)
         difference = m_x0 - m_x1
         excess = difference - (growth + ratio)[:, None] * m_x1
-        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8  # 3 bits
+        cancels = (
+            np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
+        )  # 3 bits
         excess /= 1 + over_x0
         if not cancels.any():
             return excess
@@ -176,7 +180,9 @@ class Finite(Randomizer):
 def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
     """eps0: the largest log-ratio of two entries of one row, divided by their columns' sums, rounded up."""
     ratios = entries.max(axis=1) / entries.min(axis=1)
-    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)  # the division may change their order
+    near_largest = ratios >= ratios.max() * (
+        1 - 4 * _ROUNDING
+    )  # the division may change their order
     largest = Decimal(1)
     with decimal.localcontext(prec=_DIGITS):
         for row in entries[near_largest].tolist():
@@ -213,7 +219,9 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
     too_small = (matrix > 0) & (matrix < _SMALLEST_ENTRY)
     if np.any(too_small):
         row = np.flatnonzero(np.any(too_small, axis=1))[0]
-        raise ValueError(f"matrix must have no entries between 0 and {_SMALLEST_ENTRY:g}; see row {row}")
+        raise ValueError(
+            f"matrix must have no entries between 0 and {_SMALLEST_ENTRY:g}; see row {row}"
+        )
 
     over = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
     wrong = np.abs(over) > _ROUNDING

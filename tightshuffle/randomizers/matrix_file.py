@@ -55,5 +55,7 @@ def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
         try:
             numbers.append(float(field))
         except ValueError:
-            raise ValueError(f"{path}: row {row}: expected a probability; got {field[:80]!r}") from None
+            raise ValueError(
+                f"{path}: row {row}: expected a probability; got {field[:80]!r}"
+            ) from None
     return numbers

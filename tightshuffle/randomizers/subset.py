@@ -54,7 +54,9 @@ class SubsetSelection(SupportRandomizer):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.m, int | np.integer) and 1 <= self.m < self.k):
-            raise ValueError(f"m must be a whole number between 1 and k - 1 = {self.k - 1}; got {self.m!r}")
+            raise ValueError(
+                f"m must be a whole number between 1 and k - 1 = {self.k - 1}; got {self.m!r}"
+            )
 
     @property
     def bits(self) -> float:
@@ -65,7 +67,11 @@ class SubsetSelection(SupportRandomizer):
         k, m, r = self.k, int(self.m), len(values)
         masses = np.empty(r + 1)  # by j
         for j in range(r + 1):
-            masses[j] = _falling_factorial(m, j) * _falling_factorial(k - m, r - j) / _falling_factorial(k, r)
+            masses[j] = (
+                _falling_factorial(m, j)
+                * _falling_factorial(k - m, r - j)
+                / _falling_factorial(k, r)
+            )
         return masses[np.indices((2,) * r).sum(axis=0)]
 
 

@@ -24,8 +24,12 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 DATASETS = configuration.datasets_of(config)
-PAPERS = configuration.of_the_papers(DATASETS)  # datasets of your own change no verdict on the paper
-PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}  # of each dataset: file -> its points
+PAPERS = configuration.of_the_papers(
+    DATASETS
+)  # datasets of your own change no verdict on the paper
+PARTS = {
+    name: parts_of(dataset) for name, dataset in DATASETS.items()
+}  # of each dataset: file -> its points
 FIGURES = in_page_order(figures_of(DATASETS, PAPERS))  # by name, from scripts/report/sections.py
 KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
 VALUES = "data/published/values.csv"  # what the paper prints
@@ -93,7 +97,9 @@ def drawn(name):
         return {"figure": figure.name, "shows": figure.title}
 
     files = {kind: f"<results>/figures/{name}.{kind}" for kind in KINDS}
-    files["png"] = report(files["png"], caption=f"{CAPTIONS}/figure.rst", category="Figures", labels=labels)
+    files["png"] = report(
+        files["png"], caption=f"{CAPTIONS}/figure.rst", category="Figures", labels=labels
+    )
     return files
 
 

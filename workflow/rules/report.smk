@@ -1,8 +1,14 @@
 # The numbers that texts state, the paper's tables, the page and the article.
 ERRATA = "docs/errata.md"
-PAGE = sorted(path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*"))
-ARTICLE = [f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")]
-ARTICLE_FIGURES = [name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")]
+PAGE = sorted(
+    path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*")
+)
+ARTICLE = [
+    f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
+]
+ARTICLE_FIGURES = [
+    name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")
+]
 OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 MADE_BY_SOME = {}  # tables behind the findings that only some configurations make
 if PARITY:
@@ -11,7 +17,9 @@ if TV:
     MADE_BY_SOME["constants"] = "<results>/trials/constants.csv"
 if OF_DELTA_HAT:
     MADE_BY_SOME["delta_hat"] = expand(rules.compute_delta_hat.output, dataset=OF_DELTA_HAT)
-    MADE_BY_SOME["delta_hat_trials"] = expand(rules.run_delta_hat_trials.output, dataset=OF_DELTA_HAT)
+    MADE_BY_SOME["delta_hat_trials"] = expand(
+        rules.run_delta_hat_trials.output, dataset=OF_DELTA_HAT
+    )
 CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
 
@@ -58,7 +66,9 @@ rule write_report:
         captions=expand("<results>/figures/{figure}.txt", figure=FIGURES),
         parts=[source(part) for part in PAGE],
         errata=source(ERRATA),
-        shown=expand("<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]),
+        shown=expand(
+            "<results>/figures/{figure}.{kind}", figure=FIGURES, kind=["png", "svg", "pdf"]
+        ),
         tables=rules.write_tables.output,
         linked=["<results>/attack/audit.csv", "<results>/statements/grids.csv"],
     output:

@@ -103,11 +103,15 @@ def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence
     """
     risk = (1 - confidence) / 2
     likely = special.betaincinv(hits, runs - hits + 1, risk) if hits > 0 else 0.0
-    unlikely = special.betainccinv(other_hits + 1, runs - other_hits, risk) if other_hits < runs else 1.0
+    unlikely = (
+        special.betainccinv(other_hits + 1, runs - other_hits, risk) if other_hits < runs else 1.0
+    )
     return max(0.0, float(likely - np.exp(eps) * unlikely))
 
 
-def assess(tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float) -> list[dict[str, Any]]:
+def assess(
+    tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float
+) -> list[dict[str, Any]]:
     """The audit's bounds next to the claimed deltas: a row for each tally, eps (e,) and kind of attacker.
 
     The setting of a row is n, k, eps0, eps, count and remaining. The claims are ``published_log10_delta`` of
@@ -164,7 +168,9 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
             }
 
 
-def _best_tail(tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float) -> _Tail:
+def _best_tail(
+    tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float
+) -> _Tail:
     """The tail of the score with the largest expected bound.
 
     ``tables`` (2, outcomes) are of the choosing half. What was seen is discounted by ``caution`` standard

@@ -64,7 +64,9 @@ class Tally:
     def frame(self) -> pd.DataFrame:
         """The tally as a tidy table of its setting, half, user (x0 or x1), x0, x1 and runs, without zeros."""
         half, world, x0, x1 = np.nonzero(self.tables)
-        setting = pd.DataFrame({name: getattr(self, name) for name in _SETTING}, index=range(len(half)))
+        setting = pd.DataFrame(
+            {name: getattr(self, name) for name in _SETTING}, index=range(len(half))
+        )
         runs = self.tables[half, world, x0, x1]
         return setting.assign(
             half=np.array(HALVES)[half], user=np.array(USERS)[world], x0=x0, x1=x1, runs=runs
@@ -81,7 +83,9 @@ class Tally:
         return cls(**setting, runs=int(tables[:, 0].sum()), tables=tables)
 
 
-def draw_steps(n: int, eps0: float, k: int, rng: np.random.Generator, runs: int) -> NDArray[np.uint32]:
+def draw_steps(
+    n: int, eps0: float, k: int, rng: np.random.Generator, runs: int
+) -> NDArray[np.uint32]:
     """How far k-RR moves each of n users' values around the ring 0..k-1, less 1, of shape (runs, n).
 
     0 to k - 2 are false reports, equally likely; k - 1 leads around the whole ring to the true value.
@@ -104,7 +108,14 @@ def count_reports(value: int, values: npt.ArrayLike, steps: NDArray[np.uint32], 
 
 
 def play(
-    *, n: int, k: int, eps0: float, count: int, runs: int, remaining: str | None = None, seed: int = 0
+    *,
+    n: int,
+    k: int,
+    eps0: float,
+    count: int,
+    runs: int,
+    remaining: str | None = None,
+    seed: int = 0,
 ) -> Tally:
     """Simulate ``runs`` runs in each world and count the reports, in about 3 ns per report.
 
@@ -113,7 +124,9 @@ def play(
     value. ValueError for an eps0 that is too small for so many values.
     """
     if k * _lie_weight(eps0, k) > 2**32:
-        raise ValueError(f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}")
+        raise ValueError(
+            f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}"
+        )
     eps0 = float(eps0)
     if remaining is None:
         remaining = "x2" if k > 2 else "x1"

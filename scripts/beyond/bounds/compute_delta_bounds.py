@@ -47,4 +47,6 @@ def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFr
 
 if __name__ == "__main__":
     with job() as snakemake:
-        write_csv(delta_bounds(snakemake.params.steps, snakemake.params.settings), snakemake.output[0])
+        write_csv(
+            delta_bounds(snakemake.params.steps, snakemake.params.settings), snakemake.output[0]
+        )

@@ -44,7 +44,9 @@ def drawn(table: pd.DataFrame) -> list[pd.DataFrame]:
 def draw(table: pd.DataFrame) -> Figure:
     """A panel for each drawn setting, up to where our bound reaches the floor."""
     figure, settings = style.new_figure(3.1), drawn(table)
-    for axes, rows in zip(figure.subplots(1, len(settings), squeeze=False)[0], settings, strict=True):
+    for axes, rows in zip(
+        figure.subplots(1, len(settings), squeeze=False)[0], settings, strict=True
+    ):
         _draw_setting(axes, rows)
     figure.axes[0].set_ylabel("δ (smaller: more private)")
     return figure
@@ -52,7 +54,9 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     eps = rows["eps"].to_numpy()
-    end = float(np.interp(-FLOOR, -rows["upper"], eps))  # the last eps if our bound stays above the floor
+    end = float(
+        np.interp(-FLOOR, -rows["upper"], eps)
+    )  # the last eps if our bound stays above the floor
     ends = []
 
     def draw_line(column: str, label: str, look: dict[str, Any]) -> None:
@@ -71,7 +75,9 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     axes.fill_between(eps, 10 * FLOOR, rows["lower"].clip(10 * FLOOR), color="#f1f1f1", linewidth=0)
     words = "for all counts:\nsome dataset\nviolates this"
     axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
-    axes.set(xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε", title=wording.setting(rows, *SETTING[:-1]))
+    axes.set(
+        xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε", title=wording.setting(rows, *SETTING[:-1])
+    )
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
     style.end_labels(axes, ends)
@@ -79,7 +85,9 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
 
 def caption(table: pd.DataFrame) -> str:
     """The caption: what the green line is, and how far the grey ones and the paper's delta are from it."""
-    lines = "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
+    lines = (
+        "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
+    )
     upper = (
         "Upper is the privacy blanket of Balle et al. (2019, Lemma 5.3) before any inequality, for k-RR the"
         " weak adversary of Koskela et al. (2021), where this is the smaller one, and else a bound of one"

@@ -28,7 +28,12 @@ def draw(table: pd.DataFrame) -> Figure:
     for reading, (name, colour, share, apart) in LINES.items():
         axes.plot(table["eps"], table[reading], color=colour, linewidth=2.4)
         named = table.iloc[int(share * len(table))]
-        look: Any = {"color": colour, "fontsize": 10, "fontweight": "bold", "textcoords": "offset points"}
+        look: Any = {
+            "color": colour,
+            "fontsize": 10,
+            "fontweight": "bold",
+            "textcoords": "offset points",
+        }
         side = "right" if apart[0] < 0 else "left"
         axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))

@@ -41,7 +41,9 @@ class DefaultSetting:
     count: int  # of the other users, who hold x0
     rows: list[Readings]
     reverse_eps: float
-    reverse: float  # delta of the empty count at reverse_eps, the reverse over the forward direction
+    reverse: (
+        float  # delta of the empty count at reverse_eps, the reverse over the forward direction
+    )
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,11 @@ def literature_bounds(results: Results) -> LiteratureBounds:
     clones, stronger_clones = (log10_delta(name) for name in ("clones", "stronger-clones"))
     one_count = count.delta(eps, **TABLE_1, count=HOLDERS, direction="forward")
     cited = (  # name, mechanism of the printed values, log10 of the bound
-        ("Erlingsson et al., 2019", "erlingsson", None),  # outside of its conditions there is no bound
+        (
+            "Erlingsson et al., 2019",
+            "erlingsson",
+            None,
+        ),  # outside of its conditions there is no bound
         ("Balle et al., 2019 (Bennett)", "balle", balle),
         ("Feldman et al., 2021 (summed)", "feldman", clones),
         ("Feldman et al., 2023 (summed)", "", stronger_clones),

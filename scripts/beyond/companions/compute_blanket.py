@@ -34,7 +34,9 @@ def blanket_tightness(
     "S_2" for eps = ln(kappa_2) / 2 at every size.
     """
     users = np.array(sizes)
-    middle = biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
+    middle = (
+        biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
+    )
     points = [("eps", eps, n) for eps in np.geomspace(*axis)]
     points += [("n", eps, size) for eps in eps_of_sizes for size in sizes]
     points += [("S_2", eps, size) for eps, size in zip(middle, sizes, strict=True)]
@@ -49,7 +51,9 @@ def blanket_tightness(
     for direction in ("forward", "reverse"):
         table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
     # of the whole histogram, for every dataset
-    return table.assign(lower=lower(eps, log10=True, **setting), upper=upper(eps, log10=True, **setting))
+    return table.assign(
+        lower=lower(eps, log10=True, **setting), upper=upper(eps, log10=True, **setting)
+    )
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:

@@ -62,7 +62,9 @@ def girgis_composed(
 
         is_drawn = clones_rdp >= 1.3 * deepest
         clones_pld = np.full(len(eps), np.nan)
-        clones_pld[is_drawn] = delta(eps[is_drawn], method="clones", log10=True, rounds=number, **setting)
+        clones_pld[is_drawn] = delta(
+            eps[is_drawn], method="clones", log10=True, rounds=number, **setting
+        )
 
         table = pd.DataFrame({"rounds": number, "eps": eps, **setting})
         tables.append(table.assign(girgis=girgis, clones_rdp=clones_rdp, clones_pld=clones_pld))

@@ -60,7 +60,11 @@ def koskela_fig1a(
 
 
 def koskela_fig1b(
-    *, n: int = 10_000, eps0: float = 4, rounds: NumbersOfRounds = (1, 2, 3, 4), axis: Axis = (0.02, 2.0, 100)
+    *,
+    n: int = 10_000,
+    eps0: float = 4,
+    rounds: NumbersOfRounds = (1, 2, 3, 4),
+    axis: Axis = (0.02, 2.0, 100),
 ) -> pd.DataFrame:
     """The clones and the stronger clones: a table of `COLUMNS`, delta as log10.
 
@@ -86,7 +90,9 @@ def composed_curves(
     return tables
 
 
-def _curve(name: str, rounds: int, eps: Floats, upper: Floats, setting: dict[str, Any]) -> pd.DataFrame:
+def _curve(
+    name: str, rounds: int, eps: Floats, upper: Floats, setting: dict[str, Any]
+) -> pd.DataFrame:
     table = pd.DataFrame({"curve": name, "rounds": rounds, "eps": eps, "upper": upper, **setting})
     return table[COLUMNS]
 
@@ -119,7 +125,9 @@ def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
     if not np.all(is_hidden):
         failing.append("gamma >= 27 k / ((n - 1) eps)")
     if failing:
-        warnings.warn(f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2)
+        warnings.warn(
+            f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2
+        )
 
     ln_delta = np.minimum(0.0, math.log(2) - reports_per_value * eps**2 / 14)
     return np.where(is_small & is_hidden, ln_delta / math.log(10), np.nan)[()]

@@ -43,9 +43,15 @@ def _draw_curve(axes: Axes, curve: pd.DataFrame) -> None:
         axes.plot(curve["eps"], np.maximum(curve[column], 10 * FLOOR), color=colour, linewidth=2)
         place = curve.iloc[int((curve["upper"] - FLOOR / 3).abs().argmin())]
         axes.annotate(
-            name, (place["eps"], place[column]), xytext=(6, 4), textcoords="offset points", color=colour
+            name,
+            (place["eps"], place[column]),
+            xytext=(6, 4),
+            textcoords="offset points",
+            color=colour,
         )
-    axes.set(xlim=(0, first["eps0"]), ylim=(FLOOR, 1), xlabel="ε", ylabel="δ (above 1: no statement)")
+    axes.set(
+        xlim=(0, first["eps0"]), ylim=(FLOOR, 1), xlabel="ε", ylabel="δ (above 1: no statement)"
+    )
     axes.set_title(f"(a) δ at n = {first['n']:,.0f}, k = {first['k']:g}, ε₀ = {first['eps0']:g}")
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()

@@ -22,7 +22,10 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others 
 }
 MOST_ROUNDS_ONLY = "clones"  # with fewer rounds it would lie on lines of the stronger clones
 UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)
-LOWEST, NAMED = -10, -7  # of log10 delta: where the axis ends, and where lines have their number of rounds
+LOWEST, NAMED = (
+    -10,
+    -7,
+)  # of log10 delta: where the axis ends, and where lines have their number of rounds
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:
@@ -49,7 +52,9 @@ def draw(table: pd.DataFrame) -> Figure:
     axes.yaxis.set_major_formatter(style.POWERS)
     axes.grid()
     names = [name for name in LOOKS if name in set(rows["curve"])]
-    handles = [style.line(LOOKS[name][0].replace("{}", str(most)), **LOOKS[name][1]) for name in names]
+    handles = [
+        style.line(LOOKS[name][0].replace("{}", str(most)), **LOOKS[name][1]) for name in names
+    ]
     style.below(figure, handles)
     return figure
 

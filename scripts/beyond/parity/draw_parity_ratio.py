@@ -167,8 +167,12 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     )
     change = largest_change_percent(tv)
     if change is not None:
-        sentences.append(f"With the lower bound's ε no TV ratio changes by more than {change:.1f} %.")
-    sentences.append("Where both have a larger TV error than a uniform histogram, nothing is drawn.")
+        sentences.append(
+            f"With the lower bound's ε no TV ratio changes by more than {change:.1f} %."
+        )
+    sentences.append(
+        "Where both have a larger TV error than a uniform histogram, nothing is drawn."
+    )
     other_deltas = "".join(f", and δ = {other}" for other in others)
     sentences.append(
         "The table of ratios has every setting with its interval, the ten most popular values, no projection"
@@ -187,5 +191,9 @@ def _delta(rule: str | float) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        given = read_table(snakemake.input[0], COLUMNS), snakemake.params.titles, snakemake.params.papers
+        given = (
+            read_table(snakemake.input[0], COLUMNS),
+            snakemake.params.titles,
+            snakemake.params.papers,
+        )
         write_figure(draw(*given), caption(*given), snakemake.output)

@@ -132,7 +132,9 @@ class PopularLimit:
 class PopularValues:
     """The ratios of single values in settings like the paper's."""
 
-    largest: LargestRatio  # of the most popular cell of San Francisco, at eps0 = 6 and the most users
+    largest: (
+        LargestRatio  # of the most popular cell of San Francisco, at eps0 = 6 and the most users
+    )
     limits: list[PopularLimit]  # of each of the paper's datasets and eps0s
     table_v: Range  # of the values of Table V one by one, its n and eps0, and both deltas
 
@@ -228,7 +230,10 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         paired=range_of(paired.loc[paired["informative"], "ratio"]),
         far_percent=100 * far,
         uniform=_uniform_errors(projected, results),
-        rows=[_budget_ratios(rows, results) for _, rows in upper.groupby(["dataset", "eps0"], sort=False)],
+        rows=[
+            _budget_ratios(rows, results)
+            for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
+        ],
     )
 
 
@@ -287,7 +292,9 @@ def papers_settings(results: Results) -> PapersSettings:
         deltas=of_paper["delta_rule"].nunique(),
         low=ratios.low,
         high=ratios.high,
-        paired=PairedRatios(low=paired_range.low, high=paired_range.high, better=(paired < 1).sum()),
+        paired=PairedRatios(
+            low=paired_range.low, high=paired_range.high, better=(paired < 1).sum()
+        ),
         popular=range_of(one["ratio"]),
         ten_popular=range_of(ten["ratio"]),
         above=_larger_ratios(others, ratios.high),
@@ -391,7 +398,9 @@ def unequal_privacy(results: Results) -> UnequalPrivacy:
     delta, floor, eps0 = 1e-6, 1e-30, 4.0
     if "synthetic" not in results["papers"]:
         raise LookupError("not the paper's settings: synthetic")
-    rows = chosen_rows(results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=eps0)
+    rows = chosen_rows(
+        results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=eps0
+    )
     ends = rows.sort_values("n").iloc[[0, -1]][["n", "k", "eps"]].to_dict("records")
 
     at_floor = []

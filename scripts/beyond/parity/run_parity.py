@@ -27,7 +27,10 @@ from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sam
 from tightshuffle.methods import epsilon
 from tightshuffle.numerics.seeds import seed_of
 
-POPULAR = {"most_popular": 1, "ten_most_popular": 10}  # metric -> the mean error of this many values
+POPULAR = {
+    "most_popular": 1,
+    "ten_most_popular": 10,
+}  # metric -> the mean error of this many values
 BOUNDS = ["upper", "lower"]  # methods, which give eps
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
@@ -35,7 +38,9 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def shuffle_estimates(samples: Integers, *, eps0: float, rng: np.random.Generator) -> dict[str, Floats]:
+def shuffle_estimates(
+    samples: Integers, *, eps0: float, rng: np.random.Generator
+) -> dict[str, Floats]:
     """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
 
     "none" is the noisy histogram itself, as fractions of n.
@@ -185,10 +190,14 @@ def run_parity_point(
             for bound in bounds:
                 eps = epsilon(log10_delta=log10_delta, method=bound, n=n, k=k, eps0=budget)
                 sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-                gaussian = error_rows(gaussian_estimates(samples, sigma * noise), truth, cells, counts)
+                gaussian = error_rows(
+                    gaussian_estimates(samples, sigma * noise), truth, cells, counts
+                )
                 gaussian = gaussian.assign(mechanism="gaussian", seed=gaussian_seed)
                 rows = pd.concat([shuffle, gaussian], ignore_index=True)
-                rows = rows.assign(eps0=budget, delta_rule=rule.name, delta=delta, bound=bound, eps=eps)
+                rows = rows.assign(
+                    eps0=budget, delta_rule=rule.name, delta=delta, bound=bound, eps=eps
+                )
                 tables.append(rows)
     table = pd.concat(tables, ignore_index=True)
     return table.assign(dataset=dataset, n=n, k=k)[COLUMNS]

@@ -20,7 +20,12 @@ from scripts.shared.table_files import read_frames, read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.numerics.seeds import seed_of
-from tightshuffle.randomizers.expected_errors import gaussian_errors, krr_errors, noise_ratios, plain_errors
+from tightshuffle.randomizers.expected_errors import (
+    gaussian_errors,
+    krr_errors,
+    noise_ratios,
+    plain_errors,
+)
 
 SETTING = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps"]
 ERROR = ["metric", "cell"]  # what is measured: an error, and of which cell; 0: of several or all
@@ -39,7 +44,9 @@ COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose er
     "maximum likelihood": ("maximum_likelihood", "projection"),
     "the paper's pairing": ("projection", "none"),
 }
-NEARLY = 0.05  # errors that differ by at most this share of the smaller one count as nearly the same
+NEARLY = (
+    0.05  # errors that differ by at most this share of the smaller one count as nearly the same
+)
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
@@ -151,8 +158,12 @@ def summarise_point(
         confidence=confidence,
         seed=seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
     )
-    means = settings.assign(mean=mean.estimate, low=mean.low, high=mean.high, repetitions=len(errors))
-    ratios = ratios.assign(ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=len(errors))
+    means = settings.assign(
+        mean=mean.estimate, low=mean.low, high=mean.high, repetitions=len(errors)
+    )
+    ratios = ratios.assign(
+        ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=len(errors)
+    )
 
     # What the closed forms say.
     shares = np.asarray(counts) / np.sum(counts)
@@ -174,17 +185,23 @@ def summarise_point(
     return means[MEANS], ratios[RATIOS]
 
 
-def published_ratio(trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int) -> pd.DataFrame:
+def published_ratio(
+    trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int
+) -> pd.DataFrame:
     """shuffle+INV over Gaussian by the published protocol: a row of `RATIOS` from one point's trials."""
     rows = trials[trials["metric"] == "tv"]
-    wide = rows.pivot(index="repetition", columns="mechanism", values="value")[["shuffle+INV", "gaussian"]]
+    wide = rows.pivot(index="repetition", columns="mechanism", values="value")[
+        ["shuffle+INV", "gaussian"]
+    ]
     first = rows.iloc[0]
     [ratio] = bootstrap(
         wide.to_numpy(),
         [lambda means: means[..., :1] / means[..., 1:]],
         resamples=resamples,
         confidence=confidence,
-        seed=seed_of(seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])),
+        seed=seed_of(
+            seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])
+        ),
     )
     uniform = rows["uniform"].mean()
     row = pd.DataFrame([first[["dataset", "n", "k", "eps0", "eps"]].to_dict()])

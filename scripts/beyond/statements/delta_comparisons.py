@@ -129,13 +129,17 @@ def compare_with_least_delta(reading: Reading) -> Comparisons:
     return Comparisons(yes_or_no(is_least), TOO_SMALL, low - formula)
 
 
-def _of_count(eps: float, eps0: float, n: int, k: int, users_with_x0: int, reading: Reading) -> float:
+def _of_count(
+    eps: float, eps0: float, n: int, k: int, users_with_x0: int, reading: Reading
+) -> float:
     """log10 of the tight delta of one count; on the exact reading in both directions."""
     direction = "both" if reading.is_exact else "forward"
     return float(count.delta(eps, n=n, k=k, eps0=eps0, count=users_with_x0, direction=direction))
 
 
-def compare_worst_cell(reading: Reading, eps: Iterable[float], *, eps0: float, n: int, k: int) -> Comparisons:
+def compare_worst_cell(
+    reading: Reading, eps: Iterable[float], *, eps0: float, n: int, k: int
+) -> Comparisons:
     """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
     direction = "both" if reading.is_exact else "forward"
     counts = np.arange(n)
@@ -143,7 +147,13 @@ def compare_worst_cell(reading: Reading, eps: Iterable[float], *, eps0: float, n
     leaked = []
     for eps_of_guarantee in eps:
         log10_deltas = delta_of_count(
-            eps_of_guarantee, n=n, k=k, eps0=eps0, count=counts, form=reading.name, direction=direction
+            eps_of_guarantee,
+            n=n,
+            k=k,
+            eps0=eps0,
+            count=counts,
+            form=reading.name,
+            direction=direction,
         )
         largest.append(np.max(log10_deltas))
         leaked.append(bracket(eps_of_guarantee, eps0, n, k)[0])
@@ -201,7 +211,9 @@ def compare_eps_with_eps0(reading: Reading) -> Comparisons:
     return Comparisons(yes_or_no(rows["eps"] < rows["eps0"]))
 
 
-def compare_mean_estimate(histogram: Sequence[int], eps0: Sequence[float], projected: bool) -> Comparisons:
+def compare_mean_estimate(
+    histogram: Sequence[int], eps0: Sequence[float], projected: bool
+) -> Comparisons:
     """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
 
     All k^n reports of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
@@ -220,7 +232,9 @@ def compare_mean_estimate(histogram: Sequence[int], eps0: Sequence[float], proje
         if projected:
             estimates = project_to_simplex(estimates)
         misses.append(float(np.abs(probabilities @ estimates - truth).max()))
-    return Comparisons(yes_or_no(np.array(misses) < _ROUNDING), "off by", misses if projected else ())
+    return Comparisons(
+        yes_or_no(np.array(misses) < _ROUNDING), "off by", misses if projected else ()
+    )
 
 
 def compare_area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
@@ -235,7 +249,10 @@ def compare_area(reading: Reading, dataset: str, width: int, height: int) -> Com
 
 
 def compare_with_literature(
-    reading: Reading, items: Sequence[str], mechanisms: Collection[str], decades: float = SIGNIFICANTLY
+    reading: Reading,
+    items: Sequence[str],
+    mechanisms: Collection[str],
+    decades: float = SIGNIFICANTLY,
 ) -> Comparisons:
     """Is "our delta" of Tables II and 1 at least ``decades`` below the literature's, row by row?
 
@@ -259,14 +276,19 @@ def compare_with_literature(
 
 
 def compare_most_of_the_literature(
-    reading: Reading, items: Sequence[str], mechanisms: Collection[str], decades: float = SIGNIFICANTLY
+    reading: Reading,
+    items: Sequence[str],
+    mechanisms: Collection[str],
+    decades: float = SIGNIFICANTLY,
 ) -> Comparisons:
     """Does `compare_with_literature` show it in more than half of the rows?"""
     rows = compare_with_literature(reading, items, mechanisms, decades)
     return Comparisons(yes_or_no([np.mean(rows.signs > 0) > 0.5]), rows.unit, rows.numbers)
 
 
-def compare_cited_bounds(reading: Reading, item: str, best: str, others: Collection[str]) -> Comparisons:
+def compare_cited_bounds(
+    reading: Reading, item: str, best: str, others: Collection[str]
+) -> Comparisons:
     """Is the bound of ``best`` the smallest of the literature's in every row of the table?
 
     Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), whatever k, like with like.
@@ -277,7 +299,9 @@ def compare_cited_bounds(reading: Reading, item: str, best: str, others: Collect
         rows["value"] = _general_bounds(rows)
     first = rows[rows["mechanism"] == best]
     rivals = rows[rows["mechanism"].isin(list(others))]
-    pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(subset="value_rival")
+    pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(
+        subset="value_rival"
+    )
     is_best = pairs["value"] < pairs["value_rival"]
     return Comparisons(yes_or_no(is_best), BELOW, pairs["value_rival"] - pairs["value"])
 

@@ -58,7 +58,9 @@ def is_better(
     """Is ``times`` the error of ``first`` below that of ``second`` at every setting?"""
     rows = reading.pick(first, second, selection=selection)
     pairs = zip(rows[first], rows[second], strict=True)
-    differences = [mean(times * first_sample - second_sample) for first_sample, second_sample in pairs]
+    differences = [
+        mean(times * first_sample - second_sample) for first_sample, second_sample in pairs
+    ]
     ratios = rows[first].map(np.mean) / rows[second].map(np.mean)
     return Comparisons(signs_below(differences), f"ratio of {first} to {second}", ratios)
 
@@ -70,7 +72,9 @@ def is_close(reading: Reading, selection: Selection, factor: float = COMPARABLE)
     return Comparisons(signs, f"ratio of {INV} to {GAUSSIAN}", _ratios(ln_ratios))
 
 
-def is_small(reading: Reading, mechanisms: Sequence[str], limit: float, selection: Selection) -> Comparisons:
+def is_small(
+    reading: Reading, mechanisms: Sequence[str], limit: float, selection: Selection
+) -> Comparisons:
     """Is the mean error of all ``mechanisms`` below ``limit`` at every setting?"""
     samples = reading.pick(*mechanisms, selection=selection)[[*mechanisms]]
     errors = [mean(sample) for sample in samples.to_numpy().ravel()]
@@ -90,10 +94,14 @@ def gap_is_smaller_at_end(
     for gap_near, gap_far in zip(_gaps(near, gap), _gaps(far, gap), strict=True):
         differences.append(gap_near - gap_far)
     unit = f"{gap.value} smaller at the {end} end of {axis} by"
-    return Comparisons(signs_below(differences), unit, [-difference.value for difference in differences])
+    return Comparisons(
+        signs_below(differences), unit, [-difference.value for difference in differences]
+    )
 
 
-def falls_along(reading: Reading, axis: str, mechanisms: Sequence[str], selection: Selection) -> Comparisons:
+def falls_along(
+    reading: Reading, axis: str, mechanisms: Sequence[str], selection: Selection
+) -> Comparisons:
     """Does every mechanism's error fall from the smallest to the largest value of ``axis`` on every curve?"""
     at_smallest, at_largest = _ends_of_curves(reading, axis, mechanisms, selection)
     first = [mean(sample) for sample in at_smallest[[*mechanisms]].to_numpy().ravel()]
@@ -101,7 +109,9 @@ def falls_along(reading: Reading, axis: str, mechanisms: Sequence[str], selectio
     pairs = list(zip(first, last, strict=True))
     ratios = [after.value / before.value for before, after in pairs]
     signs = signs_below([after - before for before, after in pairs])
-    return Comparisons(signs, f"ratio of the error at the largest {axis} to that at the smallest", ratios)
+    return Comparisons(
+        signs, f"ratio of the error at the largest {axis} to that at the smallest", ratios
+    )
 
 
 def is_closest_at_corner(reading: Reading, selection: Selection) -> Comparisons:
@@ -170,7 +180,9 @@ def has_same_order(reading: Reading, model: Budgets, tested: Budgets) -> Compari
         order = models[mechanisms].map(np.mean).sum().sort_values().index
         for better, worse in pairwise(order):
             pairs = zip(group[better], group[worse], strict=True)
-            differences += [mean(better_sample - worse_sample) for better_sample, worse_sample in pairs]
+            differences += [
+                mean(better_sample - worse_sample) for better_sample, worse_sample in pairs
+            ]
     return Comparisons(signs_below(differences))
 
 

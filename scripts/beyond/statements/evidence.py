@@ -70,10 +70,16 @@ class Reading:
 
     name: str
     settings: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=SETTING))
-    values: pd.DataFrame = field(default_factory=lambda: printed_numbers(pd.DataFrame(columns=[*COLUMNS])))
-    calibrations: frozenset[tuple[float, float]] = frozenset()  # (eps, delta) of Gaussians at eps >= eps0
+    values: pd.DataFrame = field(
+        default_factory=lambda: printed_numbers(pd.DataFrame(columns=[*COLUMNS]))
+    )
+    calibrations: frozenset[tuple[float, float]] = (
+        frozenset()
+    )  # (eps, delta) of Gaussians at eps >= eps0
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
-    boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # dataset -> its box in degrees
+    boxes: Mapping[str, Mapping[str, float]] = field(
+        default_factory=dict
+    )  # dataset -> its box in degrees
 
     @property
     def is_exact(self) -> bool:
@@ -167,7 +173,9 @@ def _read_parity(path: Path) -> pd.DataFrame:
     settings = []
     for n in read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
         rows = [("bound", "==", "upper"), ("n", "==", n)]
-        frame = read_parquet(path, columns=columns, filters=rows).rename(columns={"delta_rule": "rule"})
+        frame = read_parquet(path, columns=columns, filters=rows).rename(
+            columns={"delta_rule": "rule"}
+        )
         samples = paired(frame, ["mechanism", "estimator"])
         settings.append(samples.rename(columns=_PARITY_NAMES))
     return pd.concat(settings, ignore_index=True)
@@ -178,7 +186,9 @@ def _read_estimates(path: Path) -> pd.DataFrame:
     runs = pd.read_csv(path)
     point = ["dataset", "n", "eps0", "eps", "delta", "cell", "original"]
     errors = runs.melt(point, [GAUSSIAN, INV], "mechanism")
-    errors = errors.assign(value=(errors["value"] - errors["original"]).abs(), repetition=errors["cell"])
+    errors = errors.assign(
+        value=(errors["value"] - errors["original"]).abs(), repetition=errors["cell"]
+    )
     errors = errors.assign(k=runs["cell"].nunique(), metric="cell_error", cell=0, rule="")
     return paired(errors, ["mechanism"])
 
@@ -186,7 +196,9 @@ def _read_estimates(path: Path) -> pd.DataFrame:
 def paired(frame: pd.DataFrame, who: list[str]) -> pd.DataFrame:
     """The settings of `Reading` in a tidy frame; ``who``: the columns that name a mechanism."""
     frame = frame.sort_values("repetition", kind="stable")
-    samples = frame.groupby([*SETTING, *who], observed=True, sort=False)["value"].apply(pd.Series.to_numpy)
+    samples = frame.groupby([*SETTING, *who], observed=True, sort=False)["value"].apply(
+        pd.Series.to_numpy
+    )
     settings = samples.unstack(who)
     settings.columns = settings.columns.to_flat_index()
     return settings.reset_index().astype({"dataset": str, "metric": str, "rule": str})

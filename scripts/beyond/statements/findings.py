@@ -8,7 +8,13 @@ import pandas as pd
 
 from scripts.beyond.statements import verdict_rules as rules
 from scripts.beyond.statements.claim_counts import counted_claims
-from scripts.beyond.statements.judge_jointly import CONTRADICTED, OTHER_NOISE, OUR_NUMBERING, REJECTED, TIMES
+from scripts.beyond.statements.judge_jointly import (
+    CONTRADICTED,
+    OTHER_NOISE,
+    OUR_NUMBERING,
+    REJECTED,
+    TIMES,
+)
 from scripts.beyond.statements.noise_scale import gaussian_errors, likely
 from scripts.shared.findings import Results, chosen_rows
 from scripts.shared.published_gaussian import published_scale
@@ -174,7 +180,9 @@ def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> Grid
     our_numbering = ours[ours["numbering"] == OUR_NUMBERING].set_index("grid")
     best_others = others.sort_values("p").groupby("grid").tail(1)
     other = {}
-    for grid, p, numbering in zip(*(best_others[name] for name in ("grid", "p", "numbering")), strict=True):
+    for grid, p, numbering in zip(
+        *(best_others[name] for name in ("grid", "p", "numbering")), strict=True
+    ):
         other[str(grid)] = NumberedFit(p, numbering)
     return GridsOfCity(
         title=title,

@@ -16,7 +16,17 @@ from scripts.beyond.statements.verdict_rules import UNTESTABLE, combine, weakest
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
 
-COLUMNS = ("id", "claim", "version", "where", "quote", "family", "about", "test_published", "test_exact")
+COLUMNS = (
+    "id",
+    "claim",
+    "version",
+    "where",
+    "quote",
+    "family",
+    "about",
+    "test_published",
+    "test_exact",
+)
 RESULT_COLUMNS = (
     *COLUMNS, "statistic_published", "verdict_published", "statistic_exact", "verdict_exact", "verdict",
 )  # fmt: skip
@@ -37,7 +47,9 @@ def read_claims(path: str | os.PathLike[str]) -> list[Row]:
     repeated = {name for name in ids if ids.count(name) > 1}
     wrong = repeated or set(ids) ^ set(TESTS)
     if wrong:
-        raise ValueError(f"{path}: each id needs one row here, and one function @statement: {sorted(wrong)}")
+        raise ValueError(
+            f"{path}: each id needs one row here, and one function @statement: {sorted(wrong)}"
+        )
     return list(rows.values())
 
 

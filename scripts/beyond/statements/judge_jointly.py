@@ -29,7 +29,11 @@ from tightshuffle.numerics.seeds import seed_of
 
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
-TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}  # column: errors over ours
+TIMES = {
+    "power_half": 0.5,
+    "power_sqrt2": math.sqrt(2),
+    "power_double": 2.0,
+}  # column: errors over ours
 RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 EXACT_POWERS = 22  # powers of ten up to 10^22 are exact floats
 QUARTERS = 4  # bins of the chi-square statistic
@@ -78,7 +82,9 @@ def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> 
     for (item, mechanism, _, _), cells in grouped.items():
         printed = np.array([quantile for quantile, _ in cells])
         runs = [run for _, run in cells]
-        runs_by_factor = {times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]}
+        runs_by_factor = {
+            times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]
+        }
         lines.append(Line(item, mechanism, printed, runs_by_factor))
     return lines
 
@@ -142,17 +148,26 @@ def chi_square(quantiles: Floats) -> Floats:
     return np.asarray(stats.chisquare(counts, axis=-1).statistic)
 
 
-STATISTICS: dict[str, Statistic] = {"Kolmogorov-Smirnov": kolmogorov_smirnov, "chi-square": chi_square}
+STATISTICS: dict[str, Statistic] = {
+    "Kolmogorov-Smirnov": kolmogorov_smirnov,
+    "chi-square": chi_square,
+}
 
 
-def p_value(lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator) -> tuple[float, float]:
+def p_value(
+    lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator
+) -> tuple[float, float]:
     """(statistic of the printed values of ``lines``, its p-value among `RUNS` random runs of ours)."""
     of_printed = statistic(np.concatenate([line.quantiles for line in lines]))
     return float(of_printed), float(_p_values(of_printed, lines, statistic, rng))
 
 
 def power(
-    lines: Sequence[Line], statistic: Statistic, times: float, level: float, rng: np.random.Generator
+    lines: Sequence[Line],
+    statistic: Statistic,
+    times: float,
+    level: float,
+    rng: np.random.Generator,
 ) -> float:
     """How often the test of ``lines`` rejects at ``level`` if the errors are ``times`` ours.
 
@@ -179,7 +194,9 @@ def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) 
     return np.concatenate([run[rng.integers(len(run), size=RUNS)] for run in runs], axis=1)
 
 
-def joint_tests(values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int) -> pd.DataFrame:
+def joint_tests(
+    values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int
+) -> pd.DataFrame:
     """Every test of a table and mechanism as a row: the columns `COLUMNS`.
 
     The p-values are corrected together (Holm); the columns of `TIMES` have each test's `power` at the level
@@ -193,14 +210,18 @@ def joint_tests(values: pd.DataFrame, trials: Trials, users: Mapping[str, int], 
     for (item, mechanism), lines in groups.items():
         for test, statistic in STATISTICS.items():
             name = {"item": item, "mechanism": mechanism, "test": test}
-            streams = name | {"line": ""}  # a name in the streams of random numbers since their first version
+            streams = name | {
+                "line": ""
+            }  # a name in the streams of random numbers since their first version
             of_printed, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
             powers = {
                 column: power(lines, statistic, times, level, _rng(seed, stage=column, **streams))
                 for column, times in TIMES.items()
             }
             rows.append({**name, "statistic": of_printed, "p": p, **powers})
-    table = pd.DataFrame(rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")])
+    table = pd.DataFrame(
+        rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")]
+    )
     table["corrected_p"] = corrected(table["p"])
     table["verdict"] = np.where(table["corrected_p"] <= LEVEL, REJECTED, NOT_REJECTED)
     return table[COLUMNS]
@@ -246,7 +267,9 @@ def compare_grids(
     frame = pd.DataFrame(
         rows, columns=[name for name in GRID_COLUMNS if name not in ("corrected_p", "verdict")]
     )
-    frame["corrected_p"] = frame.groupby(["delta", "sensitivity", "numbering"])["p"].transform(corrected)
+    frame["corrected_p"] = frame.groupby(["delta", "sensitivity", "numbering"])["p"].transform(
+        corrected
+    )
     frame["verdict"] = np.where(frame["p"] <= LEVEL, CONTRADICTED, NOT_CONTRADICTED)
     return frame[GRID_COLUMNS]
 
@@ -269,7 +292,11 @@ def numberings(grid: pd.DataFrame) -> dict[str, Integers]:
 
 
 def _grid_p_values(
-    printed: pd.DataFrame, grid: pd.DataFrame, protocol: Protocol, runs: int, rng: np.random.Generator
+    printed: pd.DataFrame,
+    grid: pd.DataFrame,
+    protocol: Protocol,
+    runs: int,
+    rng: np.random.Generator,
 ) -> dict[Setting, tuple[float, float]]:
     """p and p_error of one grid for `compare_grids`; ``printed``: a city's errors, all with eps = eps0.
 
@@ -282,7 +309,8 @@ def _grid_p_values(
     eps = float(printed["eps"].iloc[0])
     noises = ((protocol.delta_floor, protocol.sensitivity), OTHER_NOISE)
     rows = {
-        mechanism: printed[printed["mechanism"] == mechanism] for mechanism in ("gaussian", "shuffle+INV")
+        mechanism: printed[printed["mechanism"] == mechanism]
+        for mechanism in ("gaussian", "shuffle+INV")
     }
     p_values: dict[Setting, list[float]] = {}
     for _ in range(BATCHES):
@@ -290,7 +318,9 @@ def _grid_p_values(
         shuffled = np.abs(project_to_simplex(invert(noisy, eps0)) - counts / n)
         lines = {}
         for name, numbers in numberings(grid).items():
-            places = [int(np.flatnonzero(numbers == int(x0))[0]) for x0 in rows["shuffle+INV"]["x0"]]
+            places = [
+                int(np.flatnonzero(numbers == int(x0))[0]) for x0 in rows["shuffle+INV"]["x0"]
+            ]
             lines[name] = _line(rows["shuffle+INV"], shuffled[:, places])
         normal = np.abs(rng.standard_normal((RUNS, len(rows["gaussian"])))) / n
         for delta, sensitivity in noises:
@@ -325,6 +355,8 @@ if __name__ == "__main__":
         tests = joint_tests(values, read_individual_trials(files.trials), users, seed=params.seed)
         cells = dict(zip(params.cities, map(pd.read_csv, files.cells), strict=True))
         protocol = Protocol(**params.protocol)
-        grids = compare_grids(values, cells, params.repetitions, protocol=protocol, seed=params.seed)
+        grids = compare_grids(
+            values, cells, params.repetitions, protocol=protocol, seed=params.seed
+        )
         write_csv(tests, snakemake.output.tests)
         write_csv(grids, snakemake.output.grids)

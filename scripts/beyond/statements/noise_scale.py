@@ -40,7 +40,9 @@ def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Erro
     return errors
 
 
-def log_likelihood(errors: Iterable[Error], scales: npt.ArrayLike, *, cut_off: bool = False) -> Floats:
+def log_likelihood(
+    errors: Iterable[Error], scales: npt.ArrayLike, *, cut_off: bool = False
+) -> Floats:
     """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so.
 
     ``cut_off``: with further digits cut off instead of rounded.

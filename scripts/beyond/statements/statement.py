@@ -23,7 +23,9 @@ def statement(name: str) -> Callable[[Test], Test]:
 
     def register(test: Test) -> Test:
         if name in TESTS:
-            raise ValueError(f"statement {name!r} has two tests: {TESTS[name].__name__}, {test.__name__}")
+            raise ValueError(
+                f"statement {name!r} has two tests: {TESTS[name].__name__}, {test.__name__}"
+            )
         TESTS[name] = test
         return test
 

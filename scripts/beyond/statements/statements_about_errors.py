@@ -131,7 +131,9 @@ def utilities_are_closest_for_few_users_on_synthetic_data(reading: Reading) -> C
 def gaussian_approximates_the_cities_better(reading: Reading) -> Comparisons:
     """The Gaussian mechanism approximates the original slightly better than shuffle+INV in all cases."""
     if reading.is_exact:
-        return compare.is_better(reading, GAUSSIAN, INV, Selection(budgets=HEATMAPS, ends=Ends.LARGE_N))
+        return compare.is_better(
+            reading, GAUSSIAN, INV, Selection(budgets=HEATMAPS, ends=Ends.LARGE_N)
+        )
     single_runs = Selection(metric="cell_error", budgets=HEATMAPS)
     return compare.is_better(reading, GAUSSIAN, INV, single_runs)
 
@@ -328,7 +330,9 @@ def bound_is_new(reading: Reading) -> Comparisons:
 @statement("more-convenient")
 def shuffle_model_is_more_convenient(reading: Reading) -> Comparisons:
     """LV VI: much more convenient than the central model for the release of histograms."""
-    raise UntestableError("it is a judgement about trust in a curator, not about a measured quantity")
+    raise UntestableError(
+        "it is a judgement about trust in a curator, not about a measured quantity"
+    )
 
 
 @statement("inversion-for-histograms-only")

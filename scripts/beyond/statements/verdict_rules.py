@@ -126,7 +126,9 @@ def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
     first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     means = first.mean(), second.mean()
     if min(means) <= 0:
-        raise ValueError(f"a ratio of errors needs positive means; got {means[0]:g} and {means[1]:g}")
+        raise ValueError(
+            f"a ratio of errors needs positive means; got {means[0]:g} and {means[1]:g}"
+        )
     spread = mean(first / means[0] - second / means[1])
     return Estimate(float(np.log(means[0] / means[1])), spread.error, spread.freedom)
 

@@ -106,7 +106,12 @@ def _best_parameters(
         users = n[open_points]
         variance = _variances([best[point] for point in open_points.tolist()], users)
         tried_parameters, eps0 = most_private(
-            kind, parameters[open_points], eps=eps[open_points], n=users, k=k[open_points], variance=variance
+            kind,
+            parameters[open_points],
+            eps=eps[open_points],
+            n=users,
+            k=k[open_points],
+            variance=variance,
         )
         moved = tried_parameters != parameters[open_points]
         open_points = open_points[moved]
@@ -114,7 +119,9 @@ def _best_parameters(
         tried_parameters = tried_parameters[moved]
 
         start = _with_parameters(kind, k[open_points], eps0[moved], tried_parameters)
-        tried, bounds = largest_eps0(start, eps[open_points], log10_delta[open_points], n[open_points])
+        tried, bounds = largest_eps0(
+            start, eps[open_points], log10_delta[open_points], n[open_points]
+        )
         gain = variance / _variances(tried, n[open_points])
         for index in np.flatnonzero(gain > 1):
             point = open_points[index]
@@ -138,7 +145,9 @@ def largest_eps0(
     low = eps.copy()
     high = np.full(len(eps), LARGEST_EPS0_OF_UPPER)
     reached = np.full(len(eps), -np.inf)
-    guess = np.clip([randomizer.eps0 for randomizer in randomizers], 1.01 * eps, LARGEST_EPS0_OF_UPPER)
+    guess = np.clip(
+        [randomizer.eps0 for randomizer in randomizers], 1.01 * eps, LARGEST_EPS0_OF_UPPER
+    )
     last_eps0 = np.full(len(eps), np.nan)
     last_surplus = np.full(len(eps), np.nan)
 
@@ -186,7 +195,9 @@ def _tuned(name: str, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
     return [BY_KEY[name].tuned(cells, budget) for cells, budget in pairs]
 
 
-def _with_parameters(kind: Tunable, k: Floats, eps0: Floats, parameters: Integers) -> list[SupportRandomizer]:
+def _with_parameters(
+    kind: Tunable, k: Floats, eps0: Floats, parameters: Integers
+) -> list[SupportRandomizer]:
     """The randomizers of a kind for each k, eps0 and m or g."""
     triples = zip(k.astype(int).tolist(), eps0.tolist(), parameters.tolist(), strict=True)
     return [kind.of(cells, budget, parameter) for cells, budget, parameter in triples]
@@ -235,7 +246,9 @@ def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
 def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Variance of each randomizer's estimate of a share, for uniform data."""
     pairs = zip(randomizers, n, strict=True)
-    return np.array([float(randomizer.variance(1 / randomizer.k, users)) for randomizer, users in pairs])
+    return np.array(
+        [float(randomizer.variance(1 / randomizer.k, users)) for randomizer, users in pairs]
+    )
 
 
 if __name__ == "__main__":

@@ -45,7 +45,9 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.text(largest * ROOM / 1.3, -0.8, "bits", ha="right", va="center", fontsize=7)
         for name, bits in zip(rows["name"], rows["bits_per_user"], strict=True):
             place = DESIGNS.index(name)
-            axes.text(largest * ROOM / 1.3, place, f"{bits:,.0f}", ha="right", va="center", fontsize=7)
+            axes.text(
+                largest * ROOM / 1.3, place, f"{bits:,.0f}", ha="right", va="center", fontsize=7
+            )
         axes.set(xscale="log", xlim=(smallest / 1.5, largest * ROOM))
         style.log_ticks(axes.xaxis, (1,))
         axes.grid(axis="x")
@@ -90,7 +92,8 @@ def caption(table: pd.DataFrame) -> str:
         " it, every design at its best parameters for the same (ε, δ) of all rounds together; no projection."
     )
     marks = (
-        "Where only one mark is seen, both errors are equal. Bits are per user and round, dummies included."
+        "Where only one mark is seen, both errors are equal."
+        " Bits are per user and round, dummies included."
     )
     trust = (
         "Nothing is left without local noise (dummies alone, noise of aggregators) if the trusted party"

@@ -18,7 +18,9 @@ USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 a
 def statement(study: pd.DataFrame) -> list[str]:
     """The result in a few sentences, from the rows of results/study/study.csv."""
     keys = ["n", "k", "eps", "delta_rule"]
-    tv, local = (study.pivot(index=keys, columns="randomizer", values=name) for name in ("tv", "local_tv"))
+    tv, local = (
+        study.pivot(index=keys, columns="randomizer", values=name) for name in ("tv", "local_tv")
+    )
     least, least_locally = tv.min(axis=1), local.min(axis=1)
     useful = least <= USELESS
     krr = study[(study["randomizer"] == "grr") & (study["k"] > 2)]
@@ -35,7 +37,11 @@ def statement(study: pd.DataFrame) -> list[str]:
         "For eps up to 1 and k > 2, the error of k-RR is"
         f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee"
-        + (f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times." if largest_eps > 1 else "."),
+        + (
+            f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times."
+            if largest_eps > 1
+            else "."
+        ),
         f"Without a shuffler, at eps0 = eps, {LABELS[best_locally]} has the smallest error in"
         f" {first_locally[best_locally]} of {len(local)} settings; the smallest error is at least"
         f" {_down((least_locally / least).min())} times the smallest with a shuffler.",
@@ -69,7 +75,11 @@ def table_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> li
         use = name if ":" in name else LABELS[name]
         use = use if row["tv"] <= USELESS else "more users"
         setting = [f"{row['n']:,}", f"{row['k']:,}", f"{row['eps']:g}", use, f"{row['eps0']:.2f}"]
-        error = [_error(row["tv"]), f"{row['ratio']:.2f}", _error(local[row["eps"], row["k"], row["n"]])]
+        error = [
+            _error(row["tv"]),
+            f"{row['ratio']:.2f}",
+            _error(local[row["eps"], row["k"], row["n"]]),
+        ]
         lines.append(setting + error)
     return lines
 

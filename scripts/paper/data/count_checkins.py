@@ -17,11 +17,15 @@ def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             columns = cells["column"].max() + 1
             grid_rows = cells["row"].max() + 1
             count = cells["count"]
-            rows.append([dataset, kind, columns, grid_rows, (count > 0).sum(), count.max(), count.sum()])
+            rows.append(
+                [dataset, kind, columns, grid_rows, (count > 0).sum(), count.max(), count.sum()]
+            )
     return pd.DataFrame(rows, columns=TOTALS)
 
 
 if __name__ == "__main__":
     with job() as snakemake:
         cities = zip(snakemake.params.datasets, snakemake.input.cells, strict=True)
-        write_csv(totals({dataset: pd.read_csv(path) for dataset, path in cities}), snakemake.output[0])
+        write_csv(
+            totals({dataset: pd.read_csv(path) for dataset, path in cities}), snakemake.output[0]
+        )

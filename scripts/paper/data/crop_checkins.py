@@ -55,7 +55,9 @@ def crop(
     if not rows:
         raise ValueError(f"{path}: the file is empty; expected check-ins in SNAP's format")
     lines = ", ".join(map(str, first_bad))
-    logging.info("%s: %d rows, of which %d cannot be read (first lines: %s)", path, rows, bad_rows, lines)
+    logging.info(
+        "%s: %d rows, of which %d cannot be read (first lines: %s)", path, rows, bad_rows, lines
+    )
     if bad_rows > bad_rows_at_most * rows:
         raise ValueError(
             f"{path}: {bad_rows:,} of {rows:,} rows ({bad_rows / rows:.2%}) cannot be read, more than "
@@ -66,7 +68,9 @@ def crop(
     tables = {name: point_table(*np.concatenate(parts, axis=1)) for name, parts in inside.items()}
     for name, table in tables.items():
         if table.empty:
-            message = f"{path}: none of its {rows:,} rows lies in the box of {name}, {dict(boxes[name])}"
+            message = (
+                f"{path}: none of its {rows:,} rows lies in the box of {name}, {dict(boxes[name])}"
+            )
             if name in swapped:
                 message += "; latitude and longitude seem to be swapped"
             raise ValueError(message)

@@ -83,7 +83,9 @@ def _draw_points(axes: Axes, city: City, letter: str, space: float) -> None:
     axes.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
     axes.set_facecolor(LAND)
 
-    title = wording.folded(f"{letter} {wording.literal(city.title)}: {len(city.points):,} check-ins", space)
+    title = wording.folded(
+        f"{letter} {wording.literal(city.title)}: {len(city.points):,} check-ins", space
+    )
     if city.points["spread"].any():
         title += "\n" + wording.folded("at random places in small squares", space)
     axes.set_title(title)
@@ -107,7 +109,9 @@ def caption(cities: Sequence[City], grid: str) -> str:
     sentences = [subject, *(_numbers_of(city) for city in cities)]
     spread = [city.title for city in cities if city.points["spread"].any()]
     if spread:
-        sentences.append(f"The points of {' and '.join(spread)} are placed at random inside small sub-cells.")
+        sentences.append(
+            f"The points of {' and '.join(spread)} are placed at random inside small sub-cells."
+        )
     return " ".join(sentences)
 
 

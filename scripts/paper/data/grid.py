@@ -51,7 +51,9 @@ class Grid:
 
 def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
     """The uniform grid: ``columns`` x ``rows`` equal cells over the whole box."""
-    return Grid(np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1))
+    return Grid(
+        np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1)
+    )
 
 
 def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
@@ -113,7 +115,9 @@ def count_in_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> dict[str,
 
 def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The cells of every kind of grid below each other; the first column, grid, is their kind."""
-    return pd.concat([cells.assign(grid=kind) for kind, cells in tables.items()])[["grid", *COLUMNS]]
+    return pd.concat([cells.assign(grid=kind) for kind, cells in tables.items()])[
+        ["grid", *COLUMNS]
+    ]
 
 
 def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:

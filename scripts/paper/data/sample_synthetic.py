@@ -8,7 +8,9 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
-USER_BY_USER = 10**7  # populations beyond it are sampled cell by cell: the same distribution, faster
+USER_BY_USER = (
+    10**7
+)  # populations beyond it are sampled cell by cell: the same distribution, faster
 BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
 
 
@@ -60,4 +62,6 @@ if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         seed = seed_of(params.seed, stage="synthetic", dataset=snakemake.wildcards.dataset)
-        write_csv(sample_normal(**params.normal, rng=np.random.default_rng(seed)), snakemake.output[0])
+        write_csv(
+            sample_normal(**params.normal, rng=np.random.default_rng(seed)), snakemake.output[0]
+        )

@@ -44,7 +44,9 @@ def _lines(edges: Floats, *others: Floats) -> Floats:
     return np.sort(kept)
 
 
-def count_in_sub_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def count_in_sub_cells(
+    points: pd.DataFrame, grids: Mapping[str, Grid]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The two tables that the project bundles for a city, from its ``points`` (latitude and longitude).
 
     Returns (lines, counts): the degrees of all lines (columns `LINES`), numbered from 0 in the south and the
@@ -57,7 +59,9 @@ def count_in_sub_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> tuple
     ]
     counts = count_points(grid, points["latitude"], points["longitude"])
     row, column = np.nonzero(counts)
-    return pd.concat(lines)[LINES], pd.DataFrame({"row": row, "column": column, "count": counts[row, column]})
+    return pd.concat(lines)[LINES], pd.DataFrame(
+        {"row": row, "column": column, "count": counts[row, column]}
+    )
 
 
 def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
@@ -66,10 +70,14 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
     Raises ValueError naming the file and what is wrong with it.
     """
     table = read_table(lines, LINES)
-    grid = Grid(*(table.loc[table["direction"] == name, "degrees"].to_numpy() for name in DIRECTIONS))
+    grid = Grid(
+        *(table.loc[table["direction"] == name, "degrees"].to_numpy() for name in DIRECTIONS)
+    )
     for edges in (grid.latitudes, grid.longitudes):
         if len(edges) < 2 or not (np.diff(edges) > 0).all():
-            raise ValueError(f"{lines}: the degrees of both directions must rise, at least 2 lines each")
+            raise ValueError(
+                f"{lines}: the degrees of both directions must rise, at least 2 lines each"
+            )
     sparse = read_table(counts, COUNTS)
     inside = sparse["row"].between(0, grid.rows - 1) & sparse["column"].between(0, grid.columns - 1)
     whole_numbers = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)

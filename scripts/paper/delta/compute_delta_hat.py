@@ -28,7 +28,13 @@ DELTA_AFTER_THE_STOP = 1e-30  # a delta at which the search for diffprivlib's sc
 
 
 def compute_delta_hat(
-    counts: Integers, *, dataset: str, n: Iterable[Users], eps0: Iterable[float], steps: int, seed: int
+    counts: Integers,
+    *,
+    dataset: str,
+    n: Iterable[Users],
+    eps0: Iterable[float],
+    steps: int,
+    seed: int,
 ) -> pd.DataFrame:
     """delta-hat of one sample of users, with a row for every n, eps0 and eps.
 

@@ -16,7 +16,10 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 
 VERSIONS = {"Table II": "long", "Table 1": "short"}
-PRINTED = {"balle": printed_formulas.balle_as_printed, "feldman": printed_formulas.feldman_as_printed}
+PRINTED = {
+    "balle": printed_formulas.balle_as_printed,
+    "feldman": printed_formulas.feldman_as_printed,
+}
 
 
 def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +48,9 @@ def _deltas(group: pd.DataFrame) -> dict[str, NDArray[np.floating[Any]]]:
         count = group["count"].astype(int).to_numpy()
         deltas = {}
         for form in printed_formulas.FORMS:
-            deltas[form] = printed_formulas.delta_of_count(eps, form=form, n=n, k=k, eps0=eps0, count=count)
+            deltas[form] = printed_formulas.delta_of_count(
+                eps, form=form, n=n, k=k, eps0=eps0, count=count
+            )
         return deltas
 
     if mechanism == "erlingsson":

@@ -43,7 +43,9 @@ def worst_count(
 
     def delta_of(n: int, others: int) -> float:
         if (n, others) not in known:
-            known[n, others] = float(delta_of_count(eps, n=n, k=k, eps0=eps0, count=others, form=form))
+            known[n, others] = float(
+                delta_of_count(eps, n=n, k=k, eps0=eps0, count=others, form=form)
+            )
         return known[n, others]
 
     occurring = (np.unique(counts[counts > 0]) - 1).tolist()

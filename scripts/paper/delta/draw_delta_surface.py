@@ -92,7 +92,9 @@ def _draw_contours(
     axes.set_facecolor(ZERO)
     axes.text(0.97, 0.05, "δ = 0 (ε ≥ ε₀)", transform=axes.transAxes, ha="right")
 
-    lines = axes.tricontour(mesh, heights, levels, colors=style.INK, linewidths=0.5, linestyles="solid")
+    lines = axes.tricontour(
+        mesh, heights, levels, colors=style.INK, linewidths=0.5, linestyles="solid"
+    )
     if names:
         form: Any = {"fontsize": 7, "inline": False, "fmt": _with_minus}
         for label in lines.clabel(manual=names, **form):
@@ -135,9 +137,13 @@ def _mesh(eps: Floats, eps0: Floats, drawn: NDArray[np.bool_]) -> Triangulation:
         (a, b, c, has_a & has_b & has_c & ~has_d),
         (b, d, c, has_b & has_d & has_c & ~has_a),
     )
-    triangles = np.concatenate([np.stack([x[keep], y[keep], z[keep]], axis=-1) for x, y, z, keep in corners])
+    triangles = np.concatenate(
+        [np.stack([x[keep], y[keep], z[keep]], axis=-1) for x, y, z, keep in corners]
+    )
     if not len(triangles):
-        raise ValueError("no three neighbouring points with delta > 0: give delta_surface more steps")
+        raise ValueError(
+            "no three neighbouring points with delta > 0: give delta_surface more steps"
+        )
     grids = np.meshgrid(eps, eps0)
     return Triangulation(grids[0].ravel(), grids[1].ravel(), triangles)
 

@@ -38,7 +38,9 @@ def theorem_1_as_printed(
     return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2)
 
 
-def delta_of_count(eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any) -> Floats:
+def delta_of_count(
+    eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any
+) -> Floats:
     """log10 delta of the count of x0, in one of the `FORMS`. ``setting`` has n, k, eps0 and count."""
     if check_choice("form", form, FORMS) == "exact":
         return delta(eps, direction=direction, **setting)

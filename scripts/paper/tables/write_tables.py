@@ -35,7 +35,10 @@ def paper_tables(
 
 
 def parameters_table(
-    table_iv: pd.DataFrame, printed: pd.DataFrame, surface: Mapping[str, Any], synthetic: Mapping[str, Any]
+    table_iv: pd.DataFrame,
+    printed: pd.DataFrame,
+    surface: Mapping[str, Any],
+    synthetic: Mapping[str, Any],
 ) -> pd.DataFrame:
     """Table III: of every parameter what is printed, and what Table IV, Figure 1 and the trials use."""
     trials = _values_of_trials(synthetic)

@@ -58,7 +58,11 @@ def expected_tv_of_noise(scale: float, *, n: int, k: int) -> float:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        tables = [read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input]
+        tables = [
+            read_parquet(path, filters=[("experiment", "==", "tv")]) for path in snakemake.input
+        ]
         settings = snakemake.params.settings
-        table = compute_constants(tables, floors=settings["floors"], sensitivities=settings["sensitivities"])
+        table = compute_constants(
+            tables, floors=settings["floors"], sensitivities=settings["sensitivities"]
+        )
         write_csv(table, snakemake.output[0])

@@ -22,7 +22,8 @@ def gaussian_scale(
     budgets = eps_grid.ravel()
     depths = depth_grid.ravel()
     published = [
-        published_scale(budget, 10.0**depth, 1) for budget, depth in zip(budgets, depths, strict=True)
+        published_scale(budget, 10.0**depth, 1)
+        for budget, depth in zip(budgets, depths, strict=True)
     ]
 
     table = pd.DataFrame({"eps": budgets, "log10_delta": depths})

@@ -12,7 +12,17 @@ from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
-COLUMNS = ["dataset", "eps0", "eps", "n", "floor", "sensitivity", "gaussian", "shuffle+INV", "ratio"]
+COLUMNS = [
+    "dataset",
+    "eps0",
+    "eps",
+    "n",
+    "floor",
+    "sensitivity",
+    "gaussian",
+    "shuffle+INV",
+    "ratio",
+]
 COLOURS: list[str] = style.RC["axes.prop_cycle"].by_key()["color"]
 
 
@@ -31,11 +41,15 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     panels[0].set_ylabel("TV error, shuffle+INV over Gaussian")
     for axes, ends in zip(panels, labels, strict=True):
         style.end_labels(axes, ends)
-    figure.suptitle("Figures 2, 6 and 7 at their largest n, under other choices of the two constants")
+    figure.suptitle(
+        "Figures 2, 6 and 7 at their largest n, under other choices of the two constants"
+    )
     return figure
 
 
-def _draw_panel(axes: Axes, rows: pd.DataFrame, titles: Mapping[str, str]) -> list[tuple[float, str, str]]:
+def _draw_panel(
+    axes: Axes, rows: pd.DataFrame, titles: Mapping[str, str]
+) -> list[tuple[float, str, str]]:
     """A line per dataset and budget, over the floors; the right end, name and colour of each."""
     floors = sorted(rows["floor"].unique(), reverse=True)
     places = dict(zip(floors, range(len(floors)), strict=True))
@@ -45,7 +59,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, titles: Mapping[str, str]) -> li
         colour = COLOURS[number % len(COLOURS)]
         axes.plot(line["floor"].map(places), line["ratio"], color=colour, marker="o", markersize=3)
         name = wording.literal(titles.get(dataset, dataset))
-        ends.append((float(line.set_index("floor")["ratio"][floors[-1]]), f"{name}, ε = {eps:g}", colour))
+        ends.append(
+            (float(line.set_index("floor")["ratio"][floors[-1]]), f"{name}, ε = {eps:g}", colour)
+        )
 
     axes.set_xticks(range(len(floors)), [wording.typeset(floor) for floor in floors])
     axes.set_xlabel("δ of the Gaussian (floor)")
@@ -63,7 +79,8 @@ def caption(table: pd.DataFrame) -> str:
     factors = by_point.max() / by_point.min()
 
     not_stated = (
-        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0, nor its sensitivity."
+        "The paper states neither the δ of its Gaussian at ε = ε₀, where δ̂ is 0,"
+        " nor its sensitivity."
     )
     ratios = (
         "Under these floors of δ and sensitivities the error of shuffle+INV is"
@@ -71,7 +88,8 @@ def caption(table: pd.DataFrame) -> str:
         f" the ratio by a factor of up to {wording.significant(factors.max())}."
     )
     small_floors = (
-        "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing, so a smaller floor gives the same noise."
+        "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing,"
+        " so a smaller floor gives the same noise."
     )
     errors = (
         "The Gaussian's error is its expectation, that of shuffle+INV the mean of the trials; only"
@@ -83,4 +101,6 @@ def caption(table: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        write_figure(draw(table, snakemake.params.settings["titles"]), caption(table), snakemake.output)
+        write_figure(
+            draw(table, snakemake.params.settings["titles"]), caption(table), snakemake.output
+        )

@@ -24,7 +24,12 @@ MAP = 1.85  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
-RUN = ["eps0", "eps", "n", "delta"]  # the columns that identify a run, in the order of the rows of panels
+RUN = [
+    "eps0",
+    "eps",
+    "n",
+    "delta",
+]  # the columns that identify a run, in the order of the rows of panels
 
 
 class Run(NamedTuple):
@@ -71,7 +76,9 @@ def draw(data: Runs, title: str) -> Figure:
     heading = f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}"
     form = _maps if on_a_grid(data.histogram) else _steps
     figure = form(*data)
-    figure.suptitle(wording.folded(f"{heading}, k = {len(data.histogram):,}", style.WIDTH - 0.4, size=9))
+    figure.suptitle(
+        wording.folded(f"{heading}, k = {len(data.histogram):,}", style.WIDTH - 0.4, size=9)
+    )
     return figure
 
 
@@ -92,7 +99,9 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     middle = len(runs) // 2
     original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
     original.set_title("original")
-    below = middle == len(runs) - 1  # else the last row has the numbers across: rows are equally far apart
+    below = (
+        middle == len(runs) - 1
+    )  # else the last row has the numbers across: rows are equally far apart
     maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
     image = draw_map(original, runs[0].table["original"])
     for row, run in enumerate(runs):
@@ -141,7 +150,11 @@ def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     for axes, run in zip(panels, runs, strict=True):
         axes.stairs(run.table["original"], edges, fill=True, color="#bdbdbd", label="original")
         for name in MECHANISMS:
-            look: Any = {"color": style.COLOURS[name], "linewidth": 0.9, "label": style.LABELS[name]}
+            look: Any = {
+                "color": style.COLOURS[name],
+                "linewidth": 0.9,
+                "label": style.LABELS[name],
+            }
             axes.stairs(run.table[name], edges, **look)
         axes.axhline(0, color=style.INK, linewidth=0.5)
         axes.set_xlim(edges[0], edges[-1])
@@ -159,7 +172,9 @@ def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
 def _name_cells(axes: Axes, labels: list[str]) -> None:
     """Your own names below the steps, at most `NAMED` of them; long ones stand upright and are cut."""
     every = math.ceil(len(labels) / NAMED)
-    names = [wording.literal(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]]
+    names = [
+        wording.literal(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]
+    ]
     upright = sum(map(len, names)) > 90  # characters that fit beside each other
     axes.set_xticks(range(1, len(labels) + 1, every), names, rotation=90 if upright else 0)
 

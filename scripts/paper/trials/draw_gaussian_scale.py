@@ -56,7 +56,9 @@ def _where_it_stops(eps: float, curve: pd.DataFrame) -> str:
     enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
     short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
     beginning = "never" if short.empty else f"{short.max():g}"
-    return f"ε = {eps:g}: {last['published']:.4g}, {last['published_log10_delta']:.1f} and {beginning}"
+    return (
+        f"ε = {eps:g}: {last['published']:.4g}, {last['published_log10_delta']:.1f} and {beginning}"
+    )
 
 
 if __name__ == "__main__":

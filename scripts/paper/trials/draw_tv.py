@@ -16,7 +16,18 @@ from scripts.shared.figure_files import write_figure
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
-COLUMNS = ["eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform"]
+COLUMNS = [
+    "eps0",
+    "eps",
+    "delta",
+    "n",
+    "k",
+    "mechanism",
+    "repetition",
+    "metric",
+    "value",
+    "uniform",
+]
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 BOX = ["eps0", "eps", "mechanism", "n"]  # what the repetitions of one box share
 MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]  # in the order of the paper's captions
@@ -72,7 +83,9 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
     colours = [style.COLOURS[name] for name in MECHANISMS]
     names = [style.LABELS[name] for name in MECHANISMS]
     looks = zip(map(style.tint, colours), colours, names, strict=True)
-    style.below(figure, [Patch(facecolor=face, edgecolor=edge, label=name) for face, edge, name in looks])
+    style.below(
+        figure, [Patch(facecolor=face, edgecolor=edge, label=name) for face, edge, name in looks]
+    )
     return figure
 
 
@@ -98,7 +111,9 @@ def _paper_panels(trials: pd.DataFrame) -> list[Panel]:
     ]
     if len(panels) == 1:
         inverted = trials[trials["mechanism"] != PLAIN]
-        panels.append(Panel("as (a), Gaussian and shuffle+INV only", inverted, inverted["value"].max()))
+        panels.append(
+            Panel("as (a), Gaussian and shuffle+INV only", inverted, inverted["value"].max())
+        )
     if len(panels) > len(ascii_lowercase):  # letters for all of them or for none
         return panels
     lettered = zip(ascii_lowercase, panels, strict=False)
@@ -122,7 +137,9 @@ def _draw_enlarged(axes: Axes, rows: pd.DataFrame) -> None:
     first = rows.iloc[0]
     _draw_boxes(axes, rows)
     _name_sizes(
-        axes, [f"{wording.short_number(n)}\n{wording.significant(medians[n])}" for n in medians], width
+        axes,
+        [f"{wording.short_number(n)}\n{wording.significant(medians[n])}" for n in medians],
+        width,
     )
     title = f"{style.LABELS[first['mechanism']]}, {wording.pair(first['eps0'], first['eps'])}"
     axes.set_title(wording.folded(title, width - 0.4))
@@ -139,7 +156,9 @@ def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
     for number, mechanism in enumerate(mechanisms):
         offset = (number - (len(mechanisms) - 1) / 2) * slot
         of_mechanism = rows[rows["mechanism"] == mechanism]
-        samples = {n: repetitions["value"].to_numpy() for n, repetitions in groups(of_mechanism, "n")}
+        samples = {
+            n: repetitions["value"].to_numpy() for n, repetitions in groups(of_mechanism, "n")
+        }
         colour = style.COLOURS[mechanism]
         axes.boxplot(
             list(samples.values()),
@@ -151,10 +170,17 @@ def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
             whiskerprops={"color": colour},
             capprops={"color": colour},
             medianprops={"color": colour, "solid_capstyle": "butt"},
-            flierprops={"marker": "o", "markersize": 1.8, "markerfacecolor": colour, "markeredgewidth": 0},
+            flierprops={
+                "marker": "o",
+                "markersize": 1.8,
+                "markerfacecolor": colour,
+                "markeredgewidth": 0,
+            },
         )
     axes.set_xlim(-0.5, len(sizes) - 0.5)
-    for border in range(1, len(sizes)):  # thin lines between the groups: no box is read at the wrong n
+    for border in range(
+        1, len(sizes)
+    ):  # thin lines between the groups: no box is read at the wrong n
         axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
     axes.grid(axis="y")
 
@@ -178,7 +204,8 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
         " 1.5 interquartile ranges and dots beyond."
     )
     small_panels = (
-        "The small panels are ours: the same boxes in percent above their median, which stands below n."
+        "The small panels are ours: the same boxes in percent above their median,"
+        " which stands below n."
     )
     comparison = f"The uniform histogram, which ignores the data, has the TV error {uniform}."
     return f"{subject} {boxes} {small_panels} {comparison} {calibration_text(protocol)}"

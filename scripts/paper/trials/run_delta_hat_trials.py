@@ -22,7 +22,17 @@ from tightshuffle.numerics.seeds import seed_of
 
 FORMS = ("published", "exact")  # of delta-hat
 SETTING = ["dataset", "n", "k", "eps0"]
-COLUMNS = [*SETTING, "eps", "form", "log10_delta", "scale", "mechanism", "repetition", "value", "uniform"]
+COLUMNS = [
+    *SETTING,
+    "eps",
+    "form",
+    "log10_delta",
+    "scale",
+    "mechanism",
+    "repetition",
+    "value",
+    "uniform",
+]
 
 
 def run_delta_hat_trials(
@@ -55,7 +65,9 @@ def run_delta_hat_trials(
                 scale = exact_scale(row["eps"], log10_delta=row[form], sensitivity=sensitivity)
                 estimates = (sample + scale * noise) / setting["n"]
                 errors = _errors("gaussian", estimates, sample)
-                errors = errors.assign(eps=row["eps"], form=form, log10_delta=row[form], scale=scale)
+                errors = errors.assign(
+                    eps=row["eps"], form=form, log10_delta=row[form], scale=scale
+                )
                 tables.append(errors.assign(**setting))
 
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)

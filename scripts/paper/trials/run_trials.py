@@ -145,7 +145,9 @@ def run_point(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
         )
         table = error_table("mechanism", estimates, samples / users, cells)
-        return table.assign(delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start)
+        return table.assign(
+            delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start
+        )
 
     blocks = [block(start) for start in range(0, repetitions, repetitions_of_block)]
     table = pd.concat(blocks, ignore_index=True)

@@ -48,7 +48,9 @@ def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFr
     printed = values[values["quantity"] == "delta"]
     keys = deltas[DELTA_KEY].fillna("").to_numpy().tolist()
     if keys != printed[DELTA_KEY].to_numpy().tolist():
-        raise ValueError(f"{path}: its rows are not the printed deltas in their order; make the file again")
+        raise ValueError(
+            f"{path}: its rows are not the printed deltas in their order; make the file again"
+        )
     return deltas[["published", "exact"]].set_index(printed.index)
 
 
@@ -59,7 +61,11 @@ def read_totals(path: str | os.PathLike[str]) -> Totals:
 
 
 def judge_values(
-    values: pd.DataFrame, deltas: pd.DataFrame, totals: Totals, trials: Trials, users: Mapping[str, int]
+    values: pd.DataFrame,
+    deltas: pd.DataFrame,
+    totals: Totals,
+    trials: Trials,
+    users: Mapping[str, int],
 ) -> pd.DataFrame:
     """``values`` with the columns reproduced, exact, verdict, quantile, low, high.
 
@@ -102,7 +108,9 @@ def _judge_total(row: Row, totals: Totals) -> Verdict:
     stepped = totals.get((row["dataset"], "stepped"))
     box = totals.get((row["dataset"], "uniform"))
     if stepped is None or box is None:
-        return Verdict("not comparable", reason=f"the config has no gridded dataset {row['dataset']}")
+        return Verdict(
+            "not comparable", reason=f"the config has no gridded dataset {row['dataset']}"
+        )
     return judge_number(row, Decimal(stepped), Decimal(box))
 
 

@@ -52,7 +52,9 @@ def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
     steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), 100_000)
     reports = (values + 1 + steps) % k
     for value in (0, 1):
-        assert np.array_equal(count_reports(value, values, steps, k), (reports == value).sum(axis=1))
+        assert np.array_equal(
+            count_reports(value, values, steps, k), (reports == value).sum(axis=1)
+        )
 
     p = truth_probability(eps0, k)
     for user, value in enumerate(values):
@@ -71,7 +73,9 @@ def test_the_pair_has_its_exact_law(remaining):
     tally = play(**TINY, remaining=remaining, runs=1_000_000, seed=6)
     for world in range(2):
         distribution = enumerated_pair_distribution(**TINY, remaining=remaining, world=world)
-        np.testing.assert_allclose(pair_distribution(tally, world), distribution, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(
+            pair_distribution(tally, world), distribution, rtol=0, atol=1e-14
+        )
         for half in range(2):
             assert consistent(tally.tables[half, world], distribution)
 
@@ -167,7 +171,9 @@ def test_at_eps0_delta_is_claimed_and_audited_as_0(table_iv_rows):
 def test_the_exact_delta_is_that_of_the_worse_direction():
     setting = {"n": 20, "k": 4, "eps0": 2.0, "count": 0}
     row, _ = assess([play(**setting, runs=2000)], [0.5], confidence=0.9)
-    exact = tightshuffle.delta(0.5, method="count-exact", direction="reverse", log10=True, **setting)
+    exact = tightshuffle.delta(
+        0.5, method="count-exact", direction="reverse", log10=True, **setting
+    )
     assert row["exact_log10_delta"] == pytest.approx(exact, rel=1e-12)
 
 

@@ -30,13 +30,17 @@ def literal(eps, n, k, growth, counts):
         def total(term):
             return sum(term(r) * math.comb(holders, r) * kappa_1**r for r in range(s + 1))
 
-        above = total(lambda r: (s - r) * math.comb(n - 1 - holders, s - 1 - r) if s - 1 - r >= 0 else 0)
+        above = total(
+            lambda r: (s - r) * math.comb(n - 1 - holders, s - 1 - r) if s - 1 - r >= 0 else 0
+        )
         below = total(lambda r: math.comb(n - holders, s - r))
         return kappa_2 + (growth - kappa_2) / (n - holders) * above / below
 
     largest = [max(loss(holders, s) for holders in counts) for s in range(n + 1)]
     return max(
-        sum(m * max(0.0, 1 - math.exp(eps) / v) for m, v in zip(mass(holders), largest, strict=True))
+        sum(
+            m * max(0.0, 1 - math.exp(eps) / v) for m, v in zip(mass(holders), largest, strict=True)
+        )
         for holders in counts
     )
 

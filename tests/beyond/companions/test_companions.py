@@ -46,9 +46,13 @@ def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
 
 def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order():
     setting = {"n": 300, "k": 5, "eps0": 1}
-    composed = girgis_composed(**setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=(1.5, 60, 6), deepest=-8)
+    composed = girgis_composed(
+        **setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=(1.5, 60, 6), deepest=-8
+    )
     row = composed.iloc[9]
-    assert row["girgis"] == tightshuffle.delta(row["eps"], method="girgis", rounds=20, log10=True, **setting)
+    assert row["girgis"] == tightshuffle.delta(
+        row["eps"], method="girgis", rounds=20, log10=True, **setting
+    )
     clones = tightshuffle.delta(row["eps"], method="clones", rounds=20, log10=True, **setting)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
     known = composed[composed["clones_pld"].notna()]

@@ -17,7 +17,9 @@ VERDICTS = real_verdicts()
 
 
 def test_the_range_of_ratios_is_over_informative_settings():
-    ratios = equal_privacy(results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",))))
+    ratios = equal_privacy(
+        results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",)))
+    )
     # two n and two deltas of each eps0; 0.1 tells nothing
     assert (ratios.settings, ratios.uninformative, ratios.of, ratios.nearly) == (12, 4, 8, 4)
     assert (ratios.low, ratios.high) == pytest.approx((1 + 1 / 30, 1.2))
@@ -27,7 +29,9 @@ def test_the_range_of_ratios_is_over_informative_settings():
 
 
 def test_each_budget_has_its_informative_settings_and_the_papers_are_marked():
-    ratios = equal_privacy(results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",))))
+    ratios = equal_privacy(
+        results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",)))
+    )
     assert ratios.eps0 == [0.1, 1, 6]
     assert [row.eps0 for row in ratios.rows] == ratios.eps0
     assert [row.informative for row in ratios.rows] == [0, 4, 4]

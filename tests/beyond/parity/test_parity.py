@@ -58,7 +58,9 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
         cells=[1, 6],
         seed=5,
     )
-    among_others = trials[(trials["eps0"] == 3) & (trials["bound"] == "upper")].reset_index(drop=True)
+    among_others = trials[(trials["eps0"] == 3) & (trials["bound"] == "upper")].reset_index(
+        drop=True
+    )
     pd.testing.assert_frame_equal(alone, among_others)
 
 
@@ -172,7 +174,9 @@ def test_predictions_are_those_of_the_runs(summary_of_all_users):
     assert others[["predicted", "limit"]].isna().all(axis=None)
 
 
-def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(summary_of_all_users):
+def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(
+    summary_of_all_users,
+):
     _, ratios = summary_of_all_users
     unprojected = ratios[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
     limits = unprojected["limit"]
@@ -239,8 +243,12 @@ def test_summary_has_a_row_for_every_series_and_ratio(trials):
 @pytest.mark.parametrize(("cell", "chosen"), [(0, "cell > 0"), (6, "cell == 6")])
 def test_a_ratio_compares_estimators_that_belong_together(trials, cell, chosen):
     _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
-    setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
-    values = trials.query(f"{setting} and {chosen}").groupby(["mechanism", "estimator"])["value"].mean()
+    setting = (
+        "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
+    )
+    values = (
+        trials.query(f"{setting} and {chosen}").groupby(["mechanism", "estimator"])["value"].mean()
+    )
     row = ratios.query(f"{setting} and cell == {cell} and comparison == 'maximum likelihood'")
     expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
     assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
@@ -254,7 +262,9 @@ def test_popular_values_are_those_of_most_users():
 def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
     truth = np.array([[0.5, 0.2, 0.3], [0.1, 0.2, 0.7]])
     estimates = {"none": truth + np.array([[0.03, -0.06, 0.0], [0.01, 0.0, 0.02]])}
-    table = error_rows(estimates, truth, [1], np.array([10, 30, 20])).set_index(["metric", "repetition"])
+    table = error_rows(estimates, truth, [1], np.array([10, 30, 20])).set_index(
+        ["metric", "repetition"]
+    )
     assert table.loc["most_popular", "value"].tolist() == pytest.approx([0.06, 0])
     assert table.loc["ten_most_popular", "value"].tolist() == pytest.approx([0.03, 0.01])
     assert table.loc["most_popular", "uniform"].tolist() == pytest.approx([1 / 3 - 0.2] * 2)

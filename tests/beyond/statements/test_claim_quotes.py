@@ -20,7 +20,9 @@ TRIPLED = {
     "n𝑛n": "n", "k𝑘k": "k", "×\\times": "×",
 }  # fmt: skip
 GREEK = {"\\delta": "δ", "\\epsilon": "ϵ", "\\pi": "π"}
-SILENT = re.compile(r"\\[a-z]+|</?[a-z]+>")  # other LaTeX commands (their arguments stay), HTML tags
+SILENT = re.compile(
+    r"\\[a-z]+|</?[a-z]+>"
+)  # other LaTeX commands (their arguments stay), HTML tags
 
 
 def letters(text: str) -> str:
@@ -41,6 +43,8 @@ def papers() -> dict[str, str]:
 def test_every_quote_is_what_the_paper_says():
     found = papers()
     if set(found) != {"LV", "SV"}:
-        pytest.skip(f"QUOTES UNCHECKED: {PAPERS} lacks the papers' text; TIGHTSHUFFLE_PAPERS names a folder")
+        pytest.skip(
+            f"QUOTES UNCHECKED: {PAPERS} lacks the papers' text; TIGHTSHUFFLE_PAPERS names a folder"
+        )
     wrong = [row["id"] for row in CLAIMS if letters(row["quote"]) not in found[row["where"][:2]]]
     assert not wrong

@@ -41,7 +41,9 @@ EXPECTED = {
     "k-trend": on_both("holds", 8),
     "larger-domain-less-inference": on_both("holds", 35),
     "figure-1-text": Expected("fails", "fails", published_parts=[406, 406], exact_parts=[10, 10]),
-    "figure-1-caption": Expected("holds", "holds", published_parts=[406, 406], exact_parts=[10, 10]),
+    "figure-1-caption": Expected(
+        "holds", "holds", published_parts=[406, 406], exact_parts=[10, 10]
+    ),
     "trends-everywhere": Expected("holds", "holds", published_parts=[20] * 6, exact_parts=[20, 20]),
     "eps-delta-exchange": Expected("holds", "holds", published_parts=[18], exact_parts=[8]),
     "least-delta": on_both("fails", 28),
@@ -149,7 +151,9 @@ def test_the_list_says_none_exactly_where_there_is_no_test(monkeypatch):
 
 
 def test_a_statement_has_one_test():
-    with pytest.raises(ValueError, match="statement 'k-trend' has two tests: delta_falls_as_k_grows"):
+    with pytest.raises(
+        ValueError, match="statement 'k-trend' has two tests: delta_falls_as_k_grows"
+    ):
         statement("k-trend")(lambda reading: None)
 
 

@@ -99,7 +99,9 @@ def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict)
     bounds(lambda *point: (tight + miss,) * 2)
     found = compare.compare_with_least_delta(exact(values=values))
     assert (found.verdict, len(found.signs)) == (verdict, 1)
-    assert compare.compare_with_least_delta(reading(values=values)).verdict == "fails"  # the paper's own
+    assert (
+        compare.compare_with_least_delta(reading(values=values)).verdict == "fails"
+    )  # the paper's own
     forward = float(count.delta(0.5, **given))
     monkeypatch.setattr(compare, "as_printed", lambda *point: forward + miss)
     assert compare.compare_with_least_delta(reading(values=values)).verdict == verdict
@@ -108,7 +110,9 @@ def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict)
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-6, "holds"), (1e-6, "fails")])
 def test_the_worst_cell_protects_what_leaks_less(bounds, shift, verdict):
     """Its delta is the largest over all counts up to n - 1, found here one by one."""
-    largest = max(float(count.delta(0.5, **WORST, count=held, direction="both")) for held in range(20))
+    largest = max(
+        float(count.delta(0.5, **WORST, count=held, direction="both")) for held in range(20)
+    )
     bounds(lambda *point: (largest + shift, 0.0))
     assert compare.compare_worst_cell(exact(), (0.5,), **WORST).verdict == verdict
 
@@ -119,9 +123,13 @@ def test_statements_about_the_models():
             ("synthetic", 4.0),
             *((city, e0) for city in ("paris", "san_francisco") for e0 in (4.0, 6.0)),
         ]
-        return exact(*(setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) | {"eps": eps} for name, eps0 in places))
+        return exact(
+            *(setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) | {"eps": eps} for name, eps0 in places)
+        )
 
-    assert compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"  # a tenth of eps0: far worse
+    assert (
+        compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"
+    )  # a tenth of eps0: far worse
     assert compare.compare_local_model(at(0.4), factor=1e6).verdict == "fails"
     assert compare.compare_eps_with_eps0(at(0.4)).verdict == "holds"
     assert compare.compare_eps_with_eps0(at(6.0)).verdict == "fails"
@@ -129,7 +137,9 @@ def test_statements_about_the_models():
 
 CITED = {"balle": -4.0, "feldman": -5.1, "koskela": -6.5, "erlingsson": math.nan}
 TABLE = {"this paper": "1E-9", "balle": "1E-3", "feldman": "9E-9", "erlingsson": "0.9"}
-VALUES = numbers(*(row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED)
+VALUES = numbers(
+    *(row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED
+)
 II = ("Table II",)
 
 
@@ -189,15 +199,23 @@ def test_strictly_smaller_needs_no_order_of_magnitude():
 )
 def test_best_of_the_cited(make, best, others, signs):
     """Exactly, it is about bounds for any randomizer."""
-    assert compare.compare_cited_bounds(make(values=VALUES), *II, best, others).signs.tolist() == signs
+    assert (
+        compare.compare_cited_bounds(make(values=VALUES), *II, best, others).signs.tolist() == signs
+    )
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
 def test_sound_looks_at_reproduced_rows_only(bounds, shift, verdict):
     formula = compare.as_printed(0.1, 0.5, 100, 10)
     whole = math.floor(formula)
-    rows = [row(printed=f"{10 ** (formula - whole):.3f}E{whole}"), row(eps=0.2, printed="0.9"), row("balle")]
-    assert compare.compare_printed_with_true(reading(values=numbers(*rows)), *II).signs.tolist() == [-1]
+    rows = [
+        row(printed=f"{10 ** (formula - whole):.3f}E{whole}"),
+        row(eps=0.2, printed="0.9"),
+        row("balle"),
+    ]
+    assert compare.compare_printed_with_true(
+        reading(values=numbers(*rows)), *II
+    ).signs.tolist() == [-1]
     bounds(lambda *point: (formula + 0.01 + shift, 0.0))
     assert compare.compare_printed_with_true(exact(values=numbers(*rows)), *II).verdict == verdict
     with pytest.raises(NoEvidenceError, match="has no row that the printed formula gives"):

@@ -5,7 +5,14 @@ import pytest
 
 from scripts.beyond.statements import error_comparisons as compare
 from scripts.beyond.statements.error_comparisons import Gap
-from scripts.beyond.statements.evidence import GAUSSIAN, INV, RAW_GAUSSIAN, Ends, NoEvidenceError, Selection
+from scripts.beyond.statements.evidence import (
+    GAUSSIAN,
+    INV,
+    RAW_GAUSSIAN,
+    Ends,
+    NoEvidenceError,
+    Selection,
+)
 from scripts.beyond.statements.statements_about_errors import (
     individual_errors_are_comparable_for_few_users,
     utilities_are_close_for_many_users,
@@ -25,7 +32,9 @@ def curve(ratios, **point):
 
 def cells(*ratios, n=1000):
     each = enumerate(ratios, start=1)
-    return [three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell) for cell, ratio in each]
+    return [
+        three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell) for cell, ratio in each
+    ]
 
 
 ALL = Selection(budgets=SYNTHETIC)
@@ -145,8 +154,12 @@ def test_same_noise_for_all_n(factor, verdict):
     ]
     change = compare.has_same_noise_for_all_n(reading(*settings), CELLS)
     assert change.verdict == verdict
-    assert change.numbers == pytest.approx([factor], rel=0.02)  # of 2 x 40 draws with 2 %: seven deviations
-    assert compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"  # by definition
+    assert change.numbers == pytest.approx(
+        [factor], rel=0.02
+    )  # of 2 x 40 draws with 2 %: seven deviations
+    assert (
+        compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"
+    )  # by definition
 
 
 def test_same_order():
@@ -161,8 +174,14 @@ def test_same_order():
     changed = compare.has_same_order(reading(*model, *alike, other), san_francisco, paris)
     assert sorted(changed.signs) == [-1, *[1] * 7]
     errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
-    turned = [three(*errors[e], dataset=city, eps0=e) for city in ("paris", "san_francisco") for e in errors]
-    each_eps0 = compare.has_same_order(reading(*turned), {"san_francisco": (4, 6)}, {"paris": (4, 6)})
+    turned = [
+        three(*errors[e], dataset=city, eps0=e)
+        for city in ("paris", "san_francisco")
+        for e in errors
+    ]
+    each_eps0 = compare.has_same_order(
+        reading(*turned), {"san_francisco": (4, 6)}, {"paris": (4, 6)}
+    )
     assert each_eps0.signs.tolist() == [1] * 4
 
 

@@ -63,11 +63,17 @@ def evidence(tmp_path, monkeypatch):
     runs = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
     runs |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
     pd.DataFrame(runs).to_csv("runs.csv", index=False)
-    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)].assign(cited=-3.0)
+    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)].assign(
+        cited=-3.0
+    )
     cited.loc[cited["mechanism"] == "erlingsson", "cited"] = None
     cited.to_csv("cited_bounds.csv", index=False)
     VALUES.to_csv("values.csv", index=False)
-    files = {"trials": ["a.parquet", "b.parquet"], "parity": ["parity.parquet"], "estimates": ["runs.csv"]}
+    files = {
+        "trials": ["a.parquet", "b.parquet"],
+        "parity": ["parity.parquet"],
+        "estimates": ["runs.csv"],
+    }
     return read_evidence(
         values="values.csv", cited_bounds="cited_bounds.csv", **files, sensitivity=1.0, boxes={}
     )
@@ -77,16 +83,18 @@ def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence)
     published, exactly = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
         for metric, cell in METRICS:
-            rows = published.pick(SHUFFLE, INV, GAUSSIAN, selection=Selection(metric, {"synthetic": (4,)}))
+            rows = published.pick(
+                SHUFFLE, INV, GAUSSIAN, selection=Selection(metric, {"synthetic": (4,)})
+            )
             (row,) = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
     assert published.calibrations == exactly.calibrations == {(2 * 2.0, 1e-30)}
     # single runs are paired over cells
-    (row,) = published.pick(INV, GAUSSIAN, selection=Selection("cell_error", {"paris": (2,)})).to_dict(
-        "records"
-    )
+    (row,) = published.pick(
+        INV, GAUSSIAN, selection=Selection("cell_error", {"paris": (2,)})
+    ).to_dict("records")
     assert (row["n"], row["k"]) == (11190, 2)
     np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
 
@@ -97,11 +105,15 @@ def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
     means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
     for name, mean in means.items():
         assert {values[0] for values in rows[name]} == {mean}
-    assert [*rows["delta"]] == pytest.approx(rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6))
+    assert [*rows["delta"]] == pytest.approx(
+        rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6)
+    )
 
 
 def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
-    cited = evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
+    cited = (
+        evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
+    )
     assert cited["Table II", "balle", 100, 0.1] == -3.0
     for none in (("Table II", "erlingsson"), ("Table II", "this paper")):
         assert cited[none].isna().all()
@@ -110,5 +122,9 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
 def test_what_is_missing_is_said():
     reading = exact(three(0.1, 0.2))
     assert len(reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,)}))) == 1
-    with pytest.raises(NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"):
-        reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,), "paris": (4, 6)}))
+    with pytest.raises(
+        NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"
+    ):
+        reading.pick(
+            GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,), "paris": (4, 6)})
+        )

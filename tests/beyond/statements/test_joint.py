@@ -20,7 +20,9 @@ def test_statistics_are_those_of_scipy_and_by_hand():
 def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
     printed, ours = joint.quantiles("2E-4", draws)
-    assert printed == pytest.approx((3 + 2 / 2) / 5)  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
+    assert printed == pytest.approx(
+        (3 + 2 / 2) / 5
+    )  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
     np.testing.assert_allclose(ours[1.0], [0.2, 0.2, 0.5, 0.8, 0.8])
     assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 
@@ -29,21 +31,29 @@ def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
 def test_numbers_are_rounded_as_python_prints_them(digits):
     """Also ties and their neighbours, powers of ten, 0, and numbers far from 1."""
     rng = np.random.default_rng(2)
-    ties = (rng.integers(10 ** (digits - 1), 10**digits, 500) + 0.5) / 10.0 ** rng.integers(0, 23, 500)
+    ties = (rng.integers(10 ** (digits - 1), 10**digits, 500) + 0.5) / 10.0 ** rng.integers(
+        0, 23, 500
+    )
     powers = 10.0 ** np.arange(-30, 30)
     near = np.concatenate([ties, powers])
     spread = np.exp(rng.normal(-5, 3, 2000))
-    numbers = np.concatenate([near, np.nextafter(near, 0), np.nextafter(near, 1e99), spread, [0.0, 0.025]])
+    numbers = np.concatenate(
+        [near, np.nextafter(near, 0), np.nextafter(near, 1e99), spread, [0.0, 0.025]]
+    )
     printed = [float(f"{number:.{digits - 1}e}") for number in numbers]
     assert joint.round_as_printed(numbers, digits).tolist() == printed
 
 
 def line(rng):
     """Seven cells of one run, half-normal, every other one 0 in one half of the runs; one draw is printed."""
-    draws = np.abs(rng.standard_normal((401, 7))) * np.where(rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1)
+    draws = np.abs(rng.standard_normal((401, 7))) * np.where(
+        rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1
+    )
     both = [joint.quantiles(f"{value:.0e}", draws[1:, i]) for i, value in enumerate(draws[0])]
     runs = np.stack([runs[1.0] for _, runs in both], axis=1)
-    return joint.Line("Table V", "gaussian", np.array([printed for printed, _ in both]), {1.0: runs})
+    return joint.Line(
+        "Table V", "gaussian", np.array([printed for printed, _ in both]), {1.0: runs}
+    )
 
 
 @pytest.mark.slow
@@ -60,7 +70,12 @@ def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, mon
 def test_power_is_that_of_a_closed_form(times):
     """One half-normal error, seen to all digits: rejected if its quantile u or 1 - u is below level / 2."""
     level, draws = 0.05, stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
-    row = {"quantity": "individual_error", "item": "Table V", "mechanism": "gaussian", "dataset": "toy"}
+    row = {
+        "quantity": "individual_error",
+        "item": "Table V",
+        "mechanism": "gaussian",
+        "dataset": "toy",
+    }
     row |= {"x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
     frame = pd.DataFrame(
         {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
@@ -116,7 +131,12 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
     monkeypatch.setattr(joint, "RUNS", 500)
     cells = pd.concat([paris(), paris(11, 15).assign(grid="stepped")])
-    given = {"cells": {"paris": cells}, "repetitions": {"paris": 20}, "protocol": PROTOCOL, "seed": 5}
+    given = {
+        "cells": {"paris": cells},
+        "repetitions": {"paris": 20},
+        "protocol": PROTOCOL,
+        "seed": 5,
+    }
     table = joint.compare_grids(VALUES, **given)
     assert list(table) == joint.GRID_COLUMNS
     sizes = cells.groupby("grid")["count"].sum()
@@ -130,7 +150,9 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
     assert table[["p", "corrected_p"]].stack().between(0, 1).all()
     for _, pair in table.groupby(["delta", "numbering"]):  # Holm, of two
         assert pair["corrected_p"].min() == pytest.approx(min(1, 2 * pair["p"].min()))
-        assert pair["corrected_p"].max() == pytest.approx(min(1, max(pair["p"].max(), 2 * pair["p"].min())))
+        assert pair["corrected_p"].max() == pytest.approx(
+            min(1, max(pair["p"].max(), 2 * pair["p"].min()))
+        )
     assert joint.compare_grids(VALUES[:0], **given).empty
 
 
@@ -141,7 +163,9 @@ def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_n
     monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))
     grid, rng = paris(), np.random.default_rng(8)
     counts, n = grid["count"].to_numpy(), int(grid["count"].sum())
-    printed = VALUES[(VALUES["dataset"] == "paris") & (VALUES["quantity"] == "individual_error")].copy()
+    printed = VALUES[
+        (VALUES["dataset"] == "paris") & (VALUES["quantity"] == "individual_error")
+    ].copy()
     noisy = joint.sample_histogram(counts, 4.0, rng)[0] / n
     shuffled = np.abs(joint.project_to_simplex(joint.invert(noisy, 4.0)) - counts / n)
     numbers = joint.numberings(grid)["column by column from the south-west"]
@@ -152,6 +176,11 @@ def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_n
         for x0, mechanism in zip(printed["x0"], printed["mechanism"], strict=True)
     ]
     given = {"repetitions": {"paris": 400}, "protocol": PROTOCOL, "seed": 5}
-    table = joint.compare_grids(printed, {"paris": grid}, **given).set_index(["sensitivity", "numbering"])
-    assert table.loc[(1.0, "column by column from the south-west"), "verdict"] == joint.NOT_CONTRADICTED
+    table = joint.compare_grids(printed, {"paris": grid}, **given).set_index(
+        ["sensitivity", "numbering"]
+    )
+    assert (
+        table.loc[(1.0, "column by column from the south-west"), "verdict"]
+        == joint.NOT_CONTRADICTED
+    )
     assert (table.loc[50.0, "verdict"] == joint.CONTRADICTED).all()

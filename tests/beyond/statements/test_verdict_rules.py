@@ -34,7 +34,12 @@ def test_means_and_differences_are_the_t_tests_of_scipy():
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
     assert (mean(first) - mean(second)).below() == pytest.approx(welch, rel=1e-12)
     same = mean(np.full(10, 0.25))  # decided without chance
-    assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (0.0, 1.0, 1.0, 1.0)
+    assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (
+        0.0,
+        1.0,
+        1.0,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]]])
@@ -46,7 +51,9 @@ def test_a_test_needs_repetitions_and_a_ratio_positive_means(sample):
 
 
 def test_holm_by_hand():
-    assert corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx([0.4, 0.005, 0.09, 0.005, 0.9])
+    assert corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx(
+        [0.4, 0.005, 0.09, 0.005, 0.9]
+    )
 
 
 @pytest.mark.slow
@@ -74,7 +81,9 @@ def test_equivalence_is_two_sided():
         (18, 1, 1, MOSTLY), (17, 2, 1, FAILS), (94, 0, 6, FAILS), (4, 0, 1, FAILS), (1, 1, 1, FAILS),
     ],
 )  # fmt: skip
-def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(shown, neither, against, verdict):
+def test_mostly_holds_is_nine_in_ten_for_and_one_in_twenty_against(
+    shown, neither, against, verdict
+):
     assert Comparisons(np.array([1] * shown + [0] * neither + [-1] * against)).verdict == verdict
 
 

@@ -26,11 +26,15 @@ EPS0 = {"synthetic": (4.0,), "san_francisco": (4.0, 6.0), "paris": (4.0, 6.0)}
 BOX = {"south": 37.7228, "north": 37.7946, "west": -122.5153, "east": -122.3789}
 
 
-def setting(dataset="synthetic", n=1000, eps0=4.0, metric="tv", cell=0, rule="", spread=0.02, **means):
+def setting(
+    dataset="synthetic", n=1000, eps0=4.0, metric="tv", cell=0, rule="", spread=0.02, **means
+):
     """One setting; ``means``: mechanism -> mean error, relative deviation ``spread`` per repetition."""
     rng = np.random.default_rng(list(f"{dataset} {n} {eps0} {metric} {cell} {rule}".encode()))
     point = {"dataset": dataset, "n": n, "k": K[dataset], "eps0": eps0, "eps": eps0, "delta": 1e-30}
-    samples = {name: value * (1 + spread * rng.standard_normal(40)) for name, value in means.items()}
+    samples = {
+        name: value * (1 + spread * rng.standard_normal(40)) for name, value in means.items()
+    }
     return point | {"metric": metric, "cell": cell, "rule": rule} | samples
 
 
@@ -79,7 +83,12 @@ def readings():
     times = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
 
     def errors(dataset, n, eps0, rule="", metric="tv", cell=0, times=times):
-        error = 0.06 * (N[dataset][-1] / n) ** 0.5 * (4 / eps0) / (6 if metric == "individual_error" else 1)
+        error = (
+            0.06
+            * (N[dataset][-1] / n) ** 0.5
+            * (4 / eps0)
+            / (6 if metric == "individual_error" else 1)
+        )
         means = {name: error * factor for name, factor in times.items()}
         means[INV] *= (n / N[dataset][-1]) ** 0.05 * (4 / eps0) ** 0.25
         return setting(dataset, n, eps0, metric=metric, cell=cell, rule=rule, **means)
@@ -87,9 +96,15 @@ def readings():
     def papers(rule):
         tv = [errors(name, n, eps0, rule) for name in N for n in N[name] for eps0 in EPS0[name]]
         cells = [(n, cell) for n in N["synthetic"] for cell in (1, 3)]
-        return tv + [errors("synthetic", n, 4.0, rule, "individual_error", cell) for n, cell in cells]
+        return tv + [
+            errors("synthetic", n, 4.0, rule, "individual_error", cell) for n, cell in cells
+        ]
 
-    heatmaps = [errors(city, N[city][-1], eps0, metric="cell_error") for city in CITIES for eps0 in (2, 4, 6)]
+    heatmaps = [
+        errors(city, N[city][-1], eps0, metric="cell_error")
+        for city in CITIES
+        for eps0 in (2, 4, 6)
+    ]
     whole = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]  # of Figures 4, 5
     other = times | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
     beyond = [errors(name, n, 1.0, "1e-06", times=other) for name in N for n in N[name]]

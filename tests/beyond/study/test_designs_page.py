@@ -21,7 +21,11 @@ def table():
     for name, ratio in RATIOS.items():
         # a second rule of delta, where OUE wins by more than 0.1 %
         second_ratio = 1.1 if name == "oue" else ratio
-        rows += [row(1000, name, ratio), row(10_000, name, ratio), row(1000, name, second_ratio, "n^-1.1")]
+        rows += [
+            row(1000, name, ratio),
+            row(10_000, name, ratio),
+            row(1000, name, second_ratio, "n^-1.1"),
+        ]
     return pd.DataFrame(rows)
 
 
@@ -30,8 +34,13 @@ def test_the_sentences_count_useful_settings_and_name_extremes():
     assert first.endswith("or one at most 0 % larger, in all 1 settings (of 3) in which an estimate is useful"
                           " (a TV error of at most 0.5).")  # fmt: skip
     assert "is 1.20 to 1.20 times" in small
-    assert "subset selection has the smallest error in 2 of 3 settings" not in local  # a tie: the first one
-    assert "has the smallest error in 2 of 3 settings; the smallest error is at least 5.0 times" in local
+    assert (
+        "subset selection has the smallest error in 2 of 3 settings" not in local
+    )  # a tie: the first one
+    assert (
+        "has the smallest error in 2 of 3 settings; the smallest error is at least 5.0 times"
+        in local
+    )
     assert settings.startswith(
         "The settings have n from 1,000 to 10,000, k from 16 to 16 and eps from 1 to 1"
     )
@@ -39,7 +48,9 @@ def test_the_sentences_count_useful_settings_and_name_extremes():
 
 def test_an_error_above_the_smallest_is_told_where_estimates_are_useful_only():
     rows = table()
-    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = 0.1194  # that of k-RR is 0.12
+    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = (
+        0.1194  # that of k-RR is 0.12
+    )
     # not 9.1 %, as in the others
     assert "one at most 0.6 % larger, in all 1 settings (of 3)" in statement(rows)[0]
     assert statement(rows.assign(tv=rows["tv"] + 0.5))[0] == "In no setting is an estimate useful."
@@ -48,7 +59,9 @@ def test_an_error_above_the_smallest_is_told_where_estimates_are_useful_only():
 def test_two_cells_and_a_larger_eps_are_told_apart():
     rows = table()
     both = pd.concat([rows, rows.assign(k=2, ratio=0.6 * rows["ratio"])])
-    assert statement(both)[1] == statement(rows)[1]  # the Gaussian ignores that two counts have a fixed sum
+    assert (
+        statement(both)[1] == statement(rows)[1]
+    )  # the Gaussian ignores that two counts have a fixed sum
     wider = rows.assign(eps=rows["n"].map({1000: 2, 10_000: 1}))
     assert statement(wider)[1].endswith("guarantee; at eps = 2 it is up to 1.20 times.")
 

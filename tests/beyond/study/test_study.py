@@ -60,7 +60,8 @@ def test_m_and_g_have_nearly_the_least_error_of_all(kind, smallest, largest_exce
 def table():
     """The study at one n, k and eps, with two rules of delta."""
     return gather(
-        study(name, n=[1000], k=[64], eps=[0.5], delta=[1e-6], delta_exponents=[1.1]) for name in LABELS
+        study(name, n=[1000], k=[64], eps=[0.5], delta=[1e-6], delta_exponents=[1.1])
+        for name in LABELS
     )
 
 

@@ -24,7 +24,11 @@ def _two_counts(users, probability, at_x0, at_x1, elsewhere=0):
     for both, outer in binomial(users, probability).items():
         for n1, half in binomial(both, mp.mpf(1) / 2).items():
             n2, weight = both - n1, outer * half
-            ends = [((n1 + 1, n2), at_x0, at_x1), ((n1, n2 + 1), at_x1, at_x0), ((n1, n2), *[elsewhere] * 2)]
+            ends = [
+                ((n1 + 1, n2), at_x0, at_x1),
+                ((n1, n2 + 1), at_x1, at_x0),
+                ((n1, n2), *[elsewhere] * 2),
+            ]
             for counts, p, q in ends:
                 before = pair[counts]
                 pair[counts] = (before[0] + weight * p, before[1] + weight * q)
@@ -94,7 +98,9 @@ def compose(pair, rounds):
         merged[ratio] = (merged[ratio][0] + float(p), merged[ratio][1] + float(q))
     composed = [(1.0, 1.0)]
     for _ in range(rounds):
-        composed = [(a * c, b * d) for (a, b), (c, d) in itertools.product(composed, merged.values())]
+        composed = [
+            (a * c, b * d) for (a, b), (c, d) in itertools.product(composed, merged.values())
+        ]
     return composed
 
 
@@ -103,5 +109,6 @@ def hockey_stick(eps, probabilities, direction=1):
     """sum (P - e^eps Q)_+ over pairs of probabilities, or of Q against P in direction -1."""
     grown = mp.exp(eps)
     return sum(
-        max(mp.mpf(0), first - grown * second) for first, second in (c[::direction] for c in probabilities)
+        max(mp.mpf(0), first - grown * second)
+        for first, second in (c[::direction] for c in probabilities)
     )

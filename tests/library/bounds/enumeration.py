@@ -15,7 +15,9 @@ def add(distribution, probabilities, none=0):
             result[counts] += mass * none
         for place, probability in enumerate(probabilities):
             if probability:
-                result[*counts[:place], counts[place] + 1, *counts[place + 1 :]] += mass * probability
+                result[*counts[:place], counts[place] + 1, *counts[place + 1 :]] += (
+                    mass * probability
+                )
     return result
 
 
@@ -73,6 +75,8 @@ def enumerate_worst_case(eps, *, n, k, eps0):
     """
     shuffled = Shuffled(np.array([krr(value, np.exp(eps0), k) for value in range(k)]), n)
     return {
-        tuple(np.bincount(others, minlength=k).tolist()): shuffled.delta(others, (0, 1), np.asarray(eps))
+        tuple(np.bincount(others, minlength=k).tolist()): shuffled.delta(
+            others, (0, 1), np.asarray(eps)
+        )
         for others in shuffled.datasets()
     }

@@ -17,7 +17,9 @@ from tightshuffle.literature import count
 def test_every_dataset_in_60_digits():
     rng = np.random.default_rng(11)
     cases = [(1, 1.0, 0.3), (2, 0.5, 0.0), (9, 40.0, 38.0), (12, 1e-6, 4e-7), (14, 3.0, 3.0 - 1e-9)]
-    cases += [(int(rng.integers(1, 16)), 10 ** rng.uniform(-4, 1.2), rng.uniform()) for _ in range(12)]
+    cases += [
+        (int(rng.integers(1, 16)), 10 ** rng.uniform(-4, 1.2), rng.uniform()) for _ in range(12)
+    ]
     for n, eps0, eps in cases:
         eps = eps * eps0 if eps < 1 and eps0 > 1e-5 else eps
         distributions = [convolved_distributions(n=n, k=2, eps0=eps0, count=m) for m in range(n)]
@@ -40,7 +42,9 @@ def test_every_count(eps0, eps):
     assert high - low <= math.log10(1.0011)
 
 
-@pytest.mark.parametrize(("p", "q"), [(0.5, 0.1), (0.95, 0.4), (0.75, 0.25), (0.5, 1e-6), (0.3, 0.29)])
+@pytest.mark.parametrize(
+    ("p", "q"), [(0.5, 0.1), (0.95, 0.4), (0.75, 0.25), (0.5, 1e-6), (0.3, 0.29)]
+)
 def test_every_pair_of_bits(p, q):
     users, (held, other) = 11, (math.log(chance / (1 - chance)) for chance in (p, q))
     own = Bit.of(held, other)
@@ -64,7 +68,10 @@ def test_counts_of_every_size_have_the_delta_of_their_distribution(users):
     truth, lie = special.expit([eps0, -eps0])
     eps = np.array([0.0, 0.5, 2.0, 5.0]) * min((truth - lie) / math.sqrt(users * truth * lie), 0.19)
     total = np.arange(users + 2)
-    others, one_more = stats.binom.pmf(total, users, truth), stats.binom.pmf(total - 1, users, truth)
+    others, one_more = (
+        stats.binom.pmf(total, users, truth),
+        stats.binom.pmf(total - 1, users, truth),
+    )
     p, q = lie * others + truth * one_more, truth * others + lie * one_more
     exact = np.log(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
 
@@ -109,7 +116,9 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
     only_eps = np.zeros(1, int)
     for case in random_blocks(5, 400, (1.5, 4.2), (-3, 0.5), (-3, 0.5), 0.98, -3):
         users, held, other, eps, first, width = case
-        width = max(2, min(width, int(1 / (1 / (1 + math.exp(-held)) - 1 / (1 + math.exp(-other))))))
+        width = max(
+            2, min(width, int(1 / (1 / (1 + math.exp(-held)) - 1 / (1 + math.exp(-other)))))
+        )
         m = np.arange(first, min(first + width, users) + 1)
         if m.size < 3:
             continue
@@ -160,8 +169,17 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
         largest = [-np.inf, -np.inf]
         for m in (first, first + width):
             bell = np.exp((m * shapes[0] + (users - m) * shapes[1]).real) * weight
-            scale = m * rates[0] + (users - m) * rates[1] + math.log(a) + 2 * theta - math.log(2 * math.pi)
-            sizes = width**2 * np.abs(rates[0] - rates[1] + shapes[0] - shapes[1]) ** 2, theta**2 + u**2
+            scale = (
+                m * rates[0]
+                + (users - m) * rates[1]
+                + math.log(a)
+                + 2 * theta
+                - math.log(2 * math.pi)
+            )
+            sizes = (
+                width**2 * np.abs(rates[0] - rates[1] + shapes[0] - shapes[1]) ** 2,
+                theta**2 + u**2,
+            )
             for place, size in enumerate(sizes):
                 known = scale + math.log(np.trapezoid(size * bell, u) / 8)
                 largest[place] = max(largest[place], known)

@@ -119,4 +119,6 @@ def theorem(first, last):
     ],
 )
 def test_theorems_with_a_range(first, last, delta, expected):
-    assert smallest_eps(theorem(first, last), np.log10(delta), 1.0) == pytest.approx(expected, abs=1e-9)
+    assert smallest_eps(theorem(first, last), np.log10(delta), 1.0) == pytest.approx(
+        expected, abs=1e-9
+    )

@@ -20,7 +20,9 @@ CLOSE = 5e-3
 
 
 def both_sides(**setting):
-    return [tightshuffle.to_pld(pessimistic=pessimistic, **setting) for pessimistic in (True, False)]
+    return [
+        tightshuffle.to_pld(pessimistic=pessimistic, **setting) for pessimistic in (True, False)
+    ]
 
 
 def test_one_round_is_the_bound_of_every_dataset():
@@ -68,7 +70,11 @@ def test_with_a_gaussian_mechanism():
     gaussian = privacy_loss_distribution.from_gaussian_mechanism(2 / mu, **replace)
     both = tightshuffle.to_pld(**TINY).compose(gaussian)
     for eps in (0.2, 1.0, 2.5):
-        assert together(eps) * (1 - 1e-6) <= both.get_delta_for_epsilon(eps) <= together(eps) * (1 + CLOSE)
+        assert (
+            together(eps) * (1 - 1e-6)
+            <= both.get_delta_for_epsilon(eps)
+            <= together(eps) * (1 + CLOSE)
+        )
 
 
 def test_a_matrix_whose_directions_differ():
@@ -78,7 +84,8 @@ def test_a_matrix_whose_directions_differ():
     above, below = (one.self_compose(2) for one in both_sides(n=3, randomizer=own))
     for eps in (0.0, 0.4, 1.1):
         least, real = (
-            max(float(hockey_stick(e, pair, way)) for way in (1, -1)) for e in (eps + 6 * own.eps0 / 500, eps)
+            max(float(hockey_stick(e, pair, way)) for way in (1, -1))
+            for e in (eps + 6 * own.eps0 / 500, eps)
         )
         assert above.get_delta_for_epsilon(eps) >= real
         assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
@@ -87,7 +94,10 @@ def test_a_matrix_whose_directions_differ():
 def test_two_values():
     setting = {"n": 6, "k": 2, "eps0": 1.0}
     above, below = (one.self_compose(2) for one in both_sides(**setting))
-    pairs = [compose(histograms(matrix_of("grr", 2, 1.0), (0,) * m + (1,) * (5 - m), 6), 2) for m in range(6)]
+    pairs = [
+        compose(histograms(matrix_of("grr", 2, 1.0), (0,) * m + (1,) * (5 - m), 6), 2)
+        for m in range(6)
+    ]
     for eps in (0.0, 0.3, 0.8):
         worst = max(float(hockey_stick(eps, pair)) for pair in pairs)
         assert below.get_delta_for_epsilon(eps) - TAILS <= worst <= above.get_delta_for_epsilon(eps)

@@ -109,7 +109,13 @@ def test_two_cells_deep_down_are_bounded_as_closely_as_floats_can():
 
 
 ONE_USER = [
-    *[(0.0, 10**12, 0.01), (0.0, 2**53, 0.1), (5e-5, 10**5, 1e-4), (5e-5, 10**7, 1e-4), (1e-7, 3, 1e-6)],
+    *[
+        (0.0, 10**12, 0.01),
+        (0.0, 2**53, 0.1),
+        (5e-5, 10**5, 1e-4),
+        (5e-5, 10**7, 1e-4),
+        (1e-7, 3, 1e-6),
+    ],
     *[(4.9999999999995, 3, 5.0), (4.9999999999995, 2, 5.0), (49.0, 10**6, 50.0), (0.0, 2, 50.0)],
 ]
 
@@ -121,7 +127,9 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
         e, e0 = mpmath.mpf(eps), mpmath.mpf(eps0)
         truth = mpmath.log10((mpmath.exp(e0) - mpmath.exp(e)) / (mpmath.expm1(e0) + k))
         low, high = (mpmath.mpf(float(bound(eps, n=1, k=k, eps0=eps0))) for bound in (lower, upper))
-        slack = abs(truth) * mpmath.mpf(2) ** -52  # of turning a natural logarithm into one to base 10
+        slack = (
+            abs(truth) * mpmath.mpf(2) ** -52
+        )  # of turning a natural logarithm into one to base 10
         assert low - slack <= truth <= high + slack
         assert high - low < (5e-4 if k == 2 else 1e-11)
 

@@ -47,15 +47,23 @@ def of_product(eps, *pairs):
 def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
     n, k = 3, 3
     datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
-    matrices = [[krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios]  # symmetric
-    of_round = [[list(histograms(own, values, n).values()) for values in datasets] for own in matrices]
+    matrices = [
+        [krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios
+    ]  # symmetric
+    of_round = [
+        [list(histograms(own, values, n).values()) for values in datasets] for own in matrices
+    ]
     owns = [KRandomizedResponse(k, math.log(ratio)) for ratio in ratios]
     curves = [rounds.Curve(partial(upper, n=n, randomizer=own), own.eps0) for own in owns]
-    of_curves = [[(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios]
+    of_curves = [
+        [(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios
+    ]
     both = rounds.Rounds([(own, 1) for own in curves])
     for grown in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
         worst = max(
-            sum(max(p * r - grown * q * s, 0) for (p, q), (r, s) in itertools.product(first, second))
+            sum(
+                max(p * r - grown * q * s, 0) for (p, q), (r, s) in itertools.product(first, second)
+            )
             for first, second in itertools.product(*of_round)
         )
         bound = 10 ** both.log10_delta(math.log(grown))
@@ -82,7 +90,11 @@ FAR = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
 
 
 def test_different_rounds_of_small_distributions():
-    parts = [(of_outcomes(THREE, math.log(2.5)), 2), (of_outcomes(INFINITE), 1), (of_outcomes(FAR), 1)]
+    parts = [
+        (of_outcomes(THREE, math.log(2.5)), 2),
+        (of_outcomes(INFINITE), 1),
+        (of_outcomes(FAR), 1),
+    ]
     together = rounds.Rounds(parts)
     eps = np.array([0.0, 0.3, 1.0, 2.5, 5.0, 7.0, 9.0])
     bound = 10 ** together.log10_delta(eps)
@@ -133,7 +145,9 @@ METHOD = {  # that computes one round of the dominating pair
 
 
 @pytest.mark.parametrize("pair", METHOD)
-@pytest.mark.parametrize(("n", "k", "eps0", "times"), [(1, 3, 1.0, 3), (4, 3, 1.5, 3), (6, 4, 0.4, 2)])
+@pytest.mark.parametrize(
+    ("n", "k", "eps0", "times"), [(1, 3, 1.0, 3), (4, 3, 1.5, 3), (6, 4, 0.4, 2)]
+)
 def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
     outcomes = dominating.compose(dominating.PAIRS[pair](n, k, eps0), times)
     for eps in (0.0, 0.3 * eps0, 1.1 * eps0, 1.9 * eps0):
@@ -146,7 +160,9 @@ def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
 def only_the_largest_loss(eps, pair, n, k, eps0, times):
     """log10 delta where no loss but ``times`` times the largest, eps0, exceeds eps; None where others do."""
     bound, almost = times * mp.mpf(eps0), eps0 * (1 - mp.mpf("1e-40"))
-    losses = [(mp.log(p / q), p) for p, q in dominating.PAIRS[pair](n, k, mp.mpf(eps0)).values() if q]
+    losses = [
+        (mp.log(p / q), p) for p, q in dominating.PAIRS[pair](n, k, mp.mpf(eps0)).values() if q
+    ]
     if max(loss for loss, _ in losses if loss < almost) + bound - eps0 >= eps:
         return None
     return mp.log10(sum(p for loss, p in losses if loss > almost) ** times * -mp.expm1(eps - bound))
@@ -160,7 +176,11 @@ def test_rounds_next_to_the_largest_loss():
     rng = np.random.default_rng(25)
     for _ in range(40):
         pair = ("weak", "clones", "stronger-clones")[rng.integers(3)]
-        n, k, times = int(rng.integers(1, 5)), int(rng.integers(3, 8)), int(rng.choice([1, 2, 3, 4]))
+        n, k, times = (
+            int(rng.integers(1, 5)),
+            int(rng.integers(3, 8)),
+            int(rng.choice([1, 2, 3, 4])),
+        )
         eps0 = float(rng.choice([0.001, 0.1, 1, 4, 14, 20]))
         cases.append((times * eps0 * (1 - 10 ** -rng.uniform(3, 14)), pair, n, k, eps0, times))
     compared = 0
@@ -172,7 +192,14 @@ def test_rounds_next_to_the_largest_loss():
             bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, **rounds_of)
             # Where delta is so small that the bound on the transform's noise counts.
             rounding = 1e-12 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
-            assert 0 <= bound - truth <= 1e-8 + math.log10(1 + rounding), (eps, pair, n, k, eps0, times)
+            assert 0 <= bound - truth <= 1e-8 + math.log10(1 + rounding), (
+                eps,
+                pair,
+                n,
+                k,
+                eps0,
+                times,
+            )
     assert compared > 40
 
 

@@ -31,7 +31,9 @@ def sums_of(randomizer, eps, users, pair=(0, 1)):
     return module.Sums(16 + 2 * (eps + randomizer.eps0), users, gains)
 
 
-@pytest.mark.parametrize(("n", "eps0", "depth"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)])
+@pytest.mark.parametrize(
+    ("n", "eps0", "depth"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)]
+)
 def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
     # D(m) = e^(-decay m), which falls: with it, the mean over g is known
     randomizer, decay = parse("hash:2", k=3, eps0=eps0), depth / n
@@ -47,16 +49,22 @@ def test_the_mean_over_the_truthful_users(n, eps0, depth, monkeypatch):
 @pytest.mark.parametrize("n", [20, 3000, 10**6])
 @pytest.mark.parametrize("name", ["grr", "subset:5", "matrix"])
 def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
-    randomizer = Finite(both("matrix", 3, None)[1]) if name == "matrix" else parse(name, k=100, eps0=2.0)
+    randomizer = (
+        Finite(both("matrix", 3, None)[1]) if name == "matrix" else parse(name, k=100, eps0=2.0)
+    )
     seconds = 0  # how often the kind with the largest M is not the one with the largest sum
     for eps in np.array(PARTS) * randomizer.eps0:
         sums = sums_of(randomizer, eps, n)
         users = np.unique([1, n // 2, n - 1])
         angles = sums.theta + 1j * sums.u
-        mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(axis=1)  # (kinds, nodes)
+        mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(
+            axis=1
+        )  # (kinds, nodes)
         heights = users[:, None] * (sums.ln_mgf - sums.ln_mgf.max())
         bells = np.abs(mgf / np.exp(sums.ln_mgf)[:, None]) ** users[:, None, None]
-        bells *= np.exp(heights[..., None] - (sums.u * sums.tau) ** 2 / 2) / (sums.theta**2 + sums.u**2)
+        bells *= np.exp(heights[..., None] - (sums.u * sums.tau) ** 2 / 2) / (
+            sums.theta**2 + sums.u**2
+        )
         everything = sums.h / (2 * np.pi) * (2 * bells.sum(axis=-1) - bells[..., 0])
         left_out = sums.h / np.pi * len(sums.u) * np.exp(module.SMALL_TERM) / sums.theta**2
         largest, rounding = sums.largest_sums(users.astype(float)), 1e-10 + 1e-12 * n
@@ -82,9 +90,12 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
     randomizer, shuffled = Finite(matrix), Shuffled(matrix, 4)
     pairs = list(itertools.permutations(range(3), 2))
     epses = np.array(PARTS) * randomizer.eps0
-    for eps, bound in zip(epses, 10 ** single_value(epses, n=4, randomizer=randomizer), strict=True):
+    for eps, bound in zip(
+        epses, 10 ** single_value(epses, n=4, randomizer=randomizer), strict=True
+    ):
         deltas = {
-            pair: max(shuffled.delta(left, pair, eps) for left in shuffled.datasets()) for pair in pairs
+            pair: max(shuffled.delta(left, pair, eps) for left in shuffled.datasets())
+            for pair in pairs
         }
         assert max(deltas.values()) <= bound
         for pair, delta in deltas.items():
@@ -99,13 +110,17 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
 def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
     generator = np.random.default_rng(k)
     distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
-    circle = np.exp(-np.minimum(distance, k - distance) / 2)  # its pairs differ in their distance only
+    circle = np.exp(
+        -np.minimum(distance, k - distance) / 2
+    )  # its pairs differ in their distance only
     for matrix in (generator.dirichlet(np.ones(k), k).T + 0.2, circle):
         randomizer, n = Finite(matrix / matrix.sum(axis=0)), 3000
         eps = 0.1 * randomizer.eps0
         of_pairs = []
         for pair in itertools.permutations(range(k), 2):
-            gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
+            gains = [
+                randomizer.gains(eps, reference, pair) for reference in randomizer.references()
+            ]
             sums = module.Sums(64.0, n, gains)
             of_pairs.append(module.ln_mean(n, randomizer.gamma, 300, sums.ln_delta) / np.log(10))
         bound = single_value(eps, n=n, randomizer=randomizer)
@@ -132,7 +147,17 @@ def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
     kinds = merged(supports_of(name, k), matrix_of(name, k, eps0))[0].T.astype(np.longdouble)
     epses = np.array([0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95]) * eps0
     bounds = 10.0 ** single_value(epses, n=n, randomizer=randomizer)
-    for first, second in [(0, 0), (24, 0), (0, 24), (12, 12), (12, 0), (0, 12), (8, 8), (3, 1), (1, 20)]:
+    for first, second in [
+        (0, 0),
+        (24, 0),
+        (0, 24),
+        (12, 12),
+        (12, 0),
+        (0, 12),
+        (8, 8),
+        (3, 1),
+        (1, 20),
+    ]:
         if k == 2 and first + second < n - 1:
             continue
         counts = np.zeros((n + 1,) * (kinds.shape[1] - 1), dtype=np.longdouble)
@@ -147,7 +172,9 @@ def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
                 assert delta <= bound, (first, second, eps)
 
 
-@pytest.mark.parametrize("name", ["grr", "hadamard", "subset:5", "oue", "hash:8", "rappor", "hash:2"])
+@pytest.mark.parametrize(
+    "name", ["grr", "hadamard", "subset:5", "oue", "hash:8", "rappor", "hash:2"]
+)
 @pytest.mark.parametrize(("n", "eps0"), [(10**4, 2.0), (10**6, 4.0), (10**9, 6.0), (10**12, 8.0)])
 def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
     randomizer = parse(name, k=100, eps0=eps0)
@@ -170,7 +197,9 @@ def test_the_guarantee_of_krr_is_the_smaller_bound():
         epses = mu * np.array([3.0, 5.0, 9.0, 14.0])
         epses = epses[epses < 0.98 * eps0]
         guarantee = partial(tightshuffle.upper, log10=True)
-        guaranteed, first, second = (bound(epses, **setting) for bound in (guarantee, upper, single_value))
+        guaranteed, first, second = (
+            bound(epses, **setting) for bound in (guarantee, upper, single_value)
+        )
         assert np.all(guaranteed <= first)
         assert np.all((guaranteed == first) | (guaranteed == second))
         # Where the second is not asked, it would make eps smaller by at most 0.01 %: delta^2e-4, about.

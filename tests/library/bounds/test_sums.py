@@ -57,7 +57,9 @@ def worst(own, eps, n, rounds, deletion):
     for others in itertools.combinations_with_replacement(range(own.k), n - 1):
         pair = [outcomes(reports[[*others, value]], n) for value in (0, own.k if deletion else 1)]
         p, q = (functools.reduce(np.multiply.outer, [each] * rounds).ravel() for each in pair)
-        result = np.maximum(result, np.maximum(*(hockey_sticks(eps, *both) for both in ((p, q), (q, p)))))
+        result = np.maximum(
+            result, np.maximum(*(hockey_sticks(eps, *both) for both in ((p, q), (q, p))))
+        )
     return result
 
 
@@ -70,12 +72,16 @@ BITS = [("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8)
 
 @pytest.mark.parametrize("deletion", [False, True])
 @pytest.mark.parametrize(("name", "eps0"), BITS)
-@pytest.mark.parametrize(("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)])
+@pytest.mark.parametrize(
+    ("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)]
+)
 def test_every_dataset(name, eps0, n, k, rounds, deletion):
     own = make(name, k, eps0)
     eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * eps0 * rounds / (2 if deletion else 1)
     truth = worst(own, eps, n, rounds, deletion)
-    bound = 10 ** log10_delta(eps, n=n, randomizer=own, rounds=rounds, release="sums", deletion=deletion)
+    bound = 10 ** log10_delta(
+        eps, n=n, randomizer=own, rounds=rounds, release="sums", deletion=deletion
+    )
     assert np.all(bound >= truth * (1 - 1e-9) - 1e-15)
     if deletion and rounds == 1:
         assert np.all(bound <= truth * 1.001 + 1e-15)
@@ -88,11 +94,16 @@ def test_every_dataset_of_forty_users(name, eps0):
     own, n = make(name, 3, eps0), 40
     p, q = own.p_star, own.q
     counts = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
-    held, other = ([np.convolve(count, [1 - chance, chance]) for count in counts] for chance in (p, q))
+    held, other = (
+        [np.convolve(count, [1 - chance, chance]) for count in counts] for chance in (p, q)
+    )
     share = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
     eps = share * eps0
     datasets = [(a, b) for a in range(n) for b in range(n - a)]
-    pairs = ((np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel()) for a, b in datasets)
+    pairs = (
+        (np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel())
+        for a, b in datasets
+    )
     truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
     bound = 10 ** log10_delta(eps, n=n, randomizer=own, release="sums")
     assert np.all(bound >= truth * (1 - 1e-9))
@@ -118,7 +129,9 @@ def binomial(n, chance):
 def test_the_drafts_batches(eps0, eps):
     """draft-wang-ppm-differential-privacy has .317, .906 and 1.528 for bits flipped with these budgets."""
     own = make("rappor", 100, 2 * eps0)
-    found = [epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)]
+    found = [
+        epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)
+    ]
     assert found == pytest.approx(eps, abs=5.1e-5)
 
 
@@ -139,7 +152,9 @@ def test_the_door_passes_everything_on():
         given = {**setting, "n": 1000, "colluding": 100, "rounds": rounds}
         assert tightshuffle.epsilon(1e-6, **given) == epsilon(-6, **direct)
         logs = log10_delta(np.array([0.1, 0.4]), release="sums", **direct)
-        np.testing.assert_allclose(tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9)
+        np.testing.assert_allclose(
+            tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9
+        )
 
 
 def test_a_plan_for_sums():
@@ -148,7 +163,9 @@ def test_a_plan_for_sums():
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0, **setting) <= 1e-6
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0 * 1.0001, **setting) > 1e-6
     assert plan.tv["shuffle+INV"] / plan.tv["gaussian"] == pytest.approx(1.185, abs=5e-4)
-    assert not tightshuffle.plan(n=10**8, eps=2.0, delta=1e-6, **setting).capped  # eps0 is above 20 there
+    assert not tightshuffle.plan(
+        n=10**8, eps=2.0, delta=1e-6, **setting
+    ).capped  # eps0 is above 20 there
 
 
 @pytest.mark.parametrize(("eps0", "eps", "users"), [(5.0, 0.317, 89_132), (7.0, 1.528, 49_328)])

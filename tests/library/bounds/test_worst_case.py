@@ -58,7 +58,9 @@ def test_the_map_from_one_third_value_to_a_split(k, held):
 
     def law(*values):
         start = {(0,) * k: Fraction(1)}
-        return functools.reduce(lambda law, own: add(law, krr(own, Fraction(27, 10), k)), values, start)
+        return functools.reduce(
+            lambda law, own: add(law, krr(own, Fraction(27, 10), k)), values, start
+        )
 
     worlds = {own: law(own, *held) for own in (0, 1)}
     only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
@@ -67,7 +69,9 @@ def test_the_map_from_one_third_value_to_a_split(k, held):
         for counts, probability in law(own, *(2,) * len(held)).items():
             reports = [value for value in range(2, k) for _ in range(counts[value])]
             if len(reports) > len(held):
-                images = [(h, weight / sum(only_third.values())) for h, weight in only_third.items()]
+                images = [
+                    (h, weight / sum(only_third.values())) for h, weight in only_third.items()
+                ]
             else:
                 slots = list(itertools.permutations(held, len(reports)))
                 images = []

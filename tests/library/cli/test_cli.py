@@ -26,7 +26,9 @@ SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
 
 def delta_of(name, eps, **options):
     """log10 delta in Python, in the same setting."""
-    return tightshuffle.delta(eps, method=name, log10=True, n=2000, k=8, eps0=0.45, **options).tolist()
+    return tightshuffle.delta(
+        eps, method=name, log10=True, n=2000, k=8, eps0=0.45, **options
+    ).tolist()
 
 
 @pytest.mark.parametrize("name", methods.METHODS)
@@ -49,7 +51,9 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
     words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values-per-user", 2]
     found = answer(*words, "--eps", 1, "--colluding", "10%")
     best, *_, poisson = found["designs"]
-    assert found["mean_per_device"] == smallest_poisson_mean(1, 1e-6, devices=9_000, values_per_user=2)
+    assert found["mean_per_device"] == smallest_poisson_mean(
+        1, 1e-6, devices=9_000, values_per_user=2
+    )
     assert [best["added_by"], poisson["added_by"]] == ["shuffler", "devices"]
     own = answer(*words, "--law", best["law"])
     assert own["eps_at_least"] <= own["eps"] <= 1
@@ -132,7 +136,9 @@ def test_tables_at_any_depth():
     log10 = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
     assert log10 < -1000
     delta = rows[0].split()[1]
-    assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4  # up, by less than a unit of the fourth digit
+    assert (
+        0 <= float(Decimal(delta).log10()) - log10 < 5e-4
+    )  # up, by less than a unit of the fourth digit
     assert rows[1].split() == ["1", "0", "-inf"]
     assert 1e-5 < float(rows[2].split()[1]) < 1
 
@@ -157,7 +163,9 @@ def test_plan():
         assert "n = 1000, k = 15, 100 of the users colluding" in text
         assert 0 <= plan["eps0"] - float(re.search(r"largest eps0   (\S+) ", text)[1]) < 1e-5
         assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
-        assert f"\nleft, with delta = 0, if the shuffler fails: {what_is_left(plan['eps0'])}\n" in text
+        assert (
+            f"\nleft, with delta = 0, if the shuffler fails: {what_is_left(plan['eps0'])}\n" in text
+        )
     often = call("plan", "--n", "1e5", "--k", 15, "--delta", "1e-6", "--eps", 1, "--rounds", 4)[1]
     assert re.search(r"fails: nothing useful \(eps \d+\), for the 4 rounds together\n", often)
     wanted = answer("plan", "--k", 15, "--delta", "1e-6", "--eps", 1, "--error", 0.05)
@@ -166,7 +174,19 @@ def test_plan():
 
 @pytest.mark.parametrize(("deletion", "sensitivity"), [(False, math.sqrt(2)), (True, 1.0)])
 def test_a_plan_names_the_sensitivity_of_its_sigma(deletion, sensitivity):
-    words = ["plan", "--n", "1e5", "--k", 9, "--eps", 1, "--delta", "1e-6", "--randomizer", "rappor"]
+    words = [
+        "plan",
+        "--n",
+        "1e5",
+        "--k",
+        9,
+        "--eps",
+        1,
+        "--delta",
+        "1e-6",
+        "--randomizer",
+        "rappor",
+    ]
     words += ["--release", "sums", *["--deletion"] * deletion]
     found = answer(*words)
     assert found["sensitivity"] == sensitivity
@@ -179,7 +199,11 @@ def test_a_plan_for_own_data(tmp_path):
     words = ["plan", "--eps", "1", "--delta", "1e-6"]
     own = answer(*words, "--data", tmp_path / "counts.csv")
     even = answer(*words, "--n", "1000", "--k", "3")
-    assert {name: own[name] for name in ("n", "k", "eps0")} == {"n": 1000, "k": 3, "eps0": even["eps0"]}
+    assert {name: own[name] for name in ("n", "k", "eps0")} == {
+        "n": 1000,
+        "k": 3,
+        "eps0": even["eps0"],
+    }
     errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=own["eps0"])
     assert own["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
     assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
@@ -226,7 +250,9 @@ def test_a_matrix_of_your_own(tmp_path):
     path.write_text("\ufeff0.6,0.2,0.2\r\n0.2,0.6,0.2\r\n 0.2, 0.2, 0.6\r\n", encoding="utf-8")
     given = answer("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
     assert (given["k"], given["eps0"]) == (3, pytest.approx(math.log(3), rel=1e-15))
-    krr = tightshuffle.delta(0.2, n=500, k=3, eps0=math.log(3), method="privacy-blanket", log10=True)
+    krr = tightshuffle.delta(
+        0.2, n=500, k=3, eps0=math.log(3), method="privacy-blanket", log10=True
+    )
     assert given["log10_delta"] == pytest.approx(krr, abs=1e-3)  # each 1e-4 above the truth
 
 
@@ -242,7 +268,9 @@ def test_a_matrix_of_your_own(tmp_path):
 def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
     path = tmp_path / "matrix.csv"
     path.write_text(text)
-    code, out, err = call("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
+    code, out, err = call(
+        "delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}"
+    )
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.startswith(f"tightshuffle: {path}: ")
     assert message in err
@@ -279,14 +307,23 @@ def test_ranges():
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --colluding 100%", "must be a share above 0 %"),
         ("delta upper --eps 1 --n 9 --k 3 --eps0 2 --esp 1", "unrecognized arguments: --esp"),
         ("delta upper --eps 1 --n 9 --randomizer file:/no.csv", "/no.csv: No such file"),
-        ("delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2", "n must be a whole number >= 1; got inf"),
+        (
+            "delta upper --eps 1 --n 1e999999999 --k 3 --eps0 2",
+            "n must be a whole number >= 1; got inf",
+        ),
         ("delta upper --eps 1 --n ten --k 3 --eps0 2", "--n must be a number; got 'ten'"),
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
-        ("epsilon upper --delta 0:1e-3:4 --n 9 --k 3 --eps0 2", "--delta must be a range of numbers > 0"),
+        (
+            "epsilon upper --delta 0:1e-3:4 --n 9 --k 3 --eps0 2",
+            "--delta must be a range of numbers > 0",
+        ),
         ("plan --n 9 --k 3 --eps 1 --delta 2", "--delta must lie between 0 and 1"),
         ("plan --n 9 --k 3 --eps 1 --delta nan", "--delta must lie between 0 and 1"),
         ("plan --k 3 --eps 1 --delta 1e-6", "one of the arguments --n --data --error is required"),
-        ("plan --data x.csv --error 0.1 --eps 1 --delta 1e-6", "--error not allowed with argument --data"),
+        (
+            "plan --data x.csv --error 0.1 --eps 1 --delta 1e-6",
+            "--error not allowed with argument --data",
+        ),
         ("plan --data x.csv --k 3 --eps 1 --delta 1e-6", "give --k, or --data"),
         ("collection /no.yaml --delta 1e-6", "/no.yaml: No such file"),
         ("collection /no.yaml --delta 2", "--delta must lie between 0 and 1"),
@@ -320,7 +357,8 @@ def run(*words):
 
 def test_the_installed_command():
     done = run(
-        COMMAND, *["delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json"]
+        COMMAND,
+        *["delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json"],
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["log10_delta"] == tightshuffle.upper(

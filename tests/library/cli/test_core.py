@@ -58,7 +58,13 @@ def test_each_call_imports_only_what_it_uses(run):
     done = run(f"[main(line) for line in {lines!r}]; print(*sys.modules)")
     imported = set(done.stdout.splitlines()[-1].split())
     assert "tightshuffle.bounds.privacy_blanket" in imported
-    assert not imported & {"scipy.special", "scipy.optimize", "scipy.fft", "numpy.random", "numpy.ma"}
+    assert not imported & {
+        "scipy.special",
+        "scipy.optimize",
+        "scipy.fft",
+        "numpy.random",
+        "numpy.ma",
+    }
 
 
 def test_the_package_itself_imports_nothing(run):

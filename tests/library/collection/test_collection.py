@@ -21,7 +21,9 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
 
-_SAFE = 1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
+_SAFE = (
+    1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
+)
 
 
 class Small:
@@ -29,7 +31,10 @@ class Small:
 
     def __init__(self, rng, k):
         self.k = k
-        growths = [Fraction(int(g), 4) for g in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)]
+        growths = [
+            Fraction(int(g), 4)
+            for g in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)
+        ]
         if rng.random() < 0.1:
             growths[0] = None
         takings = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
@@ -38,7 +43,9 @@ class Small:
         self.colluding = int(rng.integers(0, 2)) if numbers[0] > 1 else 0
         self.dummies = int(rng.integers(0, 3 if k == 4 else 4)) if rng.random() < 0.5 else 0
         self.growth = 1 + ((growths[0] or 50) - 1) * Fraction(int(rng.integers(0, 15)), 16)  # e^eps
-        everybody = [(growth, taking) for growth, taking, users in self.groups for _ in range(users)]
+        everybody = [
+            (growth, taking) for growth, taking, users in self.groups for _ in range(users)
+        ]
         self.others = everybody[1 + self.colluding :]
 
     def collection(self):
@@ -46,7 +53,9 @@ class Small:
         for place, (growth, taking, users) in enumerate(self.groups):
             eps0 = math.inf if growth is None else math.log(growth)
             if users:
-                groups.append(Group(str(place), users, eps0, float(taking), 0 if place else self.colluding))
+                groups.append(
+                    Group(str(place), users, eps0, float(taking), 0 if place else self.colluding)
+                )
         return Collection(self.k, tuple(groups), dummies=Dummies(self.dummies))
 
     def add(self, distribution, user, value, taking=None):
@@ -84,7 +93,9 @@ class Small:
 
         go_on(self.start(float), ())
         exact = self.start(Fraction)
-        for user, value in zip(self.others, max(delta_of_values, key=delta_of_values.get), strict=True):
+        for user, value in zip(
+            self.others, max(delta_of_values, key=delta_of_values.get), strict=True
+        ):
             exact = self.add(exact, user, value)
         return self.delta(exact, unseen)
 
@@ -173,18 +184,31 @@ def one_group(n, k, eps0, randomizer="grr", **group):
 ALIKE = [
     *[(100_000, 408, 4.0, [0.02, 0.05, 0.2, 3.9], "grr"), (10**12, 100, 4.0, 1e-5, "grr")],
     *[(300, 100, 8.0, 5.0, "grr"), (6, 3, 2.0, [0.0, 0.5, 1.9], "grr")],
-    *[(n, 2, e0, np.array([0, 0.1, 0.5, 0.99]) * e0, "grr") for n, e0 in [(1, 1), (1000, 2), (10**9, 6)]],
-    *[(10_000, 20, 3.0, [0.05, 0.3], name) for name in ("subset:3", "hash:4", "hadamard", "oue", "rappor")],
+    *[
+        (n, 2, e0, np.array([0, 0.1, 0.5, 0.99]) * e0, "grr")
+        for n, e0 in [(1, 1), (1000, 2), (10**9, 6)]
+    ],
+    *[
+        (10_000, 20, 3.0, [0.05, 0.3], name)
+        for name in ("subset:3", "hash:4", "hadamard", "oue", "rappor")
+    ],
 ]
 
 
 @pytest.mark.parametrize(("n", "k", "eps0", "eps", "randomizer"), ALIKE)
 def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
-    collection, setting = one_group(n, k, eps0, randomizer), {"n": n, "k": k, "eps0": eps0, "log10": True}
+    collection, setting = (
+        one_group(n, k, eps0, randomizer),
+        {"n": n, "k": k, "eps0": eps0, "log10": True},
+    )
     low, high = (collection.one_round(eps, bound=bound) for bound in BOUNDS[::-1])
     width = math.log10(1 + (1e-4 if n < 10**11 else 1e-3))
-    np.testing.assert_allclose(high, tightshuffle.upper(eps, randomizer=randomizer, **setting), 0, width)
-    known = tightshuffle.lower(eps, randomizer=randomizer, **setting)  # it knows mixtures of values, too
+    np.testing.assert_allclose(
+        high, tightshuffle.upper(eps, randomizer=randomizer, **setting), 0, width
+    )
+    known = tightshuffle.lower(
+        eps, randomizer=randomizer, **setting
+    )  # it knows mixtures of values, too
     assert np.all(low <= np.minimum(known + width, high))
     assert np.all(np.isfinite(low))
     if k == 2:
@@ -198,12 +222,16 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
         (tmp_path / "m.csv").write_text(f"{truth},{1 - truth}\n{1 - truth},{truth}\n")
         collection = Collection(None, (Group("all", 1000),), "file:m.csv")
         bounds.append(collection.epsilon(1e-6))
-        assert bounds[-1] == pytest.approx(tightshuffle.epsilon(1e-6, n=1000, randomizer="file:m.csv"), 1e-3)
+        assert bounds[-1] == pytest.approx(
+            tightshuffle.epsilon(1e-6, n=1000, randomizer="file:m.csv"), 1e-3
+        )
     monkeypatch.chdir("/")
     assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
     assert bounds[0] < 0.1 < 4 < bounds[1]
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
-    deviations = np.sqrt(collection.randomizer_of(collection.groups[0]).variance(np.full(2, 1 / 2), 1000))
+    deviations = np.sqrt(
+        collection.randomizer_of(collection.groups[0]).variance(np.full(2, 1 / 2), 1000)
+    )
     assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
     partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
     assert math.isnan(partly.expected_error())
@@ -220,7 +248,9 @@ def test_gains_are_known_to_their_ulps(eps0):
             for row, e in zip(found, eps.tolist(), strict=True):
                 p, q = krr(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
                 grown = mpmath.exp(e)
-                for value, exact in zip(row, (p - grown * q, q - grown * p, q - grown * q), strict=True):
+                for value, exact in zip(
+                    row, (p - grown * q, q - grown * p, q - grown * q), strict=True
+                ):
                     assert abs(value - k * exact) <= allowed * 2.0**-52 * abs(k * exact) + 1e-300
 
 
@@ -264,7 +294,9 @@ def test_many_users_are_between_their_bounds():
     groups = [Group(str(i), 2 * 10**8, 1.5 + i, participation=1 / (i + 1)) for i in range(5)]
     collection = Collection(100, tuple(groups), dummies=Dummies(1000, poisson_per_value=20))
     for group in groups:
-        low, high = (collection.epsilon(1e-6, group=group.name, bound=b) for b in ("lower", "upper"))
+        low, high = (
+            collection.epsilon(1e-6, group=group.name, bound=b) for b in ("lower", "upper")
+        )
         assert low < high < 1.005 * low
 
 
@@ -293,7 +325,9 @@ def test_values_themselves_hide_in_dummies_alone_at_any_eps():
     hidden = Collection(10, sure.groups, dummies=Dummies(3))
     for eps in (30.0, 299.0, 400.0, 1e15, 1e308):
         for bound in BOUNDS:
-            assert hidden.log10_delta(eps, bound=bound) == pytest.approx(3 * math.log10(0.9), abs=1e-4)
+            assert hidden.log10_delta(eps, bound=bound) == pytest.approx(
+                3 * math.log10(0.9), abs=1e-4
+            )
     mixed = Collection(4, (Group("a", 10, math.inf), Group("b", 10, 1.0)), dummies=Dummies(3))
     for bound in BOUNDS:
         assert mixed.log10_delta(400.0, bound=bound) == mixed.log10_delta(300.0, bound=bound)
@@ -301,7 +335,9 @@ def test_values_themselves_hide_in_dummies_alone_at_any_eps():
 
 def test_values_themselves_in_several_rounds():
     raw, krr = Group("raw", 10, math.inf), Group("krr", 40, 1.0)
-    alone, mixed = (Collection(10, groups, dummies=Dummies(100), rounds=2) for groups in ((raw,), (raw, krr)))
+    alone, mixed = (
+        Collection(10, groups, dummies=Dummies(100), rounds=2) for groups in ((raw,), (raw, krr))
+    )
     once = Collection(10, (raw, krr), dummies=Dummies(100))
     assert once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
@@ -329,7 +365,9 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(text, unseen):
                 outcomes[seen] += mass * math.prod(numbers[z] for z in dummies)
         return outcomes
 
-    bounds = [collection.log10_delta(eps, bound=bound, unseen=unseen) for bound in ("lower", "upper")]
+    bounds = [
+        collection.log10_delta(eps, bound=bound, unseen=unseen) for bound in ("lower", "upper")
+    ]
     low, high = 10.0 ** np.array(bounds)
     worst = np.zeros(3)
     for others in itertools.product(range(k), repeat=2):
@@ -348,7 +386,9 @@ def test_rounds_of_a_law_of_dummies():
     known = HiddenByDummies(parse_law(dummies.law), rounds=52)
     assert collection.epsilon(1e-8) == known.epsilon(1e-8)
     assert collection.log10_delta(0.9) == known.log10_delta(0.9)
-    assert 0.999 * known.epsilon(1e-8) < collection.epsilon(1e-8, bound="lower") <= known.epsilon(1e-8)
+    assert (
+        0.999 * known.epsilon(1e-8) < collection.epsilon(1e-8, bound="lower") <= known.epsilon(1e-8)
+    )
     later = Collection(408, group, dummies=dummies, rounds=26)
     divided = Collection(408, group, dummies=dummies, rounds=26, then=(later,))
     assert known.epsilon(1e-8) <= divided.epsilon(1e-8) < 1.001 * known.epsilon(1e-8)
@@ -370,7 +410,9 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     """Every dataset of three users in each of two different rounds; by symmetry the user holds 0 or 1."""
     budgets = [(1.5, 0.8, 2.5), (2.0, 1.2, 0.6)]  # of the three users, in each round
     single = [
-        Collection(k, tuple(Group(str(i), 1, eps0) for i, eps0 in enumerate(each)), dummies=Dummies(number))
+        Collection(
+            k, tuple(Group(str(i), 1, eps0) for i, eps0 in enumerate(each)), dummies=Dummies(number)
+        )
         for each, number in zip(budgets, (0, 1), strict=True)
     ]
     rounds = Collection(k, single[0].groups, then=(single[1],))
@@ -381,7 +423,9 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
             sides = []
             for own in (0, 1):
                 distribution = {(0,) * k: 1.0}
-                users = [krr(x, math.exp(eps0), k) for x, eps0 in zip((own, *values), each, strict=True)]
+                users = [
+                    krr(x, math.exp(eps0), k) for x, eps0 in zip((own, *values), each, strict=True)
+                ]
                 for probabilities in [*users, *dummies]:
                     distribution = add(distribution, probabilities)
                 sides.append(np.array([distribution[at] for at in sorted(distribution)]))
@@ -406,7 +450,11 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
 def test_the_expected_error_is_that_of_simulated_collections():
     """Mean total variation distance over 400 runs: within 4 standard errors."""
     k = 20
-    groups = (Group("a", 30_000, 2.0), Group("b", 20_000, 4.0, participation=0.5), Group("c", 1000, math.inf))
+    groups = (
+        Group("a", 30_000, 2.0),
+        Group("b", 20_000, 4.0, participation=0.5),
+        Group("c", 1000, math.inf),
+    )
     collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
     rng, distances = np.random.default_rng(31), []
     shares = np.full(k, 1 / k)
@@ -434,7 +482,9 @@ def test_the_expected_error_with_a_law_is_that_of_simulated_collections(particip
     collection = Collection(k, groups, dummies=Dummies(law=law.name))
     rng = np.random.default_rng(20261128)
     probabilities = np.exp(law.log_mass)
-    dummies = law.first + rng.choice(law.log_mass.size, (runs, k), p=probabilities / probabilities.sum())
+    dummies = law.first + rng.choice(
+        law.log_mass.size, (runs, k), p=probabilities / probabilities.sum()
+    )
     counts = rng.binomial(users // k, participation, (runs, k)) + dummies - law.mean
     distances = abs(counts / (users * participation) - 1 / k).sum(axis=1) / 2
     error = distances.std() / math.sqrt(runs)
@@ -458,14 +508,20 @@ LONG = Collection(10, A, rounds=50_000)
 WRONG = [
     (lambda: Group("a", 0, 1.0), "group 'a': users must be a whole number from 1"),
     (lambda: Group("a", 10, 0.0), "group 'a': eps0 must be above 0 and at most 50"),
-    (lambda: Group("a", 10, 1.0, participation=0), "group 'a': participation must be a probability above 0"),
+    (
+        lambda: Group("a", 10, 1.0, participation=0),
+        "group 'a': participation must be a probability above 0",
+    ),
     (lambda: Group("a", 10, 1.0, colluding=10), "group 'a': colluding must be"),
     (lambda: Group(7, 10, 1.0), "name of a group must be text"),
     (lambda: Dummies(-1), "dummies: number must be a whole number"),
     (lambda: Dummies(poisson_per_value=-1), "dummies: poisson_per_value must be from 0"),
     (lambda: Dummies(law="x"), "dummies: law must be poisson:MEAN"),
     (lambda: Dummies(law=5), "dummies: law must be poisson:MEAN.* got 5"),
-    (lambda: Collection(10, VALUES, dummies=Dummies(3, law="poisson:9")), "dummies: law must be alone"),
+    (
+        lambda: Collection(10, VALUES, dummies=Dummies(3, law="poisson:9")),
+        "dummies: law must be alone",
+    ),
     (
         lambda: Collection(10, VALUES + A, dummies=Dummies(law="poisson:9")),
         "dummies: law is for groups with eps0 = inf; group 'a' has 1.0",
@@ -485,7 +541,10 @@ WRONG = [
     (lambda: one_group(5, 10, math.inf, "oue"), "eps0 must be finite"),
     (lambda: Collection(10, A, "oue", Dummies(5)), "dummies must not be given"),
     (lambda: one_group(5, 10, 1.0).one_round(1.0, group="b"), "group must be one of all; got 'b'"),
-    (lambda: one_group(5, 10, 1.0).one_round(1.0, bound="exact"), "bound must be one of upper, lower"),
+    (
+        lambda: one_group(5, 10, 1.0).one_round(1.0, bound="exact"),
+        "bound must be one of upper, lower",
+    ),
     (lambda: one_group(5, 10, 1.0).expected_error([0.5, 0.5]), "shares must be k = 10 numbers"),
 ]
 
@@ -501,7 +560,9 @@ def test_a_collection_of_one_group_has_the_smaller_of_both_bounds(randomizer):
     eps = tightshuffle.epsilon(1e-6, n=10_000, k=64, eps0=3.0, randomizer=randomizer)
     one = Collection(64, (Group("all", 10_000, 3.0),), randomizer=randomizer)
     assert one.epsilon(1e-6) == pytest.approx(eps, rel=1e-4)
-    half = Collection(64, (Group("all", 10_000, 3.0), Group("rare", 500, 3.0, 0.5)), randomizer=randomizer)
+    half = Collection(
+        64, (Group("all", 10_000, 3.0), Group("rare", 500, 3.0, 0.5)), randomizer=randomizer
+    )
     assert half.epsilon(1e-6, group="all") <= 1.0001 * eps  # the users who may stay away only help
 
 

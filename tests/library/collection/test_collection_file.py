@@ -48,22 +48,33 @@ def test_a_file_means_the_same_as_the_classes(tmp_path):
 def test_json_needs_no_other_library(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "yaml", None)
     described = {"k": 4, "groups": [{"name": "all", "users": 10, "eps0": "inf"}]}
-    assert read(tmp_path, json.dumps(described), "mine.json") == Collection(4, (Group("all", 10, math.inf),))
+    assert read(tmp_path, json.dumps(described), "mine.json") == Collection(
+        4, (Group("all", 10, math.inf),)
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("k: 4\ngroups: [{user: 5, eps0: 1}]", "groups, item 1: unknown key 'user'; did you mean users?"),
+        (
+            "k: 4\ngroups: [{user: 5, eps0: 1}]",
+            "groups, item 1: unknown key 'user'; did you mean users?",
+        ),
         ("k: 4\n_cache: {}", "the file: unknown key '_cache'; the keys are k, groups, randomizer"),
         ("k: 4\ngroups: [{name: a, eps0: 1}]", "group 'a': users must be given"),
         ("k: 4\ngroups: 3", "groups must be a list; got '3'"),
         (f"k: .inf\n{USERS}", "k must be a whole number; got '.inf'"),
-        ("k: 4\ngroups: [{users: 2, eps0: .nan}]", "group 'group 1': eps0 must be a number; got '.nan'"),
+        (
+            "k: 4\ngroups: [{users: 2, eps0: .nan}]",
+            "group 'group 1': eps0 must be a number; got '.nan'",
+        ),
         ('k: 4\ngroups: [{name: "a\\e[2J", users: 2}]', "got 'a\\x1b[2J'"),
         (f"k: 4\n{USERS}\nthen: {{k: 5}}", "then must be a list of collections"),
         (f"k: 4\n{USERS}\nthen: [{{round: 5}}]", "then, item 1: unknown key 'round'"),
-        (f"k: 4\n{USERS}\nthen: [{{then: [{{rounds: 50}}]}}]", "under then must not have then itself"),
+        (
+            f"k: 4\n{USERS}\nthen: [{{then: [{{rounds: 50}}]}}]",
+            "under then must not have then itself",
+        ),
         (f"k: 4\n{USERS}\n{USERS}", "key 'groups' is given twice; keep one of them"),
         (f"k: 4\n? [a]\n: 5\n{USERS}", "keys must be words; got ['a']"),
         ("k: &a [*a]", "recursive"),

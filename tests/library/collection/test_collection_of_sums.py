@@ -33,9 +33,13 @@ class Small:
 
     def groups(self):
         """Each user is a group."""
-        budgets = [math.log(growth) * (2 if self.randomizer == "rappor" else 1) for growth in self.growths]
+        budgets = [
+            math.log(growth) * (2 if self.randomizer == "rappor" else 1) for growth in self.growths
+        ]
         takings = list(map(float, self.takings))
-        return [Group(str(i), 1, *each) for i, each in enumerate(zip(budgets, takings, strict=True))]
+        return [
+            Group(str(i), 1, *each) for i, each in enumerate(zip(budgets, takings, strict=True))
+        ]
 
     def outcomes(self, values, own, kind):
         """Probabilities of all sums, and of who of the others takes part; ``own`` None: without a value."""
@@ -46,7 +50,9 @@ class Small:
         ]
         takings, found = list(map(kind, self.takings[1:])), []
         for present in itertools.product((0, 1), repeat=len(values)):
-            weight = math.prod(a if here else 1 - a for a, here in zip(takings, present, strict=True))
+            weight = math.prod(
+                a if here else 1 - a for a, here in zip(takings, present, strict=True)
+            )
             there = list(itertools.compress(reports, (1, *present)))
             found.append(outcomes(there, len(self.growths), weight))
         return np.concatenate(found)
@@ -74,8 +80,13 @@ def small_settings(number):
     for place in range(number):
         users = int(rng.integers(2, 5))
         growths = [Fraction(int(g), 4) for g in rng.choice([5, 6, 8, 12, 20, 40], users)]
-        takings = [Fraction(int(a), 4) if place % 2 else Fraction(1) for a in rng.integers(1, 5, users)]
-        yield Small(("rappor", "oue")[place // 2 % 2], growths, takings), Fraction(int(rng.integers(5)), 5)
+        takings = [
+            Fraction(int(a), 4) if place % 2 else Fraction(1) for a in rng.integers(1, 5, users)
+        ]
+        yield (
+            Small(("rappor", "oue")[place // 2 % 2], growths, takings),
+            Fraction(int(rng.integers(5)), 5),
+        )
 
 
 @pytest.mark.parametrize("deletion", [False, True])
@@ -86,7 +97,10 @@ def test_no_dataset_is_outside_the_bounds(deletion):
         largest = p / q if deletion else p * (1 - q) / q / (1 - p)
         growth = 1 + part * (largest - 1)
         exact = float(small.worst(deletion, growth))
-        collection, eps = summed(small.groups(), small.randomizer, deletion=deletion), math.log(growth)
+        collection, eps = (
+            summed(small.groups(), small.randomizer, deletion=deletion),
+            math.log(growth),
+        )
         upper, lower = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
         unseen = 10 ** collection.one_round(eps, unseen=True)
         where = (small.__dict__, growth)
@@ -133,7 +147,9 @@ def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
         given.update(n=1000, eps0=eps0, rounds=rounds)
         assert collection.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **given)
         eps = np.array([[0.1], [0.4]])
-        np.testing.assert_allclose(collection.log10_delta(eps), tightshuffle.upper(eps, log10=True, **given))
+        np.testing.assert_allclose(
+            collection.log10_delta(eps), tightshuffle.upper(eps, log10=True, **given)
+        )
 
 
 @pytest.mark.parametrize("wanted", [1e-3, 1e-6])
@@ -162,7 +178,9 @@ def test_who_takes_part_is_seen(wanted):
 def test_many_users_are_between_their_bounds(budgets, width):
     collection = summed([Group(str(eps0), 10**5, eps0) for eps0 in budgets], deletion=True)
     for group in collection.groups:
-        low, high = (collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS[::-1])
+        low, high = (
+            collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS[::-1]
+        )
         assert low < high < width * low
 
 
@@ -195,9 +213,15 @@ WRONG = [
     ({"release": "sum"}, "release must be one of reports, sums; got 'sum'"),
     ({"release": "sums", "deletion": "yes"}, "deletion must be true or false; got 'yes'"),
     ({"deletion": "true"}, 'deletion must be left out unless release is "sums"'),
-    ({"release": "sums", "randomizer": "grr"}, "randomizer must be rappor or oue for release 'sums'"),
+    (
+        {"release": "sums", "randomizer": "grr"},
+        "randomizer must be rappor or oue for release 'sums'",
+    ),
     ({"release": "sums", "rounds": 50_001}, "rounds must be at most 50000 in all; got 50001"),
-    ({"then": [{"release": "sums"}]}, "then: release and deletion must be those of the first collection"),
+    (
+        {"then": [{"release": "sums"}]},
+        "then: release and deletion must be those of the first collection",
+    ),
 ]
 
 
@@ -224,7 +248,9 @@ def test_extreme_numbers_give_no_warning():
 
 def test_nearly_equal_bits_give_no_warning():
     """Where delta, or the difference of the two probabilities, is below every float."""
-    far = Collection(5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums")
+    far = Collection(
+        5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums"
+    )
     alone = Collection(5, (Group("a", 1, 1e-100),), randomizer="oue", release="sums")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

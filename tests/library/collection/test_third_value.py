@@ -52,7 +52,9 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     assert one_slope[0] >= each[0] - 0.4  # further out a line fits less well
 
 
-@pytest.mark.parametrize(("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)])
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)]
+)
 def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
     """How many reports are x0, x1, or another value but the third: all but the target user's are alike."""
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])

@@ -26,7 +26,13 @@ from tightshuffle.side import Side
 
 SIDES = (Side.LOWER, Side.UPPER)
 
-FILE = {0: Fraction(1, 16), 1: Fraction(1, 4), 2: Fraction(3, 8), 3: Fraction(1, 4), 5: Fraction(1, 16)}
+FILE = {
+    0: Fraction(1, 16),
+    1: Fraction(1, 4),
+    2: Fraction(3, 8),
+    3: Fraction(1, 4),
+    5: Fraction(1, 16),
+}
 
 
 @pytest.fixture
@@ -92,11 +98,19 @@ def enumerated(text, eps, values, rounds, neighbours):
                 slot[0] += mass * p
                 slot[1] = loss + more
         finite = {key: tuple(slot) for key, slot in longer.items()}
-    return infinite + sum(p * -mpmath.expm1(eps - loss) for p, loss in finite.values() if loss > eps)
+    return infinite + sum(
+        p * -mpmath.expm1(eps - loss) for p, loss in finite.values() if loss > eps
+    )
 
 
 SMALL = ["binomial:4:0.4", "geometric:3:0.45", "gaussian:3:1.1", "geometric:2.5:0.7"]
-SUMS = ["2*geometric:2:0.45", "3*binomial:2:0.4", "2*power:2.5:1.5:1.1", "2*noise:1.5:0.9", "noise:1.0:0.39"]
+SUMS = [
+    "2*geometric:2:0.45",
+    "3*binomial:2:0.4",
+    "2*power:2.5:1.5:1.1",
+    "2*noise:1.5:0.9",
+    "noise:1.0:0.39",
+]
 LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5", "gaussian:8:2"]
 
 
@@ -128,22 +142,29 @@ DATASETS = [
 
 
 @pytest.mark.parametrize(("before", "after", "neighbours", "values"), DATASETS)
-def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, neighbours, values, law_file):
+def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
+    before, after, neighbours, values, law_file
+):
     """Of four values, with exact fractions: the dummies of each, the user's reports and those of others."""
     eps = 0.4
     growth = Fraction(math.exp(eps))
-    found = math.exp(HiddenByDummies(parse_law(law_file), values, 1, neighbours).ln_delta(np.array([eps]))[0])
+    found = math.exp(
+        HiddenByDummies(parse_law(law_file), values, 1, neighbours).ln_delta(np.array([eps]))[0]
+    )
     for others in ((0, 0, 0, 0), (3, 0, 1, 7)):
         worlds = []
         for reports in (before, after):
             world = defaultdict(Fraction)
             for dummies in itertools.product(FILE, repeat=4):
                 counts = tuple(
-                    o + z + (x in reports) for x, o, z in zip(range(4), others, dummies, strict=True)
+                    o + z + (x in reports)
+                    for x, o, z in zip(range(4), others, dummies, strict=True)
                 )
                 world[counts] += math.prod(FILE[z] for z in dummies)
             worlds.append(world)
-        exact = sum(max(p - growth * worlds[1].get(counts, 0), 0) for counts, p in worlds[0].items())
+        exact = sum(
+            max(p - growth * worlds[1].get(counts, 0), 0) for counts, p in worlds[0].items()
+        )
         assert found == pytest.approx(float(exact), rel=1e-6)
         assert found >= float(exact) * (1 - 1e-12)
 
@@ -151,7 +172,8 @@ def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(before, after, 
 def test_many_rounds_and_large_means_stay_between_near_bounds():
     for law, rounds, eps in ((parse_law("gaussian:253:43.2"), 52, 1.0), (poisson(1e5), 100, 0.19)):
         low, high = (
-            HiddenByDummies(law, 1, rounds, side=side).log10_delta(eps) for side in (Side.LOWER, Side.UPPER)
+            HiddenByDummies(law, 1, rounds, side=side).log10_delta(eps)
+            for side in (Side.LOWER, Side.UPPER)
         )
         assert -7 < high - 0.03 < low < high < -5
 
@@ -170,11 +192,16 @@ NARROW = [
 def test_a_law_that_is_narrow_beside_its_range_has_a_tight_bracket(text, narrow, truth):
     """Numbers that never occur once had losses so large that all others fell on one point of the grid."""
     low, high = (
-        HiddenByDummies(parse_law(text), side=side).epsilon(1e-6) for side in (Side.LOWER, Side.UPPER)
+        HiddenByDummies(parse_law(text), side=side).epsilon(1e-6)
+        for side in (Side.LOWER, Side.UPPER)
     )
     assert low <= high <= low * 1.0001
     assert high == pytest.approx(truth, rel=1e-5)
-    assert enumerated(narrow, high, 1, 1, "replace") <= 1e-6 <= enumerated(narrow, low, 1, 1, "replace")
+    assert (
+        enumerated(narrow, high, 1, 1, "replace")
+        <= 1e-6
+        <= enumerated(narrow, low, 1, 1, "replace")
+    )
 
 
 def test_a_fixed_number_hides_nothing():
@@ -196,7 +223,9 @@ def test_eps_is_where_delta_is_reached():
 
 
 # The ratio of standard deviations, over that of the central Gaussian.
-@pytest.mark.parametrize(("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)])
+@pytest.mark.parametrize(
+    ("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)]
+)
 def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
     law = best_cut_law(eps, delta)
     sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
@@ -224,10 +253,14 @@ def test_the_honest_parties_dummies_are_those_that_count(law_file):
     law = parse_law(law_file)
     found = math.exp(HiddenByDummies(sum_of_parties(law, 2)).ln_delta(np.array([eps]))[0])
     assert float(exact) * (1 - 1e-12) <= found == pytest.approx(float(exact), rel=1e-6)
-    assert found == math.exp(HiddenByDummies(parse_law(f"2*{law_file}")).ln_delta(np.array([eps]))[0])
+    assert found == math.exp(
+        HiddenByDummies(parse_law(f"2*{law_file}")).ln_delta(np.array([eps]))[0]
+    )
 
 
-@pytest.mark.parametrize("text", ["poisson:3.3", "power:7:1.25:2", "noise:1.0:2.0", "binomial:9:0.2", "file"])
+@pytest.mark.parametrize(
+    "text", ["poisson:3.3", "power:7:1.25:2", "noise:1.0:2.0", "binomial:9:0.2", "file"]
+)
 @pytest.mark.parametrize("parties", [1, 2, 5])
 def test_the_error_of_parties_is_that_of_the_convolution(text, parties, law_file):
     law = parse_law(law_file if text == "file" else text)
@@ -238,10 +271,14 @@ def test_the_error_of_parties_is_that_of_the_convolution(text, parties, law_file
     expected = total @ abs(numbers - total @ numbers)
     assert error_of_parties(law, parties) == pytest.approx(expected, rel=1e-9)
     assert sum_of_parties(law, parties).absolute_error == pytest.approx(expected, rel=1e-9)
-    assert expected_tv(law, n=1000, k=20, parties=parties) == pytest.approx(20 * expected / 2000, rel=1e-9)
+    assert expected_tv(law, n=1000, k=20, parties=parties) == pytest.approx(
+        20 * expected / 2000, rel=1e-9
+    )
 
 
-@pytest.mark.parametrize(("power", "deviation"), [(1.0, 3.0), (1.5, 40.0), (2.0, 7.0), (10.0, 0.001)])
+@pytest.mark.parametrize(
+    ("power", "deviation"), [(1.0, 3.0), (1.5, 40.0), (2.0, 7.0), (10.0, 0.001)]
+)
 def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
     """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation."""
     short = noise(power, deviation, math.ceil(2 * deviation))
@@ -312,7 +349,9 @@ def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
     monkeypatch.setattr(
         HiddenByDummies, "ln_delta", lambda bound, eps: computed.append(eps) or ln_delta(bound, eps)
     )
-    law = best_cut_law(1, 1e-6, rounds=1001)  # no other test asks for this guarantee: nothing is known yet
+    law = best_cut_law(
+        1, 1e-6, rounds=1001
+    )  # no other test asks for this guarantee: nothing is known yet
     assert len(computed) <= 50
     monkeypatch.undo()
     assert HiddenByDummies(law, rounds=1001).log10_delta(1.0) <= -6
@@ -323,7 +362,10 @@ def test_the_fewest_poisson_dummies_of_devices(values, mean):
     found = smallest_poisson_mean(1, 1e-6, devices=100_000, colluding=0.1, values_per_user=values)
     assert 90_000 * found == pytest.approx(mean, rel=0.001)
     assert HiddenByDummies(poisson(90_000 * found), values).log10_delta(1.0) <= -6
-    assert HiddenByDummies(poisson(0.999 * 90_000 * found), values, side=Side.LOWER).log10_delta(1.0) > -6
+    assert (
+        HiddenByDummies(poisson(0.999 * 90_000 * found), values, side=Side.LOWER).log10_delta(1.0)
+        > -6
+    )
 
 
 def test_the_mean_of_a_symmetric_law_is_exact():
@@ -334,7 +376,9 @@ def test_the_mean_of_a_symmetric_law_is_exact():
 
 def test_the_error_is_that_of_the_numbers():
     law = poisson(7.3)  # E|Z - m| = 2 e^-m m^(floor m + 1) / (floor m)!
-    assert law.absolute_error == pytest.approx(2 * math.exp(-7.3) * 7.3**8 / math.factorial(7), rel=1e-12)
+    assert law.absolute_error == pytest.approx(
+        2 * math.exp(-7.3) * 7.3**8 / math.factorial(7), rel=1e-12
+    )
     assert expected_tv(law, n=1000, k=20) == pytest.approx(20 * law.absolute_error / 2000)
     assert binomial(1000, 0.2).deviation == pytest.approx(math.sqrt(160), rel=1e-12)
 
@@ -342,7 +386,10 @@ def test_the_error_is_that_of_the_numbers():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("0,0.5\n1,x\n", r"row 2: expected a whole number from 0 to 10000000 and a probability.*got '1,x'"),
+        (
+            "0,0.5\n1,x\n",
+            r"row 2: expected a whole number from 0 to 10000000 and a probability.*got '1,x'",
+        ),
         ("0,0.5\n0,0.5\n", "row 2: the number 0 is given twice"),
         ("0,0.5\n1,0.4\n", "probabilities must sum to 1; they sum to 0.9"),
     ],

@@ -23,13 +23,17 @@ def amplification_variable(eps, k, eps0):
     """L of k-RR with its probabilities under the uniform blanket, and gamma, by definition."""
     e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
-    ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)  # laws of the answers for x0 and x1, cell by cell
+    ratios = [(p, q), (q, p)] + [(q, q)] * (
+        k - 2
+    )  # laws of the answers for x0 and x1, cell by cell
     return [(k * (a - grown * b), mp.mpf(1) / k) for a, b in ratios], k * q
 
 
 def sum_over_blanket(per_m, n, gamma, first):
     """E over M ~ Bin(n, gamma), M >= first, of a bound on the excess; over gamma n; as log10."""
-    total = sum(comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * per_m(m) for m in range(first, n + 1))
+    total = sum(
+        comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * per_m(m) for m in range(first, n + 1)
+    )
     return mp.log10(total / (gamma * n))
 
 

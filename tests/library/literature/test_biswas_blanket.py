@@ -117,7 +117,9 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     assert blanket(eps, **setting) <= 0  # and no nan
 
 
-@pytest.mark.parametrize(("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)])
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)]
+)
 def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k, eps0):
     eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
     ours = blanket(eps, n=n, k=k, eps0=eps0)

@@ -18,11 +18,15 @@ BOUNDS = {clones: "clones", stronger_clones: "stronger-clones", koskela_strong: 
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize(("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)])
+@pytest.mark.parametrize(
+    ("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)]
+)
 def test_against_the_definition_in_both_directions(bound, n, eps0):
     probabilities = dominating.PAIRS[BOUNDS[bound]](n, 7, eps0).values()
     for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
-        wanted, reverse = (dominating.hockey_stick(share * eps0, probabilities, side) for side in (1, -1))
+        wanted, reverse = (
+            dominating.hockey_stick(share * eps0, probabilities, side) for side in (1, -1)
+        )
         assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
         got = bound(share * eps0, n=n, k=7, eps0=eps0)
         assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7
@@ -35,7 +39,9 @@ def test_sums_of_binomial_tails_against_thirty_digits(n, c, share):
     fall = 1 + share
     with mp.workdps(30):
         mean, exact = n * c, mp.mpf(0)
-        for m in range(max(1, int(mean - 12 * mean**0.5)), min(n, int(mean + 12 * mean**0.5) + 40) + 1):
+        for m in range(
+            max(1, int(mean - 12 * mean**0.5)), min(n, int(mean + 12 * mean**0.5) + 40) + 1
+        ):
             least = math.floor(m * fall / (1 + fall)) + 1
             up, down = (
                 mp.betainc(j, m - j, 0, 0.5, regularized=True) if 0 < j < m else int(j <= 0)

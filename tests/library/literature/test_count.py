@@ -7,7 +7,12 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tests.library.printed import convolved_distributions, hockey_stick, printed_delta, printed_terms
+from tests.library.printed import (
+    convolved_distributions,
+    hockey_stick,
+    printed_delta,
+    printed_terms,
+)
 from tightshuffle.literature import count as accountant
 from tightshuffle.literature.count import ceiling, of_moment
 
@@ -29,7 +34,9 @@ def assert_close(log10_delta, expected):
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
 def test_formulas_as_printed(n):
-    for share, k, eps0 in itertools.product([0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]):
+    for share, k, eps0 in itertools.product(
+        [0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]
+    ):
         setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share * n))}
         terms = printed_terms(**setting)
         for relative, *reading in itertools.product([0.0, 0.05, 0.7, 0.999], *READINGS):
@@ -81,13 +88,22 @@ def test_far_beyond_the_smallest_float():
     t = (math.exp(0.05) - kappa2) / (e - kappa2)
     theta = math.log(t / (1 - t)) - math.log(q / (1 - q))
     tilted = p * math.exp(theta) / (1 - p + p * math.exp(theta))
-    kl = [a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b)) for a, b in ((tilted, p), (t, q))]
+    kl = [
+        a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
+        for a, b in ((tilted, p), (t, q))
+    ]
     assert value == pytest.approx(-(1e8 * kl[0] + 9e8 * kl[1]) / math.log(10), rel=1e-4)
 
 
 def test_ceiling_bounds_both_forms_at_every_smaller_count():
     checked = 0
-    for n, k, eps0 in ((30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**6, 408, 4.0), (2000, 2, 1.0)):
+    for n, k, eps0 in (
+        (30, 3, 0.5),
+        (30, 8, 2.0),
+        (2000, 10, 4.0),
+        (10**6, 408, 4.0),
+        (2000, 2, 1.0),
+    ):
         for share in (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999):
             for count in (0, n // 10, n // 2, n - 1):
                 bound = ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
@@ -104,7 +120,11 @@ EXTREME = [
     *[(25, 13, 3, 9e-7, 4.5e-7), (25, 13, 3, 2e-9, 1e-9)],  # e^-eps is next to kappa_2
     *[(9, 6, 2, 3.5e-8, 3.499999999e-8), (7, 2, 10**6, 0.05, 0.0), (8, 3, 3, 4.0, 4.0 - 1e-12)],
     (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
-    *[(8, 3, 10, 650.0, 1.0), (8, 3, 10, 800.0, 799.0), (8, 3, 10, 1200.0, 1197.8)],  # e^-745 is no float
+    *[
+        (8, 3, 10, 650.0, 1.0),
+        (8, 3, 10, 800.0, 799.0),
+        (8, 3, 10, 1200.0, 1197.8),
+    ],  # e^-745 is no float
 ]
 
 

@@ -10,7 +10,10 @@ from tightshuffle.literature import amplification
 from tightshuffle.points import make_points
 
 ROWS = list(csv.DictReader(Path(__file__).with_name("released.csv").open(encoding="utf-8")))
-DELTAS = {"balle-hoeffding": amplification.balle_hoeffding, "balle-bennett": amplification.balle_bennett}
+DELTAS = {
+    "balle-hoeffding": amplification.balle_hoeffding,
+    "balle-bennett": amplification.balle_bennett,
+}
 
 
 def ours(row: dict[str, str]) -> float:
@@ -22,7 +25,9 @@ def ours(row: dict[str, str]) -> float:
     return float(function(float(row["at"]), method=row["method"], **setting))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['method']}-{row['randomizer']}-{row['printed']}")
+@pytest.mark.parametrize(
+    "row", ROWS, ids=lambda row: f"{row['method']}-{row['randomizer']}-{row['printed']}"
+)
 def test_a_released_number(row):
     """Closed forms agree but for two root searches; the clones lie between the released code's two ends."""
     printed = float(row["printed"])

@@ -32,11 +32,14 @@ def theorem_3_1(lam, n, eps0):
 
 def divergence(lam, probabilities):
     with mp.workdps(60):
-        return float(mp.log(sum(p**lam * q ** (1 - mp.mpf(lam)) for p, q in probabilities if p)) / (lam - 1))
+        return float(
+            mp.log(sum(p**lam * q ** (1 - mp.mpf(lam)) for p, q in probabilities if p)) / (lam - 1)
+        )
 
 
 @pytest.mark.parametrize(
-    ("n", "eps0"), [(1, 0.3), (2, 2.0), (1000, 0.01), (10**4, 2.0), (10**6, 5.0), (10**9, 0.5), (50, 30.0)]
+    ("n", "eps0"),
+    [(1, 0.3), (2, 2.0), (1000, 0.01), (10**4, 2.0), (10**6, 5.0), (10**9, 0.5), (50, 30.0)],
 )
 def test_theorem_3_1_to_the_letter(n, eps0):
     orders = [2, 3, 4, 17, 150]
@@ -46,9 +49,13 @@ def test_theorem_3_1_to_the_letter(n, eps0):
 
 def test_real_orders_lie_on_the_chord_of_the_moment():
     low, high = (lam * float(theorem_3_1(lam + 1, 5000, 1.0)) for lam in (6, 7))
-    assert rdp_upper(7.25, n=5000, eps0=1.0) == pytest.approx((0.75 * low + 0.25 * high) / 6.25, rel=1e-10)
+    assert rdp_upper(7.25, n=5000, eps0=1.0) == pytest.approx(
+        (0.75 * low + 0.25 * high) / 6.25, rel=1e-10
+    )
     # Between 1 and 2 the moment is 0 at 1: the bound is that of order 2.
-    assert rdp_upper(1.3, n=5000, eps0=1.0) == pytest.approx(float(theorem_3_1(2, 5000, 1.0)), rel=1e-10)
+    assert rdp_upper(1.3, n=5000, eps0=1.0) == pytest.approx(
+        float(theorem_3_1(2, 5000, 1.0)), rel=1e-10
+    )
 
 
 @pytest.mark.parametrize("lam", [1.001, 1.5, 2, 9.7, 400])
@@ -71,7 +78,8 @@ def test_clones_divergence_from_the_laws(n, eps0):
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "eps0"), [(1, 3, 1.0), (2, 2, 0.2), (2, 5, 0.7), (9, 3, 3.0), (25, 10, 2.0), (4, 3, 30.0)]
+    ("n", "k", "eps0"),
+    [(1, 3, 1.0), (2, 2, 0.2), (2, 5, 0.7), (9, 3, 3.0), (25, 10, 2.0), (4, 3, 30.0)],
 )
 def test_two_counts_divergence_from_the_laws(n, k, eps0):
     probabilities = dominating.third_value(n, k, eps0).values()
@@ -93,7 +101,9 @@ def clones_by_all_outcomes(lam, n, eps0):
 
 
 # 40 and 300 at eps0 = 4: where the weight moves from the mean number of clones to hardly any.
-@pytest.mark.parametrize(("eps0", "lam"), [(0.5, 3.0), (2.0, 60.0), (4.0, 12.0), (4.0, 40.0), (4.0, 300.0)])
+@pytest.mark.parametrize(
+    ("eps0", "lam"), [(0.5, 3.0), (2.0, 60.0), (4.0, 12.0), (4.0, 40.0), (4.0, 300.0)]
+)
 def test_strided_and_interpolated_sums_against_all_outcomes(eps0, lam):
     wanted = clones_by_all_outcomes(lam, 1500, eps0)
     assert rdp_clones(lam, n=1500, eps0=eps0) == pytest.approx(wanted, rel=1e-8)

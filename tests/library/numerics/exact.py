@@ -64,4 +64,6 @@ def mgf(values, probabilities, z):
 def log_power(values, probabilities, parts, z):
     """log of M(z)^n for copies in parts (n, share), share 0 for a Poisson number."""
     at = mgf(values, probabilities, z)
-    return mp.fsum(n * (at - 1) if share == 0 else n * mp.log(1 - share + share * at) for n, share in parts)
+    return mp.fsum(
+        n * (at - 1) if share == 0 else n * mp.log(1 - share + share * at) for n, share in parts
+    )

@@ -9,7 +9,11 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 
 def log_pmf(successes, trials, probability):
     with mp.workdps(50):
-        ways = mp.loggamma(trials + 1) - mp.loggamma(successes + 1) - mp.loggamma(trials - successes + 1)
+        ways = (
+            mp.loggamma(trials + 1)
+            - mp.loggamma(successes + 1)
+            - mp.loggamma(trials - successes + 1)
+        )
         return (
             ways
             + successes * mp.log(mp.mpf(probability))

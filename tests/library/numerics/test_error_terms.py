@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from tests.library.numerics.exact import exact_log, log_power, mgf, smoothed
-from tightshuffle.numerics.positive_part import box, bracket, contour, log_positive_part, tilted_copies
+from tightshuffle.numerics.positive_part import (
+    box,
+    bracket,
+    contour,
+    log_positive_part,
+    tilted_copies,
+)
 from tightshuffle.numerics.positive_part.tilt import at_saddle
 
 ULP = 2.0**-52
@@ -31,7 +37,11 @@ PARTS = [  # law, and the numbers of copies: (n, share) with share 0 for a Poiss
     ([0.5, -30.0], [0.05, 0.95 - 2.0**-40], [(200, 0.9), (3.0, 0.0), (5, 0.02)]),
 ]
 SMALL = [
-    *[([1.0, -1.0], [0.25, 0.5], 6), ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5), ([0.4, -7.0], [0.2, 0.75], 7)]
+    *[
+        ([1.0, -1.0], [0.25, 0.5], 6),
+        ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5),
+        ([0.4, -7.0], [0.2, 0.75], 7),
+    ]
 ]
 each_law = pytest.mark.parametrize(
     ("values", "probabilities", "parts"), [*((g, p, [(n, 1.0)]) for g, p, n in LAWS), *PARTS]
@@ -69,7 +79,10 @@ def test_log_aliasing_at_every_length(values, probabilities, n, part):
     tau = part / theta
     bounds = contour.log_aliasing(points, np.array([tau]))[0]
     with mp.workdps(30):
-        scale = log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta)) + (mp.mpf(theta) * tau) ** 2 / 2
+        scale = (
+            log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta))
+            + (mp.mpf(theta) * tau) ** 2 / 2
+        )
         for length, bound in zip(contour.LENGTHS[:10] * sigma, bounds, strict=False):
             total = mp.mpf(0)
             for m in (-3, -2, -1, 1, 2, 3):
@@ -83,7 +96,9 @@ def test_log_aliasing_at_every_length(values, probabilities, n, part):
 def test_truncation(reach, theta):
     """Nodes beyond V, dense and of |M(z)| = M(theta): the bound is nearly met. Units of 1 / tau."""
     with mp.workdps(30):
-        bell = mp.quad(lambda u: mp.exp(-(u**2) / 2) / (mp.pi * (theta**2 + u**2)), [reach, 2 * reach, 40])
+        bell = mp.quad(
+            lambda u: mp.exp(-(u**2) / 2) / (mp.pi * (theta**2 + u**2)), [reach, 2 * reach, 40]
+        )
         for tau in (1e-3, 1.0, 50.0):
             bound = contour.truncation_error(np.array(reach / tau), np.array(tau))
             assert bell * tau <= bound
@@ -137,7 +152,9 @@ def test_rounding_of_power_is_what_its_argument_may_do():
 
 @each_law
 @pytest.mark.parametrize(("step", "last"), [(0.1, 300), (1.0, 300), (1.0, 0)])
-def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(values, probabilities, parts, step, last):
+def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(
+    values, probabilities, parts, step, last
+):
     """For both tau and 2 tau; also of the node at u = 0 alone, whose angles have no error."""
     points = tilted(values, probabilities, parts)
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
@@ -236,7 +253,10 @@ def test_moved_values_hold_sums_over_users():
     """Also where a sum nearly cancels."""
     rng = np.random.default_rng(30)
     for _ in range(300):
-        g, x = rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4), np.float64(rng.integers(0, 1000, 4))
+        g, x = (
+            rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4),
+            np.float64(rng.integers(0, 1000, 4)),
+        )
         g[0], x[0] = -(g[1:] @ x[1:]), 1.0
         exact = sum(Fraction(value) * Fraction(users) for value, users in zip(g, x, strict=True))
         less, more = box.moved_values(g)
@@ -277,7 +297,11 @@ def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(mon
 
 def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
     """The last point needs 23 of 50 copies of a value with probability 2^-53, the first point one of them."""
-    values, probabilities, n = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]], [2.0**-53, 1 - 2.0**-53], 50
+    values, probabilities, n = (
+        [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]],
+        [2.0**-53, 1 - 2.0**-53],
+        50,
+    )
     monkeypatch.setattr(box, "COST_OF_BOX", 10**9)
     sizes = numbers_of_points(monkeypatch)
     points = together(values, probabilities, n)
@@ -339,7 +363,9 @@ def test_copies_under_the_tilt():
     values, probabilities, parts = [3.0, -2.0], [0.1, 0.6], [(50.0, 0.3), (20.0, 0.0), (1.0, 1.0)]
     law = np.array([values]), np.array([probabilities])
     with mp.workdps(30):
-        at = mgf(values, probabilities, mp.mpf(float(tilted(values, probabilities, parts).theta[0])))
+        at = mgf(
+            values, probabilities, mp.mpf(float(tilted(values, probabilities, parts).theta[0]))
+        )
         exact = float(50 * 0.3 * at / (0.7 + 0.3 * at) + 20 * at + 1)
     assert tilted_copies(*law, *np.array(parts).T)[0] == pytest.approx(exact, rel=1e-12)
     assert tilted_copies(-law[0][:, :1], law[1][:, :1], *np.array(parts).T)[0] == 1

@@ -153,7 +153,12 @@ def of_pair(pair, eps):
 
 
 PAIRS = [  # percent; the third has an infinite loss, the last is not its own mirror image
-    *[[(50, 20), (20, 50), (30, 30)], [(75, 25), (25, 75)], [(1, 0), (99, 100)], [(70, 10), (30, 90)]]
+    *[
+        [(50, 20), (20, 50), (30, 30)],
+        [(75, 25), (25, 75)],
+        [(1, 0), (99, 100)],
+        [(70, 10), (30, 90)],
+    ]
 ]
 PAIRS = [[(Fraction(p, 100), Fraction(q, 100)) for p, q in pair] for pair in PAIRS]
 
@@ -181,7 +186,9 @@ def test_connected_points_are_met():
     with mp.workdps(30):
         logs = np.array([float(mp.log(of_pair(PAIRS[0], i * 0.05))) for i in range(19)])
     own = connected(index, 0.05, logs.copy())
-    np.testing.assert_allclose(ln_delta(0.05 * index[1:], [(own, 1)], Side.UPPER), logs[1:], atol=1e-6)
+    np.testing.assert_allclose(
+        ln_delta(0.05 * index[1:], [(own, 1)], Side.UPPER), logs[1:], atol=1e-6
+    )
     # Its own mirror image: a loss is e^loss times as likely as the opposite one.
     held = np.isfinite(own.log_mass) & np.isfinite(own.log_mass[::-1])
     assert held.sum() == 3
@@ -221,7 +228,9 @@ def test_deltas_far_below_the_smallest_float():
     logs = -10 - 0.499 * index**2.0
     back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], Side.UPPER)
     assert np.all(back >= logs[1:100])
-    np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)  # deeper, one tilt serves less well
+    np.testing.assert_allclose(
+        back[:30], logs[1:31], atol=1e-5
+    )  # deeper, one tilt serves less well
 
 
 def test_a_jump_to_zero():

@@ -46,7 +46,9 @@ def distribution_at_an_edge(rng):
     classes = rng.integers(1, 4)
     values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
     probabilities = (
-        2.0 ** -rng.uniform(40, 60, classes) if rng.random() < 0.5 else 10 ** rng.uniform(-25, -1, classes)
+        2.0 ** -rng.uniform(40, 60, classes)
+        if rng.random() < 0.5
+        else 10 ** rng.uniform(-25, -1, classes)
     )
     likeliest = rng.integers(classes)
     probabilities[likeliest] = 0
@@ -54,13 +56,17 @@ def distribution_at_an_edge(rng):
     return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
 
 
-@pytest.mark.parametrize("few_combinations", [0, bracket.FEW_COMBINATIONS])  # the contour or a box first
+@pytest.mark.parametrize(
+    "few_combinations", [0, bracket.FEW_COMBINATIONS]
+)  # the contour or a box first
 def test_laws_against_rational_sums(few_combinations, monkeypatch):
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
     laws = [(*law, 1e-4) for law in EDGES]
     for _ in range(150 if few_combinations else 15):
-        laws.append((*random_distribution(rng), int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1)))
+        laws.append(
+            (*random_distribution(rng), int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1))
+        )
     for _ in range(200 if few_combinations else 20):
         laws.append((*distribution_at_an_edge(rng), int(rng.integers(1, 9)), 1e-4))
     with np.errstate(all="raise", under="ignore"):
@@ -76,7 +82,9 @@ def binomial_excess(n, p, up, down):
     with mpmath.workdps(60):
         p, up, down = map(mpmath.mpf, (p, up, down))
         first = int(mpmath.floor(down * n / (up + down))) + 1
-        log_first = mpmath.loggamma(n + 1) - mpmath.loggamma(first + 1) - mpmath.loggamma(n - first + 1)
+        log_first = (
+            mpmath.loggamma(n + 1) - mpmath.loggamma(first + 1) - mpmath.loggamma(n - first + 1)
+        )
         weight = mpmath.exp(log_first + first * mpmath.log(p) + (n - first) * mpmath.log1p(-p))
         total = mpmath.mpf(0)
         for successes in range(first, n + 1):
@@ -183,11 +191,14 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
 
 
 def test_only_the_largest_of_a_group_are_narrow():
-    rng = np.random.default_rng(27)  # where Chernoff's bound is not the largest where the expectation is
+    rng = np.random.default_rng(
+        27
+    )  # where Chernoff's bound is not the largest where the expectation is
     values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
     probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
     each, together = (
-        np.array(log_positive_part(values, probabilities, 200, groups=own)) for own in (None, groups)
+        np.array(log_positive_part(values, probabilities, 200, groups=own))
+        for own in (None, groups)
     )
     assert np.all(together[0] <= each[1])
     assert np.all(each[0] <= together[1])
@@ -212,7 +223,9 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
     some = log_positive_part(values, probabilities, n, width=width, log_factors=factors)
     assert np.all(some[0] <= every[1])
     assert np.all(every[0] <= some[1])
-    low, *between, high = (logsumexp(end + factors, axis=1) for end in (some[0], every[0], every[1], some[1]))
+    low, *between, high = (
+        logsumexp(end + factors, axis=1) for end in (some[0], every[0], every[1], some[1])
+    )
     assert low[0] == high[0] == -np.inf
     assert np.all((low <= between[1]) & (between[0] <= high))
     assert np.all(high[1:] - low[1:] <= 1.1 * width)
@@ -223,9 +236,15 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
 
 def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
     """Where S is above 0 far more rarely than under a bell, points that seemed not to count do count."""
-    values, probabilities, n = np.array([[1.0, -1e12]]), np.array([[0.3, 0.7 - 1e-9]]), np.array([3, 4, 5])
+    values, probabilities, n = (
+        np.array([[1.0, -1e12]]),
+        np.array([[0.3, 0.7 - 1e-9]]),
+        np.array([3, 4, 5]),
+    )
     factors = np.array([0.0, -9.0, -18.0])
-    monkeypatch.setattr(bracket, "log_bell", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0))
+    monkeypatch.setattr(
+        bracket, "log_bell", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0)
+    )
     low, high = log_positive_part(values[:, None], probabilities[:, None], n, log_factors=factors)
     for place, users in enumerate(n.tolist()):
         assert low[0, place] <= exact_log(values[0], probabilities[0], users) <= high[0, place]
@@ -241,7 +260,9 @@ def test_a_random_number_of_gains_against_rational_sums():
     rng = np.random.default_rng(28)
     for _ in range(25):
         values, probabilities = random_distribution(rng)
-        parts = [(int(rng.integers(1, 4)), float(rng.uniform(0.01, 1))) for _ in range(2)] + [(1, 1.0)]
+        parts = [(int(rng.integers(1, 4)), float(rng.uniform(0.01, 1))) for _ in range(2)] + [
+            (1, 1.0)
+        ]
         n, shares = zip(*parts, strict=True)
         low, high = log_positive_part(values, probabilities, n, shares=shares)
         truth = exact_log_of_parts(values, probabilities, parts)
@@ -254,7 +275,9 @@ def test_a_poisson_number_is_the_limit_of_binomial_ones():
     values, probabilities = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75]
     for mean in (5.0, 1e3, 1e6):
         poisson = log_positive_part(values, probabilities, [mean, 1], shares=[0, 1], width=1e-6)
-        many = log_positive_part(values, probabilities, [1e9 * mean, 1], shares=[1e-9, 1], width=1e-6)
+        many = log_positive_part(
+            values, probabilities, [1e9 * mean, 1], shares=[1e-9, 1], width=1e-6
+        )
         assert poisson[0] <= many[1]
         assert many[0] <= poisson[1]
         assert poisson[1] - poisson[0] < 2e-6

@@ -21,7 +21,9 @@ def test_the_least_whole_number(zero, guess):
     assert len(calls) < 60
 
 
-@pytest.mark.parametrize(("zero", "guess"), [(5712.3, 5709), (421.4, 357), (6458.3, 5577), (1e9, 1.1e9)])
+@pytest.mark.parametrize(
+    ("zero", "guess"), [(5712.3, 5709), (421.4, 357), (6458.3, 5577), (1e9, 1.1e9)]
+)
 def test_a_good_guess_takes_few_evaluations(zero, guess):
     calls = []
 

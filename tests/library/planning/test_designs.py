@@ -62,7 +62,9 @@ def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0, rounds):
     assert with_dummies(n, k, eps0, found - 1, rounds=rounds).delta(eps) > delta
 
 
-@pytest.mark.parametrize(("k", "eps", "delta"), [(100, 1.0, 1e-6), (10, 0.5, 1e-4), (400, 2.0, 1e-9)])
+@pytest.mark.parametrize(
+    ("k", "eps", "delta"), [(100, 1.0, 1e-6), (10, 0.5, 1e-4), (400, 2.0, 1e-9)]
+)
 def test_dummies_alone_are_those_of_the_formula(k, eps, delta):
     """Our bound is within 0.01 % of delta, which is less than a dummy in a thousand changes."""
     found = fewest_dummies(1, k, eps, delta)
@@ -103,7 +105,8 @@ def deltas(design, setting, options):
         sums = "sums" in design.name
         given = {"randomizer": design.name.split(",")[0].lower(), "release": "sums"} if sums else {}
         groups = [
-            Group("a", n, design.eps0 * factor, participation, colluding) for factor in (1 - 1e-6, 1.001)
+            Group("a", n, design.eps0 * factor, participation, colluding)
+            for factor in (1 - 1e-6, 1.001)
         ]
         collections = [Collection(k, (group,), rounds=rounds * values, **given) for group in groups]
     return [collection.delta(eps) for collection in collections]
@@ -126,7 +129,9 @@ def test_every_design_has_the_guarantee_and_none_could_be_better(setting, option
         summed = "sums" in one.name or one.name == "noise of aggregators"
         sent = 1 if summed else values
         assert one.messages_per_user == pytest.approx(sent + one.dummies / (n * participation))
-        assert one.bits_per_user == one.messages_per_user * (k if summed else math.ceil(math.log2(k)))
+        assert one.bits_per_user == one.messages_per_user * (
+            k if summed else math.ceil(math.log2(k))
+        )
         if one.reference:
             continue
         with_these, with_better = deltas(one, setting, options)
@@ -145,7 +150,11 @@ FEW_DUMMIES = [
 def test_the_table_has_all_other_designs_where_hardly_any_dummies_are_needed(setting, options):
     """Below about 1.7 dummies per value the normal approximation exceeds 1.05 times the exact error."""
     found = compare_designs(*setting, **options)
-    assert {one.name for one in found.designs} >= {"k-RR", "dummies of the best law", "RAPPOR, sums only"}
+    assert {one.name for one in found.designs} >= {
+        "k-RR",
+        "dummies of the best law",
+        "RAPPOR, sums only",
+    }
     assert list(found.left_out) == ["k-RR with dummies"]
     assert "within 5% of that of dummies alone" in found.left_out["k-RR with dummies"]
 
@@ -266,7 +275,9 @@ def test_participation_of_one_is_that_of_everybody():
         assert nearly.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
         # Twice as many could report; for sums, which need 10,000 reports but for a probability of 5e-10,
         # six standard deviations (70 reports) more have to be expected.
-        users = tightshuffle.fewest_users(0.5, 1e-6, k=20, eps0=everybody.eps0, **given, participation=0.5)
+        users = tightshuffle.fewest_users(
+            0.5, 1e-6, k=20, eps0=everybody.eps0, **given, participation=0.5
+        )
         assert 20_000 * 0.999 <= users <= 20_000 * (1.05 if given else 1.001)
         planned = tightshuffle.plan(n=users, **setting, **given, participation=0.5)
         assert planned.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
@@ -280,10 +291,16 @@ def test_sums_of_several_values_per_user_by_every_count():
     """RAPPOR's sums for a user who moves two values: four independent counts, for every dataset."""
     n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
     p = math.exp(eps0 / 2) / (math.exp(eps0 / 2) + 1)
-    bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", rounds=values)
+    bound = tightshuffle.delta(
+        eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", rounds=values
+    )
 
     def count(own, held):
-        parts = [stats.binom.pmf(range(n), held, p), stats.binom.pmf(range(n), n - 1 - held, 1 - p), own]
+        parts = [
+            stats.binom.pmf(range(n), held, p),
+            stats.binom.pmf(range(n), n - 1 - held, 1 - p),
+            own,
+        ]
         both = np.convolve(parts[0], parts[1])[:n]
         return np.convolve(both, parts[2])
 
@@ -305,7 +322,9 @@ def test_the_command_prints_the_table():
     for name, value in zip(OPTIONS, options, strict=True):
         words += [f"--{name.replace('_', '-')}", value]
     found, own = answer(*words), compared(*ASKED[2])
-    changed = {name: value for name, value in zip(OPTIONS, options, strict=True) if value != DEFAULTS[name]}
+    changed = {
+        name: value for name, value in zip(OPTIONS, options, strict=True) if value != DEFAULTS[name]
+    }
     assert changed == {name: found[name] for name in OPTIONS if name in found}
     assert [found[name] for name in ("n", "k", "log10_delta")] == [n, k, -5]
     assert [row["name"] for row in found["designs"]] == [one.name for one in own.designs]
@@ -314,7 +333,9 @@ def test_the_command_prints_the_table():
     text = call(*words)[1]
     assert "Left out: k-RR (only for one report per user and round)." in text
     for one in own.designs:
-        assert re.search(rf"^{one.name} .* {one.trust} +{re.escape(one.parameters)}$", text, re.MULTILINE)
+        assert re.search(
+            rf"^{one.name} .* {one.trust} +{re.escape(one.parameters)}$", text, re.MULTILINE
+        )
     for wrong in (["--eps", "1e-6"], ["--values-per-user", 31]):
         code, out, err = call(*words, *wrong)
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -327,7 +348,11 @@ NOBODY = "of these designs protects anybody if the shuffler or the aggregators f
 def test_the_command_says_where_nothing_useful_is_left(monkeypatch):
     once = functools.cache(compare_designs)  # the text and the JSON tell of the same designs
     monkeypatch.setattr("tightshuffle.cli.design_command.compare_designs", once)
-    settings = [(20_000, 1, 1, "None"), (20_000, 1, 3, "For 3 rounds, none"), (2000, 0.5, 1, "None")]
+    settings = [
+        (20_000, 1, 1, "None"),
+        (20_000, 1, 3, "For 3 rounds, none"),
+        (2000, 0.5, 1, "None"),
+    ]
     for n, eps, rounds, start in settings:
         words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--rounds", rounds]
         text = call(*words)[1]
@@ -335,7 +360,10 @@ def test_the_command_says_where_nothing_useful_is_left(monkeypatch):
         useful = [eps for eps in left if eps is not None and eps < USELESS_EPS]
         assert bool(useful) == (n == 2000)
         assert (f"\n{start} {NOBODY}\n" in text) == (not useful)
-        assert "\nn is how many users report in each round, and the guarantee is for each of them.\n" in text
+        assert (
+            "\nn is how many users report in each round, and the guarantee is for each of them.\n"
+            in text
+        )
         for eps in left:
             shown = what_is_left(math.inf if eps is None else eps)
             assert re.search(rf"  {re.escape(shown)} *\n", text), shown
@@ -358,9 +386,13 @@ def test_the_command_says_whom_the_guarantee_is_for():
     words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
     for command in ("design", "plan"):
         text = call(command, *words)[1]
-        assert "n is how many users could report. In each round a user does with probability 0.8." in text
         assert (
-            "The guarantee is for a user who reports in every round, and does not hide who reports." in text
+            "n is how many users could report. In each round a user does with probability 0.8."
+            in text
+        )
+        assert (
+            "The guarantee is for a user who reports in every round, and does not hide who reports."
+            in text
         )
         assert ERROR_OF_REPORTS in text
     assert answer("plan", *words)["participation"] == 0.8
@@ -387,7 +419,11 @@ def poisson_over_gaussian(eps, delta, rounds):
 @pytest.mark.parametrize("delta", [1e-2, 1e-3, 1e-6, 1e-12])
 def test_up_to_an_eps_of_one_poisson_dummies_are_nearly_as_good_as_the_gaussian(delta):
     """The ranges of docs/designs.md."""
-    found = [poisson_over_gaussian(eps, delta, rounds) for eps in (0.1, 0.3, 0.6, 1.0) for rounds in (1, 4)]
+    found = [
+        poisson_over_gaussian(eps, delta, rounds)
+        for eps in (0.1, 0.3, 0.6, 1.0)
+        for rounds in (1, 4)
+    ]
     assert 1 < max(found) <= 1.11
     if delta == 1e-6:
         beyond = [poisson_over_gaussian(eps, delta, 1) for eps in (2.0, 5.0)]

@@ -63,7 +63,9 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("randomizer", "k", "eps", "log10", "error", "colluding"), ERRORS)
-def test_with_fewer_users_guarantee_and_error_are_not_both_met(randomizer, k, eps, log10, error, colluding):
+def test_with_fewer_users_guarantee_and_error_are_not_both_met(
+    randomizer, k, eps, log10, error, colluding
+):
     options = {"log10_delta": log10, "randomizer": randomizer, "colluding": colluding}
     found = tightshuffle.plan(k=k, eps=eps, error=error, **options)
     setting = {"k": k, "eps0": found.eps0, "randomizer": randomizer, "colluding": colluding}
@@ -77,7 +79,12 @@ def test_with_fewer_users_guarantee_and_error_are_not_both_met(randomizer, k, ep
 
 @pytest.mark.parametrize(
     ("kind", "n", "k", "eps"),
-    [("subset", 30, 64, 0.1), ("subset", 1000, 12, 1.0), ("hash", 200, 30, 0.5), ("hash", 1000, 12, 1.0)],
+    [
+        ("subset", 30, 64, 0.1),
+        ("subset", 1000, 12, 1.0),
+        ("hash", 200, 30, 0.5),
+        ("hash", 1000, 12, 1.0),
+    ],
 )
 def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, n, k, eps):
     setting = {"n": n, "k": k, "eps": eps, "delta": 1e-4}
@@ -105,7 +112,11 @@ def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
 def test_fewest_users_of_four_rounds():
     setting = {"k": 5, "eps": 1.0, "log10_delta": -6.0, "rounds": 4}
     found = tightshuffle.plan(error=0.02, **setting)
-    assert found.tv["shuffle+INV"] <= 0.02 < tightshuffle.plan(n=found.n - 1, **setting).tv["shuffle+INV"]
+    assert (
+        found.tv["shuffle+INV"]
+        <= 0.02
+        < tightshuffle.plan(n=found.n - 1, **setting).tv["shuffle+INV"]
+    )
     bound = tightshuffle.upper(1.0, n=found.n, k=5, eps0=found.eps0, rounds=4, log10=True)
     assert bound == found.log10_delta <= -6
 
@@ -123,7 +134,9 @@ def test_the_gaussian_has_the_neighbours_of_the_sums():
 def test_ends_of_the_range():
     assert tightshuffle.plan(n=50, k=4, eps=3.0, log10_delta=-1e-9).capped
     # So small a delta leaves nothing but eps0 = eps, but for the last digits.
-    assert tightshuffle.plan(n=3, k=4, eps=3.0, log10_delta=-1e5).eps0 == pytest.approx(3.0, rel=1e-6)
+    assert tightshuffle.plan(n=3, k=4, eps=3.0, log10_delta=-1e5).eps0 == pytest.approx(
+        3.0, rel=1e-6
+    )
 
 
 def test_a_variance_that_no_parameter_reaches_has_an_infinite_eps0():

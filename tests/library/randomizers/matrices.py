@@ -38,7 +38,9 @@ def matrix_of(name, k, eps0):
     if name not in ("rappor", "oue"):
         return normalised(supports, eps0)
     half = np.exp(eps0 / 2)
-    p, q = (half / (half + 1), 1 / (half + 1)) if name == "rappor" else (0.5, 1 / (np.exp(eps0) + 1))
+    p, q = (
+        (half / (half + 1), 1 / (half + 1)) if name == "rappor" else (0.5, 1 / (np.exp(eps0) + 1))
+    )
     probability = np.where(np.eye(k, dtype=bool), p, q)  # of a 1: [value, bit]
     return np.prod(np.where(supports[:, None, :], probability, 1 - probability), axis=2)
 
@@ -54,7 +56,14 @@ def merged(reports, *arrays):
 
 SMALL = [
     *[("grr", k) for k in (2, 3, 4)],
-    *[("subset:1", 2), ("subset:2", 3), ("subset:1", 4), ("subset:2", 4), ("subset:3", 4), ("subset:3", 6)],
+    *[
+        ("subset:1", 2),
+        ("subset:2", 3),
+        ("subset:1", 4),
+        ("subset:2", 4),
+        ("subset:3", 4),
+        ("subset:3", 6),
+    ],
     *[(name, k) for name in ("rappor", "oue") for k in (2, 3, 4)],
     *[("hadamard", k) for k in (2, 3, 4, 5, 7, 8)],
     *[("hash:2", 2), ("hash:2", 3), ("hash:3", 3), ("hash:5", 3), ("hash:2", 4)],

@@ -15,7 +15,9 @@ SHARES = np.array([0.5, 0.3, 0.15, 0.05, 0.0])
 def test_mean_absolute_is_the_integral(bias, deviation):
     distribution = stats.norm(bias, deviation)
     ends = [bias - 9 * deviation, bias + 9 * deviation]
-    value, _ = integrate.quad(lambda x: abs(x) * distribution.pdf(x), *ends, points=[0.0], epsabs=1e-13)
+    value, _ = integrate.quad(
+        lambda x: abs(x) * distribution.pdf(x), *ends, points=[0.0], epsabs=1e-13
+    )
     assert expected_errors.mean_absolute(deviation, bias) == pytest.approx(value, rel=1e-9)
 
 
@@ -52,7 +54,9 @@ def test_largest_error_is_the_integral(k):
 
     exact, _ = integrate.quad(beyond, 0, 12, epsabs=1e-13, epsrel=1e-12, limit=500)
     assert expected_errors.largest_error(np.ones(k)) == pytest.approx(exact, rel=1e-9)
-    assert expected_errors.largest_error([3.0] * k + [1e-9, 0.0]) == pytest.approx(3 * exact, rel=1e-6)
+    assert expected_errors.largest_error([3.0] * k + [1e-9, 0.0]) == pytest.approx(
+        3 * exact, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 6.0])

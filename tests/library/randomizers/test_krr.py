@@ -51,12 +51,16 @@ def test_samples_follow_the_exact_law(counts):
     sampled = sample_histogram(counts, 0.8, np.random.default_rng(20261122), 1_500)
     drawn = Counter(map(tuple, sampled.tolist()))
     assert drawn.keys() <= distribution.keys()
-    assert consistent(np.array([drawn[at] for at in distribution]), np.array([*distribution.values()]))
+    assert consistent(
+        np.array([drawn[at] for at in distribution]), np.array([*distribution.values()])
+    )
 
 
 def test_one_dataset_per_repetition():
     datasets = [[10, 0, 0], [0, 0, 25]]  # at eps0 = 80 all but 1e-17 of the reports are true
-    np.testing.assert_array_equal(sample_histogram(datasets, 80.0, np.random.default_rng(1), 2), datasets)
+    np.testing.assert_array_equal(
+        sample_histogram(datasets, 80.0, np.random.default_rng(1), 2), datasets
+    )
 
 
 def test_inversion_of_a_budget_that_tells_little():

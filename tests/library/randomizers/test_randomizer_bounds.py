@@ -39,7 +39,9 @@ CASES = [
 
 @pytest.mark.parametrize("eps0", [0.5, 2.0])
 @pytest.mark.parametrize(("name", "k", "n"), CASES)
-def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datasets(name, k, n, eps0):
+def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datasets(
+    name, k, n, eps0
+):
     randomizer, matrix = both(name, k, eps0)
     pairs = list(itertools.permutations(range(k), 2))
     reports = np.eye(len(matrix)) if name == "matrix" else supports_of(name, k)
@@ -47,13 +49,22 @@ def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datase
     epses = np.array(PARTS) * randomizer.eps0
     lows, highs = (10 ** bound(epses, n=n, randomizer=randomizer) for bound in (lower, upper))
     if name != "matrix":
-        np.testing.assert_array_equal(10 ** upper(epses, n=n, k=k, eps0=eps0, randomizer=name), highs)
+        np.testing.assert_array_equal(
+            10 ** upper(epses, n=n, k=k, eps0=eps0, randomizer=name), highs
+        )
     for eps, low, high in zip(epses, lows, highs, strict=True):
-        deltas = {pair: max(shuffled.delta(own, pair, eps) for own in shuffled.datasets()) for pair in pairs}
+        deltas = {
+            pair: max(shuffled.delta(own, pair, eps) for own in shuffled.datasets())
+            for pair in pairs
+        }
         worst = max(deltas.values())
-        for pair in pairs if name == "matrix" else [(0, 1)]:  # which stands for all, but in a matrix
+        for pair in (
+            pairs if name == "matrix" else [(0, 1)]
+        ):  # which stands for all, but in a matrix
             most = deltas[pair] if name == "matrix" else worst
-            assert most <= mean_gain(randomizer.gains(eps, "blanket", pair), n) * (1 + 1e-12) + 1e-16
+            assert (
+                most <= mean_gain(randomizer.gains(eps, "blanket", pair), n) * (1 + 1e-12) + 1e-16
+            )
             mixture = {"x0": 0.5, "x2" if k > 2 else "x1": 0.5}
             assert mean_gain(randomizer.gains(eps, mixture, pair), n) <= most * (1 + 1e-12) + 1e-16
             order = [*pair, *[value for value in range(k) if value not in pair]]

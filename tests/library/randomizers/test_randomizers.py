@@ -14,7 +14,9 @@ def classes(values, weights):
     """The different values but 0, ascending, and the sum of each one's weights."""
     order = np.argsort(values)
     values, weights = np.asarray(values)[order], np.asarray(weights)[order]
-    groups = np.cumsum(np.append(True, np.diff(values) > 1e-11 * np.maximum(1, np.abs(values[1:])))) - 1
+    groups = (
+        np.cumsum(np.append(True, np.diff(values) > 1e-11 * np.maximum(1, np.abs(values[1:])))) - 1
+    )
     means = np.bincount(groups, values) / np.bincount(groups)
     kept = np.abs(means) > 1e-13
     return means[kept], np.bincount(groups, weights)[kept]
@@ -35,19 +37,26 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
     mixtures = [{"x0": 0.3, "x1": 0.7}, *([{"x0": 0.25, "x2": 0.75}, {"x1": 1.0}] if k > 2 else [])]
     for own in (randomizer, Finite(matrix)):
         assert own.k == k
-        assert own.eps0 == pytest.approx(np.log(matrix.max(axis=1) / matrix.min(axis=1)).max(), rel=1e-12)
+        assert own.eps0 == pytest.approx(
+            np.log(matrix.max(axis=1) / matrix.min(axis=1)).max(), rel=1e-12
+        )
         # Local hashing's blanket is the smaller one that every pairwise independent family has.
         least = matrix.min() if name.startswith("hash") and k > 2 and own is randomizer else 0
         blanket = np.full(len(matrix), least) if least else matrix.min(axis=1)
         assert own.gamma == pytest.approx(blanket.sum(), rel=1e-12)
         for pair in itertools.permutations(range(k), 2):
             order = [*pair, *[value for value in range(k) if value not in pair]]
-            asked = [*own.references(), *mixtures] if pair in [(0, 1), (1, 0), (2, 0), (1, 2)] else []
+            asked = (
+                [*own.references(), *mixtures] if pair in [(0, 1), (1, 0), (2, 0), (1, 2)] else []
+            )
             for reference in ["blanket", *asked]:
                 weights = {reference: 1.0} if isinstance(reference, str) else reference
                 w = blanket
                 if reference != "blanket":
-                    w = sum(weight * matrix[:, order[int(place[1:])]] for place, weight in weights.items())
+                    w = sum(
+                        weight * matrix[:, order[int(place[1:])]]
+                        for place, weight in weights.items()
+                    )
                 gains = (matrix[:, pair[0]] - np.exp(eps) * matrix[:, pair[1]]) / w
                 assert_same_distribution(own.gains(eps, reference, pair), gains, w)
 
@@ -62,7 +71,9 @@ def test_references_are_all_that_there_are(name, k):
         distributions.append(np.sum(probabilities * np.maximum(values, 0) ** 2))
     for other in range(2, k):
         gains = (matrix[:, 0] - np.exp(0.4) * matrix[:, 1]) / matrix[:, other]
-        assert np.isclose(distributions, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11).any()
+        assert np.isclose(
+            distributions, matrix[:, other] @ np.maximum(gains, 0) ** 2, rtol=1e-11
+        ).any()
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
@@ -87,9 +98,15 @@ def test_a_matrix_keeps_all_digits(scale):
 def test_laws_are_the_gains_of_every_pair():
     finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
     references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
-    found = [law for some in finite.distributions(0.3, references) for law in zip(*some, strict=True)]
+    found = [
+        law for some in finite.distributions(0.3, references) for law in zip(*some, strict=True)
+    ]
     asked = [
-        (reference, x0, x1) for x0 in range(4) for reference in references for x1 in range(4) if x1 != x0
+        (reference, x0, x1)
+        for x0 in range(4)
+        for reference in references
+        for x1 in range(4)
+        if x1 != x0
     ]
     for (values, probabilities), (reference, *pair) in zip(found, asked, strict=True):
         assert_same_distribution(finite.gains(0.3, reference, tuple(pair)), values, probabilities)
@@ -114,7 +131,15 @@ def test_the_budget_of_a_matrix_is_rounded_up(decimals):
 @pytest.mark.parametrize("k", [2, 3, 1000, 10**12])
 def test_no_cancellation(eps0, part, k):
     eps = part * eps0
-    for name in ["grr", "rappor", "oue", "hadamard", "hash:2", "hash:1000000000", f"subset:{k - 1}"]:
+    for name in [
+        "grr",
+        "rappor",
+        "oue",
+        "hadamard",
+        "hash:2",
+        "hash:1000000000",
+        f"subset:{k - 1}",
+    ]:
         randomizer = parse(name, k=k, eps0=eps0)
         with mpmath.workdps(60):
             p1, beta, everywhere = exact_supports(name, k, mpmath.mpf(eps0))
@@ -137,7 +162,10 @@ def test_no_cancellation(eps0, part, k):
         found = np.transpose(randomizer.gains(eps))
         np.testing.assert_allclose(found, wanted, rtol=2e-14, atol=0, err_msg=name)
         for key, value in oracle.items():
-            assert getattr(randomizer, key) == pytest.approx(float(value), rel=2e-14, abs=0), (name, key)
+            assert getattr(randomizer, key) == pytest.approx(float(value), rel=2e-14, abs=0), (
+                name,
+                key,
+            )
 
 
 def exact_supports(name, k, eps0):
@@ -150,7 +178,11 @@ def exact_supports(name, k, eps0):
     if kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    odds = {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1, "hash": mpmath.mpf(number or 2)}
+    odds = {
+        "rappor": mpmath.exp(eps0 / 2) + 1,
+        "oue": mpmath.exp(eps0) + 1,
+        "hash": mpmath.mpf(number or 2),
+    }
     q = 1 / odds[kind]
     return q, q**2, q**k if kind != "hash" or k == 2 else mpmath.mpf(0)
 
@@ -176,7 +208,9 @@ def test_the_closed_forms_of_krr_are_those_of_its_class():
     np.testing.assert_allclose(np.sqrt(randomizer.variance(counts / 25, 25)), deviation, rtol=1e-13)
 
 
-@pytest.mark.parametrize(("name", "k"), [case for case in SMALL if case[1] > 2 and case[0] != "subset:3"])
+@pytest.mark.parametrize(
+    ("name", "k"), [case for case in SMALL if case[1] > 2 and case[0] != "subset:3"]
+)
 def test_a_matrix_estimates_at_least_as_well(name, k):
     # Its estimate has the least summed variance of all linear unbiased ones at equal shares.
     randomizer, matrix = both(name, k, 1.1)
@@ -188,12 +222,22 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
     weights = np.linalg.pinv(finite.matrix / roots) / roots.T
     np.testing.assert_allclose(weights @ finite.matrix, np.eye(k), atol=1e-12)
     for share, variance in zip(shares, finite.variance(shares, n), strict=True):
-        covariance = np.tensordot(share, [np.diag(law) - np.outer(law, law) for law in finite.matrix.T], 1)
-        np.testing.assert_allclose(np.diag(weights @ covariance @ weights.T) / n, variance, rtol=1e-10)
+        covariance = np.tensordot(
+            share, [np.diag(law) - np.outer(law, law) for law in finite.matrix.T], 1
+        )
+        np.testing.assert_allclose(
+            np.diag(weights @ covariance @ weights.T) / n, variance, rtol=1e-10
+        )
 
 
 def test_bits():
-    bits = {"grr": np.log2(6), "subset:3": np.log2(20), "rappor": 6, "hadamard": 3, "hash:8": 2 * 3 + 3}
+    bits = {
+        "grr": np.log2(6),
+        "subset:3": np.log2(20),
+        "rappor": 6,
+        "hadamard": 3,
+        "hash:8": 2 * 3 + 3,
+    }
     for name, number in bits.items():
         assert parse(name, k=6, eps0=1.0).bits == pytest.approx(number, rel=1e-12)
     assert parse("grr", k=10**12, eps0=1.0).bits == pytest.approx(np.log2(1e12), rel=1e-12)

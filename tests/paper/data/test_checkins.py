@@ -18,7 +18,13 @@ def row(latitude, longitude):
 
 
 GOOD = row(48.85, 2.33)
-UNREADABLE = ["", "7\t2010-07-25T11:40:18Z\t48.85\t2.33", GOOD + "\t1", row("inf", 2.33), row("48,85", 2.33)]
+UNREADABLE = [
+    "",
+    "7\t2010-07-25T11:40:18Z\t48.85\t2.33",
+    GOOD + "\t1",
+    row("inf", 2.33),
+    row("48,85", 2.33),
+]
 UNREADABLE += [row(90.0000001, 2.33), row(1, "nan"), row('"48.85"', 2.33)]
 READABLE = [row(" 48.85 ", 2.33), '"7' + GOOD[1:], GOOD + "\r", "a\rb" + GOOD[1:]]
 
@@ -35,10 +41,16 @@ def written(tmp_path):
 
 @pytest.mark.parametrize("block", [1 << 22, 200, 60])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda text: gzip.compress(text) * 2])
-def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(written, monkeypatch, caplog, pack, block):
+def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
+    written, monkeypatch, caplog, pack, block
+):
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
-    lines = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))] + UNREADABLE + READABLE
+    lines = (
+        [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))]
+        + UNREADABLE
+        + READABLE
+    )
     lines = [lines[index] for index in rng.permutation(len(lines))]
     path = written(*lines, pack=pack)
     if pack not in (bytes, gzip.compress):  # it packs the text twice
@@ -51,7 +63,9 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(written, monk
     first = ", ".join(map(str, bad[:5]))
     counted = f"{len(lines)} rows, of which {len(bad)} cannot be read (first lines: {first})"
     assert summary == f"{path}: {counted}"
-    expected = [[float(latitude), float(longitude), False] for _, _, latitude, longitude, _ in fields]
+    expected = [
+        [float(latitude), float(longitude), False] for _, _, latitude, longitude, _ in fields
+    ]
     assert points["world"].to_numpy().tolist() == expected  # in order, with all digits
 
 
@@ -60,7 +74,9 @@ def test_boxes_are_closed_and_share_one_pass(written):
     outside = [(48.82859999, 2.3), (48.87980001, 2.3), (48.85, 2.28549999), (48.85, 2.39090001)]
     path = written(*(row(*point) for point in corners + outside), end="")
     points = crop(path, {"paris": PARIS, "world": WORLD}, bad_rows_at_most=0)
-    assert list(zip(points["paris"]["latitude"], points["paris"]["longitude"], strict=True)) == corners
+    assert (
+        list(zip(points["paris"]["latitude"], points["paris"]["longitude"], strict=True)) == corners
+    )
     assert len(points["world"]) == 8
 
 
@@ -69,7 +85,9 @@ def test_at_most_the_allowed_share_of_rows_is_unreadable(written):
     lines[41] = lines[99] = "broken"
     path = written(*lines)
     assert len(crop(path, {"paris": PARIS}, bad_rows_at_most=0.002)["paris"]) == 998
-    with pytest.raises(ValueError, match=r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"):
+    with pytest.raises(
+        ValueError, match=r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"
+    ):
         crop(path, {"paris": PARIS}, bad_rows_at_most=0.001)
 
 
@@ -84,9 +102,15 @@ MISTAKES = {
         "".join(row(2.30, 48.83 + i / 10_000) + "\n" for i in range(400)).encode(),
         "none of its 400 rows lies in the box of paris, .*latitude and longitude seem to be swapped",
     ),
-    "elsewhere": (row(52.5, 13.4).encode(), r"none of its 1 rows lies in the box of paris, .*2.3909}$"),
+    "elsewhere": (
+        row(52.5, 13.4).encode(),
+        r"none of its 1 rows lies in the box of paris, .*2.3909}$",
+    ),
     "a header": (b"user\ttime\tlatitude\tlongitude\tlocation\n" + WALK, "the first in line 1;"),
-    "html": (b"<!doctype html>\n<h1>404 Not Found</h1>\n", "2 of 2 rows .*; expected user, time, latitude"),
+    "html": (
+        b"<!doctype html>\n<h1>404 Not Found</h1>\n",
+        "2 of 2 rows .*; expected user, time, latitude",
+    ),
     "neither text nor gzip": (b"PK\x03\x04" + bytes(99), "1 of 1 rows"),
 }
 

@@ -51,7 +51,9 @@ def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
         grids_of({**BOX, "south": 47.0}, {"columns": 6, "rows": 4}),
     ],
 )
-def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(bundled, grids):
+def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(
+    bundled, grids
+):
     table = compare("mine", cells_of(POINTS, grids), bundled, {"paris": 10_260})
     assert list(table.columns) == COLUMNS
     assert table[["printed", "bundled", "cells_that_differ"]].isna().all(axis=None)

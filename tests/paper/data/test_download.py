@@ -64,13 +64,23 @@ def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, caps
 @pytest.mark.parametrize(
     ("address", "error", "words"),
     [
-        ("/other", ValueError, ["MD5 hash", MD5, hashlib.md5(CONTENT[::-1]).hexdigest(), "gowalla.download"]),
+        (
+            "/other",
+            ValueError,
+            ["MD5 hash", MD5, hashlib.md5(CONTENT[::-1]).hexdigest(), "gowalla.download"],
+        ),
         ("/404", OSError, ["404 Client Error: Not Found", "run again"]),
         ("/cut", OSError, ["150000 bytes read, 150000 more expected", "from the beginning"]),
-        ("http://127.0.0.1:1/x", OSError, ["Connection refused", "gowalla.source to bundled or file"]),
+        (
+            "http://127.0.0.1:1/x",
+            OSError,
+            ["Connection refused", "gowalla.source to bundled or file"],
+        ),
     ],
 )
-def test_an_error_of_the_network_is_one_line_that_says_what_to_do(server, tmp_path, address, error, words):
+def test_an_error_of_the_network_is_one_line_that_says_what_to_do(
+    server, tmp_path, address, error, words
+):
     url = address if address.startswith("http") else server.site + address
     with pytest.raises(error) as caught:
         download(url, tmp_path / "checkins.txt.gz", md5=MD5)

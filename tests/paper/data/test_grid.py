@@ -25,7 +25,9 @@ def test_stepped_grid_has_the_authors_cells(box, steps, columns, rows, north, ea
     assert (cells.columns, cells.rows) == (columns, rows)
     assert (cells.latitudes[-1], cells.longitudes[-1]) == (north, east)
     # within a billionth of a degree of what arange gives, and exactly the decimals that are meant
-    np.testing.assert_allclose(cells.latitudes, np.arange(box.south, box.north, steps[0]), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        cells.latitudes, np.arange(box.south, box.north, steps[0]), rtol=0, atol=1e-9
+    )
     assert all(float(f"{edge:.7f}") == edge for edge in [*cells.latitudes, *cells.longitudes])
 
 
@@ -79,5 +81,7 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
 
 
 def test_a_step_that_is_not_smaller_than_the_box_is_refused():
-    with pytest.raises(ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"):
+    with pytest.raises(
+        ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"
+    ):
         grid.stepped_grid(UNIT, 3, 1)

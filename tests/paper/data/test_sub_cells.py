@@ -10,13 +10,22 @@ import yaml
 from scripts.paper.data.count_checkins import totals
 from scripts.paper.data.crop_checkins import crop
 from scripts.paper.data.grid import Grid, all_cells, count_in_cells, grids_of
-from scripts.paper.data.sub_cells import count_in_sub_cells, cut, read_bundled, read_sub_cells, sub_grid
+from scripts.paper.data.sub_cells import (
+    count_in_sub_cells,
+    cut,
+    read_bundled,
+    read_sub_cells,
+    sub_grid,
+)
 from tests import ROOT
 
 ROWS = ROOT.parent / "shared" / "gowalla" / "loc-gowalla_sf_paris.txt.gz"
 DATASETS = yaml.safe_load((ROOT / "config" / "config.yaml").read_text())["datasets"]
 CITIES = ["paris", "san_francisco"]
-GRIDS = {city: grids_of(*(DATASETS[city][part] for part in ("box", "uniform", "stepped"))) for city in CITIES}
+GRIDS = {
+    city: grids_of(*(DATASETS[city][part] for part in ("box", "uniform", "stepped")))
+    for city in CITIES
+}
 TOTALS = """\
 dataset,grid,columns,rows,non_empty,largest,checkins
 paris,uniform,16,12,182,540,11190
@@ -52,7 +61,11 @@ def as_csv(table):
 def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
     cells = {city: bundled(city)[0] for city in CITIES}
     for city, kind in SHA256:
-        assert hashlib.sha256(as_csv(cells[city][kind]).encode()).hexdigest().startswith(SHA256[city, kind])
+        assert (
+            hashlib.sha256(as_csv(cells[city][kind]).encode())
+            .hexdigest()
+            .startswith(SHA256[city, kind])
+        )
     assert as_csv(totals({city: all_cells(cells[city]) for city in CITIES})) == TOTALS
 
 
@@ -106,7 +119,9 @@ def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tm
         path.write_text(as_csv(table))
     assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
     read_grid, counts = read_sub_cells(*paths)
-    np.testing.assert_array_equal(read_grid.latitudes, grid.latitudes)  # no digit is lost in the file
+    np.testing.assert_array_equal(
+        read_grid.latitudes, grid.latitudes
+    )  # no digit is lost in the file
     assert counts.shape == (35, 50)
     _, uniform = cut(read_grid, counts, SMALL["uniform"])
     assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
@@ -122,7 +137,11 @@ DAMAGED = [
         "",
         r"lines.csv: no column 'degrees'; expected direction, number, degrees",
     ),
-    ("direction,number,degrees\nlatitude,0,1\nlatitude,1,1\n", "", r"lines.csv: the degrees of both"),
+    (
+        "direction,number,degrees\nlatitude,0,1\nlatitude,1,1\n",
+        "",
+        r"lines.csv: the degrees of both",
+    ),
     (LINES, "row,column\n0,0\n", r"counts.csv: no column 'count'"),
     (LINES, "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
     (LINES, "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),

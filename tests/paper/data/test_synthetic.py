@@ -33,7 +33,8 @@ def test_probabilities_keep_their_digits_in_both_tails():
     edges = np.array([-np.inf, -12.0, -1.0, 0.5, 9.0, 12.0, np.inf])
     with mpmath.workdps(60):
         exact = [
-            float(mpmath.ncdf(b) - mpmath.ncdf(a)) for a, b in itertools.pairwise(map(mpmath.mpf, edges))
+            float(mpmath.ncdf(b) - mpmath.ncdf(a))
+            for a, b in itertools.pairwise(map(mpmath.mpf, edges))
         ]
     np.testing.assert_allclose(synthetic.cell_probabilities(edges), exact, rtol=1e-12)
 

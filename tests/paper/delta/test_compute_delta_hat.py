@@ -23,7 +23,9 @@ def test_there_is_a_row_for_every_n_and_eps(table):
     assert (table["eps"] < table["eps0"]).all()
 
 
-@pytest.mark.parametrize(("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)])
+@pytest.mark.parametrize(
+    ("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
+)
 def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form, delta):
     for row in table.to_dict("records"):
         sample = sample_of(COUNTS, dataset="toy", n=row["n"], seed=5)

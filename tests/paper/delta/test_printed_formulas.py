@@ -73,7 +73,9 @@ def test_an_unknown_version_is_named(function):
 
 
 def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
-    rows = [row for row in records(read_values(VALUES)) if (row["mechanism"], row["item"]) in FORMULAS]
+    rows = [
+        row for row in records(read_values(VALUES)) if (row["mechanism"], row["item"]) in FORMULAS
+    ]
     assert len(rows) == 42
     for row in rows:
         function = FORMULAS[row["mechanism"], row["item"]]
@@ -85,7 +87,11 @@ def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
 
 
 def test_theorem_1_gives_the_digits_of_table_iv():
-    rows = [row for row in records(read_values(VALUES)) if (row["item"], row["n"]) == ("Table IV", "150")]
+    rows = [
+        row
+        for row in records(read_values(VALUES))
+        if (row["item"], row["n"]) == ("Table IV", "150")
+    ]
     assert len(rows) > 3
     for row in rows:
         log10_delta = theorem_1_as_printed(float(row["eps"]), n=150, k=10, eps0=2, count=120)

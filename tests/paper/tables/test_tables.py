@@ -21,7 +21,10 @@ def test_tables_have_every_printed_value_once_and_the_parameters():
     for name, rows in tables.items():
         printed = verdicts[verdicts["item"] == name.replace("table_", "Table ")]
         pd.testing.assert_frame_equal(rows, printed[[*rows]])
-    assert parameters["Table IV"][["n", "eps"]].tolist() == ["50, 100, 150", "0.1, 0.5, 1, 1.5, 2, 2.5, 3"]
+    assert parameters["Table IV"][["n", "eps"]].tolist() == [
+        "50, 100, 150",
+        "0.1, 0.5, 1, 1.5, 2, 2.5, 3",
+    ]
     assert parameters.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
     trials = {"eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15"}
     assert parameters["synthetic trials"].to_dict() == trials

@@ -24,7 +24,9 @@ def delta_hats():
 
 @pytest.fixture(scope="module")
 def trials(delta_hats):
-    return run_delta_hat_trials(COUNTS, delta_hats, repetitions=REPETITIONS, sensitivity=1.5, seed=5)
+    return run_delta_hat_trials(
+        COUNTS, delta_hats, repetitions=REPETITIONS, sensitivity=1.5, seed=5
+    )
 
 
 def test_the_gaussian_is_private_with_exactly_the_delta_hat_of_the_table(trials, delta_hats):
@@ -47,19 +49,25 @@ def test_the_errors_have_the_size_that_theory_says(trials):
     unprojected = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert len(inverted) == REPETITIONS
-    assert 0.5 * unprojected < inverted["value"].mean() < unprojected  # the projection makes it smaller
+    assert (
+        0.5 * unprojected < inverted["value"].mean() < unprojected
+    )  # the projection makes it smaller
 
 
 def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
     row = gaussian_ratios(trials).iloc[0]
     chosen = trials[(trials["eps"] == row["eps"]) & (trials["form"] == row["form"])]
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
-    assert row["ratio"] == pytest.approx(chosen["value"].mean() / inverted["value"].mean(), rel=1e-12)
+    assert row["ratio"] == pytest.approx(
+        chosen["value"].mean() / inverted["value"].mean(), rel=1e-12
+    )
 
 
 def test_the_constants_are_judged_at_the_largest_n_of_every_budget():
     mechanisms = ["shuffle+INV", "shuffle+INV", "gaussian"]
-    errors = pd.DataFrame({"mechanism": mechanisms, "n": [100, 1000, 1000], "value": [0.4, 0.2, 0.9]})
+    errors = pd.DataFrame(
+        {"mechanism": mechanisms, "n": [100, 1000, 1000], "value": [0.4, 0.2, 0.9]}
+    )
     errors = errors.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
     table = compute_constants([errors], floors=[1e-8, 1e-30], sensitivities=[1, 2])
     assert set(table["n"]) == {1000}

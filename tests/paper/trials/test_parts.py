@@ -23,7 +23,9 @@ def test_a_budget_of_two_experiments_is_one_file():
 def test_a_grid_has_every_eps_up_to_eps0_and_is_cut_into_files_of_points_per_job():
     parts = parts_of({"grid": {**GRID, "points_per_job": 4}})
     assert list(parts) == ["grid-1", "grid-2"]
-    points = [(point["eps0"], point["eps"], point["n"]) for point in parts["grid-1"] + parts["grid-2"]]
+    points = [
+        (point["eps0"], point["eps"], point["n"]) for point in parts["grid-1"] + parts["grid-2"]
+    ]
     assert points == [(1, 0.5, 7), (1, 0.5, 8), (2, 0.5, 7), (2, 0.5, 8), (2, 2, 7), (2, 2, 8)]
     assert len(parts["grid-1"]) == 4
 

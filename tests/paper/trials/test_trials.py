@@ -55,7 +55,9 @@ def test_users_are_drawn_without_replacement():
 def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
-    with pytest.raises(ValueError, match="sum to fewer than 1,000,000,000 users; got 1,000,000,000"):
+    with pytest.raises(
+        ValueError, match="sum to fewer than 1,000,000,000 users; got 1,000,000,000"
+    ):
         sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, np.random.default_rng(1), 1)
     one_below_the_limit = np.array([NUMPYS_LIMIT - 11, 10])
     assert sample_users(one_below_the_limit, 50, np.random.default_rng(1), 2).sum() == 100
@@ -76,7 +78,13 @@ def test_every_point_is_in_the_table_once_with_its_parameters():
         experiment, eps0, eps, n, repetitions = point.values()
         assert key == (experiment, eps0, eps, users_of(COUNTS, n), repetitions)
         alone = run_point(
-            COUNTS, n=n, eps0=float(eps0), eps=float(eps), repetitions=repetitions, cells=[1, 4], **SHARED
+            COUNTS,
+            n=n,
+            eps0=float(eps0),
+            eps=float(eps),
+            repetitions=repetitions,
+            cells=[1, 4],
+            **SHARED,
         )
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
@@ -119,12 +127,16 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 
 
 @pytest.mark.parametrize("form", ["published", "exact"])
-@pytest.mark.parametrize(("eps0", "eps"), [(4.0, 0.05), (4.0, 0.3), (1.0, 0.2), (1.0, 0.9), (2.0, 2.0)])
+@pytest.mark.parametrize(
+    ("eps0", "eps"), [(4.0, 0.05), (4.0, 0.3), (1.0, 0.2), (1.0, 0.9), (2.0, 2.0)]
+)
 @pytest.mark.parametrize("floor", [1e-30, 1e-3])
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
-    _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1))
+    _, deltas = run_mechanisms(
+        samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1)
+    )
     for sample, delta in zip(samples, deltas, strict=True):
         others = sample[sample > 0] - 1
         log10_deltas = delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)

@@ -17,13 +17,26 @@ def test_verdicts_are_counted_in_all_and_by_item():
 
 
 def test_a_draw_that_is_not_contradicted_does_not_match_by_digits():
-    verdicts = ("same digits", "close", "close", "consistent", "consistent", "consistent", "inconsistent")
+    verdicts = (
+        "same digits",
+        "close",
+        "close",
+        "consistent",
+        "consistent",
+        "consistent",
+        "inconsistent",
+    )
     counts = printed_values(results([row(verdict=verdict, printed="1") for verdict in verdicts]))
     assert (counts.by_digits, counts.missed, counts.of) == (3, 1, 7)
 
 
 def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
-    pairs = [("1e-2", "3.1622776601683795e-2"), ("2e-2", "1e-2"), ("0", "1e-9"), ("1e-400", "2e-350")]
+    pairs = [
+        ("1e-2", "3.1622776601683795e-2"),
+        ("2e-2", "1e-2"),
+        ("0", "1e-9"),
+        ("1e-400", "2e-350"),
+    ]
     rows = [row(reproduced=published, exact=exact) for published, exact in pairs]
     rows.append(row(reproduced="1e-90", exact=""))
     gap = theorem_gap(results(rows))

@@ -17,7 +17,10 @@ DRAW = {"kind": "random", "tolerance": "central 99 %", "mechanism": "gaussian"}
 
 
 def test_printed_characters_keep_their_digits():
-    for printed, digits, exponent in (("6.580E-7", (6, 5, 8, 0), -10), ("123,108", (1, 2, 3, 1, 0, 8), 0)):
+    for printed, digits, exponent in (
+        ("6.580E-7", (6, 5, 8, 0), -10),
+        ("123,108", (1, 2, 3, 1, 0, 8), 0),
+    ):
         assert printed_to_decimal(printed).as_tuple() == (0, digits, exponent)
     for wrong in ("", "-1", "1.", ".5", "12,34", "1e", "nan", " 1", "1_000"):
         with pytest.raises(ValueError, match="printed must be a number"):
@@ -44,7 +47,11 @@ def test_printed_characters_keep_their_digits():
         ("100", "105.001", "differs"),
         ("1E-9", "1E10", "differs"),  # far more digits than a Decimal's context holds
         ("2.50E-1", from_log10(np.log10(0.25)), "same digits"),
-        ("0.7", 0.1 + 0.6, "same digits"),  # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit
+        (
+            "0.7",
+            0.1 + 0.6,
+            "same digits",
+        ),  # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit
     ],
 )
 def test_digits_verdict(printed, value, verdict):
@@ -59,7 +66,9 @@ def test_digits_verdict(printed, value, verdict):
     st.integers(1, 6),
     st.sampled_from(["ROUND_HALF_UP", "ROUND_DOWN"]),
 )
-def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(number, exponent, digits, rounding):
+def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(
+    number, exponent, digits, rounding
+):
     value = Decimal(number).scaleb(exponent)
     last = Decimal(1).scaleb(value.adjusted() - digits + 1)
     whole = (value / last).to_integral_value(rounding)

@@ -20,7 +20,9 @@ from tightshuffle.numerics.positive_part.tilt import (
 )
 from tightshuffle.side import Side
 
-_NEWTON = 12  # Newton's steps to the counts at the edge of a box; the bounds hold for a box of any size
+_NEWTON = (
+    12  # Newton's steps to the counts at the edge of a box; the bounds hold for a box of any size
+)
 MOST_TOGETHER = 10**5  # combinations in a box of several points, at most
 COST_OF_BOX = 10**5  # if a term of a sum costs 1
 _COST_OF_PROBABILITY = 30  # of one of a box's probabilities, in the same unit
@@ -28,7 +30,9 @@ TERMS = 2**14  # about how many terms of sums are computed at once: they fit int
 # log of the least probability, over the largest, that counts as it is. A smaller one would lose digits as a
 # float: upper bounds take this one for it, and lower bounds 0.
 _LEAST_LOG = -690.0
-_VANISHING = 1e-250  # a sum over the largest probability below which such replaced probabilities may count
+_VANISHING = (
+    1e-250  # a sum over the largest probability below which such replaced probabilities may count
+)
 
 
 class Boxes(NamedTuple):
@@ -43,7 +47,9 @@ class Boxes(NamedTuple):
     first: Floats  # (points, values - 1): the smallest count of each value in the box
     last: Floats  # and the largest
     combinations: Floats  # (points,): of counts in the box, at most
-    excess: Floats  # (points,): by how much rounding makes the sum of the probabilities larger than 1
+    excess: (
+        Floats  # (points,): by how much rounding makes the sum of the probabilities larger than 1
+    )
 
     def rows(self, index: Integers) -> "Boxes":
         """The boxes of the points with these indices."""
@@ -67,7 +73,9 @@ def boxes(points: TiltedPoints, depth: Floats) -> Boxes:
     # The count of the last value is what the others leave of n, so it needs no range: the likeliest is last.
     is_likeliest = log_weights == log_weights.max(axis=1, keepdims=True)
     order = np.argsort(is_likeliest, axis=1, kind="stable")
-    g, log_p, log_weights = (np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights))
+    g, log_p, log_weights = (
+        np.take_along_axis(part, order, axis=1) for part in (g, log_p, log_weights)
+    )
 
     # Both ends where Chernoff's bound of a Poisson distribution, x log(x / m) - x + m, reaches ``depth``.
     # Below m it is at most m, so where m <= depth the range starts at 0. 1e-280 keeps log(x / m) finite.
@@ -214,9 +222,13 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     """
     n = points.n.sum(axis=1)[:, None]
     weights = np.minimum(np.exp(log_weights[:, :-1]), 1.0)
-    below = np.where(first > 0, np.exp(-n * _relative_entropy(np.maximum(first - 1, 0) / n, weights)), 0.0)
+    below = np.where(
+        first > 0, np.exp(-n * _relative_entropy(np.maximum(first - 1, 0) / n, weights)), 0.0
+    )
     may_exceed = (last < n) & (weights > 0)
-    above = np.where(may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0)
+    above = np.where(
+        may_exceed, np.exp(-n * _relative_entropy(np.minimum(last + 1, n) / n, weights)), 0.0
+    )
     mass = (below + above).sum(axis=1)
 
     # M(theta)^n / (e theta) times this mass: ``base`` is log of M(theta)^n, and the 1 is the log of e.

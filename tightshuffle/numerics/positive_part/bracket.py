@@ -84,7 +84,10 @@ def log_positive_part(
 
 
 def _flattened(
-    values: npt.ArrayLike, probabilities: npt.ArrayLike, n: npt.ArrayLike, shares: npt.ArrayLike | None
+    values: npt.ArrayLike,
+    probabilities: npt.ArrayLike,
+    n: npt.ArrayLike,
+    shares: npt.ArrayLike | None,
 ) -> tuple[Floats, Floats, Floats, Floats, tuple[int, ...]]:
     """The arguments of `log_positive_part` with one row for each point, and the shape of the points.
 
@@ -105,7 +108,9 @@ def _flattened(
     return flatten(g), flatten(p), flatten(copies), flatten(shares), shape
 
 
-def tilted_copies(values: Floats, probabilities: Floats, n: npt.ArrayLike, shares: npt.ArrayLike) -> Floats:
+def tilted_copies(
+    values: Floats, probabilities: Floats, n: npt.ArrayLike, shares: npt.ArrayLike
+) -> Floats:
     """About how many copies of G there are in the outcomes that make up E[(G_1 + ... + G_n)_+]; (points,).
 
     These are the outcomes of the tilted distribution: the result is the mean number of copies under the tilt,
@@ -144,7 +149,9 @@ def _chernoff(points: TiltedPoints) -> Floats:
     return points.base + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
 
 
-def _brackets_for_largest(points: TiltedPoints, groups: Integers, width: float) -> tuple[Floats, Floats]:
+def _brackets_for_largest(
+    points: TiltedPoints, groups: Integers, width: float
+) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,), narrow where a point can be the largest of its group.
 
     ``groups`` (points,): the number of each point's group, from 0. ``width``: high - low of a narrow bracket
@@ -224,9 +231,13 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
             break
         new_low, new_high = contour(points.rows(remaining), tau[remaining], guess[remaining], width)
         search.narrow(remaining, new_low, new_high)
-        guess[remaining] = np.minimum(guess[remaining], search.high[remaining] - points.base[remaining])
+        guess[remaining] = np.minimum(
+            guess[remaining], search.high[remaining] - points.base[remaining]
+        )
         if attempt == 0:
-            search.narrow_by_boxes(~is_summed & (search.excess() > 1), SOME_COMBINATIONS, search.depth())
+            search.narrow_by_boxes(
+                ~is_summed & (search.excess() > 1), SOME_COMBINATIONS, search.depth()
+            )
 
         still_wide = search.excess()[remaining] > 1
         rows = remaining[still_wide]
@@ -275,7 +286,9 @@ class _Search:
         """
         return np.asarray(_UNLIKELY + np.clip(self.chernoff - self.low, 0.0, 600.0))
 
-    def narrow_by_boxes(self, candidates: Booleans, most_combinations: int, depth: npt.ArrayLike) -> Booleans:
+    def narrow_by_boxes(
+        self, candidates: Booleans, most_combinations: int, depth: npt.ArrayLike
+    ) -> Booleans:
         """Narrow the brackets of the ``candidates`` with a small box, and return which points these are.
 
         Both are masks (points,). A box is small with ``most_combinations`` or fewer. Its counts are those

@@ -49,15 +49,21 @@ from tightshuffle.side import Side
 MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 PAIRED = 8  # likeliest values, whose pairs are candidates for windows
 BATCH = 2**20  # about how many nodes are in memory at once
-TERMS = 2**14  # about how many terms of sums over values are computed at once: they fit into a cache
+TERMS = (
+    2**14
+)  # about how many terms of sums over values are computed at once: they fit into a cache
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S. A bound
 # holds for each of them.
 LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
-_LEAST_GAP = 1e-150  # between two values: a smaller one leaves no windows, and 2 pi / gap may overflow
+_LEAST_GAP = (
+    1e-150  # between two values: a smaller one leaves no windows, and 2 pi / gap may overflow
+)
 
 
-def contour(points: TiltedPoints, tau: Floats, guess: Floats, width: float) -> tuple[Floats, Floats]:
+def contour(
+    points: TiltedPoints, tau: Floats, guess: Floats, width: float
+) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
 
     S is a sum of n copies of the gain G, M(z) = E[e^(z G)], and U is Gaussian with the standard deviation
@@ -137,7 +143,9 @@ def bounds_from_sums(
     scale_of_tau = np.exp((points.theta * tau) ** 2 / 2)
     scale_of_2_tau = np.exp(2 * (points.theta * tau) ** 2)
     above = scale_of_tau * (sums[0] + errors[0])
-    below = 2 * scale_of_tau * (sums[0] - errors[0] - alias) - scale_of_2_tau * (sums[1] + errors[1])
+    below = 2 * scale_of_tau * (sums[0] - errors[0] - alias) - scale_of_2_tau * (
+        sums[1] + errors[1]
+    )
 
     with np.errstate(divide="ignore", invalid="ignore"):
         low = points.base - points.rounding + log_rounded(below, side=Side.LOWER)
@@ -221,7 +229,9 @@ def rounding_of_power(
     modulus : float array (nodes,)
         abs(1 + share (M(z) / M(theta) - 1))^2 - 1, and 0 for a Poisson part.
     """
-    off = units + 2 * (2 * np.abs(real) + np.where(share == 0, 1.0, share) * (real**2 + imaginary**2))
+    off = units + 2 * (
+        2 * np.abs(real) + np.where(share == 0, 1.0, share) * (real**2 + imaginary**2)
+    )
     return rate * off / (1 + modulus)
 
 
@@ -235,7 +245,9 @@ def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats
     total_p = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
     minus_p = -np.minimum(total_p, 1.0)[:, None]
     with np.errstate(divide="ignore"):
-        log_zero = points.n * np.where(points.shares == 0, minus_p, np.log1p(points.shares * minus_p))
+        log_zero = points.n * np.where(
+            points.shares == 0, minus_p, np.log1p(points.shares * minus_p)
+        )
     log_zero = log_zero.sum(axis=1)
     log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
     log_excess -= ULP * OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
@@ -280,7 +292,10 @@ def angle_windows(
     # As many copies as are likely under the tilt count, and one that does not occur has the value 0.
     tilted = points.tilted
     copies = (points.rates * tilted).sum(axis=1)
-    zero = points.missing * np.exp(-points.log_mgf) + (points.rates * (1 - tilted)).sum(axis=1) / copies
+    zero = (
+        points.missing * np.exp(-points.log_mgf)
+        + (points.rates * (1 - tilted)).sum(axis=1) / copies
+    )
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     w = np.concatenate([points.weights, zero[:, None]], axis=1)
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :PAIRED]
@@ -289,7 +304,9 @@ def angle_windows(
     # By columns all pairs (i, j) of these values: 2 n w_i w_j sin^2(u gap / 2) <= T in a window.
     i, j = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, i] - g[:, j])
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # of a gap that is not usable
+    with np.errstate(
+        divide="ignore", invalid="ignore", over="ignore"
+    ):  # of a gap that is not usable
         squared_sine = threshold[:, None] / (2 * copies[:, None] * w[:, i] * w[:, j])
         usable = (squared_sine < 1) & (gap > _LEAST_GAP)
         edge = 2 / gap * np.arcsin(np.sqrt(np.where(usable, squared_sine, 1.0)))

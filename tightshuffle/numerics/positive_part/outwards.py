@@ -11,7 +11,9 @@ from tightshuffle.side import Side
 _ULP = 2.0**-52  # a unit in the last place of 1
 
 
-def outwards(values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayLike) -> tuple[Floats, Floats]:
+def outwards(
+    values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayLike
+) -> tuple[Floats, Floats]:
     """Distributions moved to a larger (`Side.UPPER`) or smaller E[S_+] by more than rounding moved them.
 
     Returns the moved values and their probabilities, (..., c) each; upwards these sum to at most 1.
@@ -41,7 +43,9 @@ def outwards(values: Floats, probabilities: Floats, side: Side, ulps: npt.ArrayL
         above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)
         room = np.maximum(1 - above.sum(axis=-1, keepdims=True), 0.0)
         mass = below.sum(axis=-1, keepdims=True)
-        return moved, above + below * np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
+        return moved, above + below * np.where(
+            mass > room, room / np.where(mass > 0, mass, 1.0), 1.0
+        )
 
     # The smallest value, if it is negative, gets what the others lost, or all that they leave to 1.
     lowered = probabilities / up

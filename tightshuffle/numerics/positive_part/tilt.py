@@ -11,7 +11,9 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.side import Side
 
 ULP = 2.0**-52  # a unit in the last place of 1
-OPERATIONS = 24.0  # units in the last place that a handful of elementary functions and products may lose
+OPERATIONS = (
+    24.0  # units in the last place that a handful of elementary functions and products may lose
+)
 LARGEST_EXPONENT = 700.0  # of e^x: above 709 it overflows
 
 
@@ -149,7 +151,9 @@ def mgf(g: Floats, p: Floats, missing: Floats, theta: Floats) -> Mgf:
     return Mgf(value, log, excess)
 
 
-def _moments(g: Floats, p: Floats, missing: Floats, theta: Floats) -> tuple[Mgf, Floats, Floats, Floats]:
+def _moments(
+    g: Floats, p: Floats, missing: Floats, theta: Floats
+) -> tuple[Mgf, Floats, Floats, Floats]:
     """M(theta), the tilted probabilities of the values, and the mean and variance of G under the tilt.
 
     The probabilities are (points, values), the rest (points,), and the arguments as those of `mgf`.
@@ -173,7 +177,9 @@ def log_powers(n: Floats, shares: Floats, moment: Mgf) -> Floats:
     share_of_excess = shares * excess
     with np.errstate(divide="ignore"):
         log_small = np.log((1 - shares) + shares * value)
-    log_binomial = np.where(share_of_excess < -0.5, log_small, np.log1p(np.maximum(share_of_excess, -0.5)))
+    log_binomial = np.where(
+        share_of_excess < -0.5, log_small, np.log1p(np.maximum(share_of_excess, -0.5))
+    )
     return n * np.where(shares == 1, log, np.where(shares == 0, excess, log_binomial))
 
 
@@ -204,7 +210,9 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) ->
     """
     # M(theta)^n is about e^(first theta + second theta^2 / 2), from the moments of S, so the minimum is about
     # the root of second theta^2 + first theta - 2. For first >= 0 it would cancel: sqrt(2 / second) is near.
-    copies = (n * np.where(shares == 0, 1.0, shares)).sum(axis=1)  # on average; share 0 is Poisson of mean n
+    copies = (n * np.where(shares == 0, 1.0, shares)).sum(
+        axis=1
+    )  # on average; share 0 is Poisson of mean n
     first = copies * (p * g).sum(axis=1)
     second = copies * (p * g * g).sum(axis=1)
     root = (np.sqrt(first**2 + 8 * second) - first) / (2 * second)

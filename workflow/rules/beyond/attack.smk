@@ -36,7 +36,12 @@ rule collect_audit:
     input:
         tallies=expand("<results>/attack/{setting}.parquet", setting=AUDITS),
     output:
-        shown("<results>/attack/audit.csv", "audit", "lower confidence bounds on delta", "audit_table"),
+        shown(
+            "<results>/attack/audit.csv",
+            "audit",
+            "lower confidence bounds on delta",
+            "audit_table",
+        ),
     log:
         "<results>/logs/collect_audit.log",
     conda:

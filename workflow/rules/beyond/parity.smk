@@ -39,7 +39,9 @@ rule summarise_parity:
         published=trial_files("tv"),
         histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=PARITY),
     output:
-        means=shown("<results>/parity/parity.csv", "parity", "mean errors at equal privacy", "parity_means"),
+        means=shown(
+            "<results>/parity/parity.csv", "parity", "mean errors at equal privacy", "parity_means"
+        ),
         ratios=shown(
             "<results>/parity/parity_ratio.csv",
             "parity ratios",

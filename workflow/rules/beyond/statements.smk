@@ -11,7 +11,9 @@ rule judge_jointly:
         histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=INDIVIDUAL),
         cells=expand("<results>/data/checkins/{dataset}_cells.csv", dataset=CITIES),
     output:
-        tests=shown("<results>/statements/joint_tests.csv", "joint tests", "all random values together"),
+        tests=shown(
+            "<results>/statements/joint_tests.csv", "joint tests", "all random values together"
+        ),
         grids="<results>/statements/grids.csv",
     log:
         "<results>/logs/judge_jointly.log",
@@ -39,9 +41,12 @@ rule judge_claims:
         cited_bounds="<results>/bounds/cited_bounds.csv",
         trials=trial_files("tv", "individual", datasets=PAPERS),
         estimates=expand(
-            "<results>/trials/estimates/{dataset}.csv", dataset=configuration.having("estimates", PAPERS)
+            "<results>/trials/estimates/{dataset}.csv",
+            dataset=configuration.having("estimates", PAPERS),
         ),
-        parity=expand("<results>/parity/{dataset}.parquet", dataset=configuration.having("tv", PAPERS)),
+        parity=expand(
+            "<results>/parity/{dataset}.parquet", dataset=configuration.having("tv", PAPERS)
+        ),
     output:
         shown(
             "<results>/statements/claim_verdicts.csv",

@@ -1,16 +1,23 @@
 # Datasets: one histogram each. Gowalla's check-ins come from the bundled counts, from SNAP or from your own file;
 # other histograms are drawn from a normal distribution, or come from a file of yours.
 SOURCE = config["gowalla"]["source"]
-GOWALLA, NORMAL, COUNTS = (configuration.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts"))
+GOWALLA, NORMAL, COUNTS = (
+    configuration.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts")
+)
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
-DOWNLOADED = "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
+DOWNLOADED = (
+    "data/raw/loc-gowalla_totalCheckins.txt.gz"  # SNAP's name for it, wherever it comes from
+)
 CHECKINS = config["gowalla"]["file"] if SOURCE == "file" else DOWNLOADED
 # All rules are there, whatever the source is. By default no result needs the rules that read SNAP's file.
 COUNTED = GOWALLA if SOURCE == "bundled" else []  # cities whose counts are bundled
 CROPPED = [] if SOURCE == "bundled" else GOWALLA  # cities whose check-ins are read
-BUNDLED = [name for name in GOWALLA if (PROJECT / SUB_CELLS["counts"].format(dataset=name)).exists()]
+BUNDLED = [
+    name for name in GOWALLA if (PROJECT / SUB_CELLS["counts"].format(dataset=name)).exists()
+]
 SUB_CELLS_OF_BUNDLED = {
-    table: [source(path.format(dataset=name)) for name in BUNDLED] for table, path in SUB_CELLS.items()
+    table: [source(path.format(dataset=name)) for name in BUNDLED]
+    for table, path in SUB_CELLS.items()
 }
 OF_NORMAL = ("mean", "spread", "spread_is", "range", "cells", "population")
 
@@ -155,7 +162,12 @@ rule count_checkins:
     input:
         cells=expand("<results>/data/checkins/{dataset}_cells.csv", dataset=GOWALLA),
     output:
-        shown("<results>/data/checkins/totals.csv", "check-ins", "check-ins per city and grid", "totals"),
+        shown(
+            "<results>/data/checkins/totals.csv",
+            "check-ins",
+            "check-ins per city and grid",
+            "totals",
+        ),
     log:
         "<results>/logs/count_checkins.log",
     conda:
@@ -180,7 +192,9 @@ rule sample_synthetic:
     params:
         *code_of("scripts/paper/data/sample_synthetic.py"),
         **named(
-            normal=lambda wildcards: {name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL},
+            normal=lambda wildcards: {
+                name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL
+            },
             seed=config["seed"],
         ),
     script:

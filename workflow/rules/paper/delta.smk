@@ -69,7 +69,11 @@ rule compute_delta_hat:
     input:
         histogram="<results>/data/histograms/{dataset}.csv",
     output:
-        shown("<results>/delta/delta_hat_{dataset}.csv", "delta-hat", "as printed, exact, and a proven bound"),
+        shown(
+            "<results>/delta/delta_hat_{dataset}.csv",
+            "delta-hat",
+            "as printed, exact, and a proven bound",
+        ),
     log:
         "<results>/logs/compute_delta_hat/{dataset}.log",
     wildcard_constraints:
@@ -79,7 +83,10 @@ rule compute_delta_hat:
     params:
         *code_of("scripts/paper/delta/compute_delta_hat.py"),
         **named(
-            settings=lambda wildcards: {**DATASETS[wildcards.dataset]["delta_hat"], "seed": config["seed"]},
+            settings=lambda wildcards: {
+                **DATASETS[wildcards.dataset]["delta_hat"],
+                "seed": config["seed"],
+            },
         ),
     script:
         "../../../scripts/paper/delta/compute_delta_hat.py"

@@ -144,7 +144,11 @@ rule compute_constants:
     input:
         trial_files("tv", datasets=TV),
     output:
-        shown("<results>/trials/constants.csv", "constants", "errors under other floors and sensitivities"),
+        shown(
+            "<results>/trials/constants.csv",
+            "constants",
+            "errors under other floors and sensitivities",
+        ),
     log:
         "<results>/logs/compute_constants.log",
     conda:
