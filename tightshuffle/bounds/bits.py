@@ -114,11 +114,11 @@ class HolderCounts:
         # Tilted by theta: of a bit of who holds the value, of another user's, and of a dummy; (kinds, e).
         # Its height is ln of its moment generating function times e^(-theta mean). `skew` bounds the third
         # derivative of phi, the log of its characteristic function, for |u| <= 1.
-        theta, odds_of_kinds = self._counts.theta, np.array(kinds)[:, None]
-        chance = wide_chance(theta, odds_of_kinds)
-        ln_mgfs = ln_mgf(theta, odds_of_kinds)
+        theta, log_odds_of_kinds = self._counts.theta, np.array(kinds)[:, None]
+        chance = wide_chance(theta, log_odds_of_kinds)
+        ln_mgfs = ln_mgf(theta, log_odds_of_kinds)
         self._height = ln_mgfs - theta * chance
-        self._variance = (chance * wide_chance(-theta, -odds_of_kinds)).astype(float)
+        self._variance = (chance * wide_chance(-theta, -log_odds_of_kinds)).astype(float)
         skew = self._variance / (1 - 2 * (1 - math.cos(1)) * self._variance) ** 1.5
 
         # How a bit of who holds the value differs from another user's; (e,).
@@ -376,18 +376,18 @@ def ln_delta_of_datasets(
 ) -> float:
     """Natural log of a lower bound on delta of the target user's ``bit``: the largest of some datasets.
 
-    In a dataset the share of users who hold the value x0 is the same in every group, and one of the
-    ``shares``. ``groups`` are the number of other users and the log odds that their bit is 1, for who holds
-    the value and for who does not. ``dummies`` random bits are counted, too.
+    The bit is that of one value, called x0. In a dataset the share of users who hold x0 is the same in every
+    group, and one of the ``shares``. A group is (number of other users, (log odds that the bit of a user who
+    holds x0 is 1, the same for one who does not)). ``dummies`` bits that are 1 or 0 evenly are counted, too.
     """
     shares_of_x0 = np.asarray(shares, dtype=float)
     numbers = [np.full(shares_of_x0.shape, dummies)]
-    odds_of_kinds = [0.0]
+    log_odds_of_kinds = [0.0]
     for users, odds in groups:
         holders = np.rint(shares_of_x0 * users).astype(np.int64)
         numbers += [holders, users - holders]
-        odds_of_kinds += odds
+        log_odds_of_kinds += odds
     points = np.zeros(shares_of_x0.shape, dtype=int)  # every dataset is for the one eps
-    counts = BitCounts(np.array([eps], dtype=float), bit, odds_of_kinds)
+    counts = BitCounts(np.array([eps], dtype=float), bit, log_odds_of_kinds)
     value, error = counts.ln_delta(np.stack(numbers), points)
     return float(np.max(value - error))

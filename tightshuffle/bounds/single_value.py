@@ -357,7 +357,11 @@ class Sums:
     """
 
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
-        """Choose theta where Chernoff's bound M(theta)^n / theta^2 is least, and nodes up to tau u = 8."""
+        """Choose the line of integration, its nodes, and the smoothing, for sums of ``n`` gains.
+
+        theta is where Chernoff's bound M(theta)^n / theta^2 is least. The nodes u have the distance h, as
+        small as the largest standard deviation of the tilted sum asks for, and end where tau u is `_LAST`.
+        """
         values, probabilities = _pad(gains)
         self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
 
@@ -376,9 +380,8 @@ class Sums:
         mean = (self.weights * self.g).sum(axis=1)
         second = (self.weights * self.g**2).sum(axis=1)
         variances = second - mean**2
-        self.deviations = np.sqrt(
-            variances + 1e-12 * second
-        )  # more than what rounding may take away
+        rounding = 1e-12 * second  # more than what rounding may take away
+        self.deviations = np.sqrt(variances + rounding)
         spread = math.sqrt(n * float(variances.max()))
 
         self.h = 2 * math.pi / (_LENGTH * max(spread, 1 / self.theta))
@@ -443,25 +446,28 @@ class Sums:
         return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
 
     def largest_sums(self, m: Floats) -> Floats:
-        """The largest reference's sum over the nodes, in units of the largest M(theta)^m; (blocks,)."""
-        most = float(
-            self._sum(self.u, np.zeros(self.u.shape))
-        )  # where |M| is M(theta) at every node
+        """The trapezoid sum over the nodes of the reference that has the largest, for each ``m``; (blocks,).
+
+        A reference is the value that all other users hold; it gives a kind of gain. A block is a range of
+        numbers of users, which counts as one number ``m``. The sums are in units of the largest M(theta)^m.
+        """
+        # No sum is larger than that of a kind whose |M| is M(theta) at every node.
+        most = float(self._sum(self.u, np.zeros(self.u.shape)))
         largest = np.zeros(m.shape)
         for kind in np.argsort(-self.ln_mgf, kind="stable").tolist():
             ln_heights = m * self.ln_mgf[kind] - m * self.ln_mgf.max()
             if np.all(np.exp(ln_heights) * most <= largest):
                 break  # neither this kind nor a later one, whose M is smaller, can be the largest
             u = self.u[self._nodes(float(m.min(initial=math.inf)), kind)]
-            ln_bells = ln_heights[:, None] + m[:, None] * self._ln_modulus(u, kind)
-            largest = np.maximum(largest, self._sum(u, ln_bells))
+            ln_integrands = ln_heights[:, None] + m[:, None] * self._ln_modulus(u, kind)
+            largest = np.maximum(largest, self._sum(u, ln_integrands))
         return largest
 
-    def _sum(self, u: Floats, ln_bells: Floats) -> Floats:
+    def _sum(self, u: Floats, ln_integrands: Floats) -> Floats:
         """The trapezoid sum over the nodes ``u`` (nodes,), which stand for -u, too; (...).
 
-        ``ln_bells`` (..., nodes) are ln |M(theta + iu)|^m in some unit.
+        ``ln_integrands`` (..., nodes) are ln |M(theta + iu)|^m in some unit.
         """
-        terms = np.exp(ln_bells - (u * self.tau) ** 2 / 2) / (self.theta**2 + u**2)
+        terms = np.exp(ln_integrands - (u * self.tau) ** 2 / 2) / (self.theta**2 + u**2)
         at_zero = terms[..., 0] if 0.0 in u else 0.0
         return np.asarray(self.h / (2 * math.pi) * (2 * terms.sum(axis=-1) - at_zero))

@@ -229,15 +229,19 @@ def _ln_unseen(data: Data, eps: Floats, group: Group, width: float) -> Floats:
 def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
     """Natural log of the largest of our lower bounds on delta; (points,), -inf where none is known.
 
-    Each is delta for some values of the other users: random ones, one value that all hold, or the worst of
-    some datasets.
+    Each is delta for some values of the other users: random ones, one third value that all hold, or, for two
+    values, the worst of some datasets.
     """
+    # Dummies of a law hide values alone: their own bound holds for every dataset.
     if data.dummies.parsed_law is not None:
         return hidden_by_law(data.dummies.parsed_law, Side.LOWER).ln_delta(eps)
     no_bound = np.full(eps.shape, -np.inf)
-    if data.dummies.probability_per_user_and_value:  # they are not drawn one by one from u
+    if (
+        data.dummies.probability_per_user_and_value
+    ):  # they are not drawn one by one, evenly from all values
         return no_bound
     participants = [(float(n), other.participation) for n, other in data.others(group)]
+    # Other randomizers: one value that all others hold.
     if data.randomizer != "grr":
         if data.dummies or len({other.eps0 for other in data.groups}) > 1:
             return no_bound

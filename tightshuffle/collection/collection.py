@@ -295,7 +295,10 @@ class Collection(Data):
         return bounds.hidden_by_law(law, side, self.rounds)
 
     def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
-        """The upper bound on delta of all rounds together as a function of eps, which is kept."""
+        """The upper bound on delta of all rounds together, as a function of eps; made once and kept.
+
+        For dummies of a law it is that of the law. Else it composes the rounds' curves.
+        """
         rounds_of_law = self._rounds_of_law(group, unseen, Side.UPPER)
         if rounds_of_law is not None:
             return rounds_of_law

@@ -39,7 +39,9 @@ _COARSE_POINTS = 2000  # of a distribution, to find a tilt
 _LARGEST_TILT = (
     1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
 )
-_RARE = -600.0  # ln of a probability below which the sum of probabilities is that of their union
+_RARE = (
+    -600.0
+)  # ln of a probability below which a sum of probabilities equals that of their union as a float
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
 
@@ -393,7 +395,7 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> floa
     if max(ln_p for ln_p, _ in with_infinite) >= 0:
         return 0.0
 
-    # The sum of the probabilities, which bounds that of their union.
+    # Of rare events the sum of the probabilities is that of their union, to the last digit.
     ln_union = float(
         scipy.special.logsumexp([ln_p + math.log(times) for ln_p, times in with_infinite])
     )
@@ -401,7 +403,9 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> floa
         ln_none = sum(times * math.log1p(-math.exp(ln_p)) for ln_p, times in with_infinite)
         ln_union = math.log(-math.expm1(ln_none))
 
-    if side is Side.UPPER:  # masses that were rounded up have sums above 1, which multiply
+    # Masses that were rounded up may sum to more than 1. All rounds together then have the product of
+    # these sums.
+    if side is Side.UPPER:
         for grid, times in rounds:
             ln_sum = np.logaddexp(scipy.special.logsumexp(grid.log_mass), grid.log_infinite)
             ln_union += times * max(0.0, ln_sum)

@@ -252,9 +252,7 @@ class _Task:
     def eps0(self, **arguments: Any) -> float:
         """The largest eps0 with the guarantee, by `plan`, whose ``arguments`` name the randomizer.
 
-        It is for one round for each value that one user changes.
-
-        A user's L values change L pairs of independent counts, as L rounds of one value do.
+        One user may change `changed_values` values. This counts as so many rounds of one value.
         """
         best_plan = plan(
             n=self.n,
@@ -350,7 +348,7 @@ def _krr(task: _Task) -> Design:
 def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
     """The design of shuffled k-RR with this ``eps0`` and the fewest uniform dummies with the guarantee.
 
-    About ``mean`` dummies per value would be enough without local noise.
+    About ``mean`` dummies per value would be enough without local noise: `fewest_dummies` starts there.
     """
     dummies = fewest_dummies(
         task.n,
@@ -363,10 +361,10 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
         rounds=task.rounds,
         guess=mean,
     )
-    reports = with_dummies(task.reports, task.k, eps0, dummies)
+    collection = with_dummies(task.reports, task.k, eps0, dummies)
     return task.design(
         "k-RR with dummies",
-        lambda share: task.reports * float(errors_of_values(reports, np.array([share]))[0]),
+        lambda share: task.reports * float(errors_of_values(collection, np.array([share]))[0]),
         messages=1 + dummies / task.reports,
         eps_if_it_fails=task.rounds * eps0,
         trust="shuffler: to mix, and to add dummies",

@@ -40,7 +40,12 @@ class Finite(Randomizer):
     _sums: list[Decimal] = field(repr=False)
 
     def __init__(self, matrix: npt.ArrayLike) -> None:
-        entries, over = _check_matrix(matrix)
+        """Check the matrix, leave out reports that never occur, and scale its columns to sums of 1.
+
+        ValueError if the matrix is none of a randomizer with a finite eps0.
+        """
+        # By how much the sum of each column exceeds 1, which only rounding may have made so.
+        entries, excess_of_sums = _check_matrix(matrix)
         smallest = entries.min(axis=1)
         largest = entries.max(axis=1)
         identifying = (smallest == 0) & (largest > 0)  # reports that only some values can cause
@@ -51,9 +56,11 @@ class Finite(Randomizer):
             )
 
         entries = entries[largest > 0]
-        with decimal.localcontext(prec=_DIGITS):
+        with decimal.localcontext(
+            prec=_DIGITS
+        ):  # enough digits for every sum of floats to be exact
             sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
-        normalised = entries / (1 + over)
+        normalised = entries / (1 + excess_of_sums)
         normalised.flags.writeable = False
 
         fields = {
@@ -61,7 +68,7 @@ class Finite(Randomizer):
             "k": normalised.shape[1],
             "eps0": _largest_log_ratio(entries, sums),
             "_entries": entries,
-            "_over": over,
+            "_over": excess_of_sums,
             "_sums": sums,
         }
         for name, value in fields.items():
