@@ -98,7 +98,7 @@ def error_rows(
     return pd.concat(tables, ignore_index=True)
 
 
-def sizes(
+def bounds_and_repetitions(
     counts: Integers, n: Sequence[Users], individual: Mapping[str, Any] | None, repetitions: int
 ) -> dict[int, tuple[list[str], int]]:
     """Each number of users of a dataset's boxplots -> the bounds that give eps there, and the repetitions.
@@ -121,7 +121,7 @@ def sizes(
 
 def run_parity(
     counts: Integers,
-    sizes: Mapping[int, tuple[Sequence[str], int]],
+    points: Mapping[int, tuple[Sequence[str], int]],
     *,
     dataset: str,
     eps0: Sequence[float],
@@ -130,9 +130,12 @@ def run_parity(
     cells: Sequence[int],
     seed: int,
 ) -> Iterator[pd.DataFrame]:
-    """`run_parity_point` at each of `sizes`; ``delta`` and ``delta_exponents`` as for `delta_rules`."""
+    """`run_parity_point` at each of the ``points``, which `bounds_and_repetitions` gives.
+
+    ``delta`` and ``delta_exponents`` are as for `delta_rules`.
+    """
     rules = delta_rules(delta, delta_exponents)
-    for n, (bounds, repetitions) in sizes.items():
+    for n, (bounds, repetitions) in points.items():
         yield run_parity_point(
             counts,
             dataset=dataset,
@@ -210,7 +213,7 @@ if __name__ == "__main__":
         individual = params.individual
         points = run_parity(
             counts,
-            sizes(counts, params.n, individual, params.repetitions),
+            bounds_and_repetitions(counts, params.n, individual, params.repetitions),
             dataset=snakemake.wildcards.dataset,
             cells=individual["cells"] if individual else [],
             eps0=params.eps0,

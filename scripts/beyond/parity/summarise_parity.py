@@ -143,7 +143,9 @@ def summarise_point(
     """The means and the ratios of one dataset and number of users.
 
     ``trials`` as `run_parity_point` gives them, where columns may be categories. The closed forms take the
-    shares of the histogram ``counts`` (k,).
+    shares of the histogram ``counts`` (k,): ``predicted`` is that of an error or a ratio, ``limit`` that of a
+    ratio for many users. A ratio is ``informative`` if at least one mechanism, projected, has a smaller error
+    than the uniform histogram.
     """
     settings, errors = _errors_of_series(trials)
     ratios = _compared_series(settings)
@@ -151,7 +153,7 @@ def summarise_point(
     bottom = ratios["position_of_denominator"].to_numpy()
 
     first = settings.iloc[0]
-    mean, ratio = bootstrap(
+    mean_interval, ratio_interval = bootstrap(
         errors,
         [lambda means: means, lambda means: means[..., top] / means[..., bottom]],
         resamples=resamples,
@@ -159,15 +161,21 @@ def summarise_point(
         seed=seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
     )
     means = settings.assign(
-        mean=mean.estimate, low=mean.low, high=mean.high, repetitions=len(errors)
+        mean=mean_interval.estimate,
+        low=mean_interval.low,
+        high=mean_interval.high,
+        repetitions=len(errors),
     )
     ratios = ratios.assign(
-        ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=len(errors)
+        ratio=ratio_interval.estimate,
+        low=ratio_interval.low,
+        high=ratio_interval.high,
+        repetitions=len(errors),
     )
 
     # What the closed forms say.
     shares = np.asarray(counts) / np.sum(counts)
-    cells = sorted(set(trials["cell"]) - {0})
+    cells = sorted(set(trials["cell"]) - {0})  # 0: of several cells or all
     values = [
         _measured_values(metric, cell, counts, cells)
         for metric, cell in zip(settings["metric"], settings["cell"], strict=True)

@@ -189,7 +189,9 @@ def has_same_order(reading: Reading, model: Budgets, tested: Budgets) -> Compari
 def errors_as_printed(reading: Reading, metric: str, over_cells: bool = False) -> Reading:
     """The published reading with the errors that the paper prints for N(0, 2); the exact one as it is.
 
-    The paper prints one run at each n. ``over_cells``: take the mean of a run's errors over the cells.
+    Its settings then have one array of errors for each mechanism and n. ``metric``: "tv" or
+    "individual_error". The paper prints one run at each n. ``over_cells``: the mean of a run's errors over
+    the cells, which then count as one, instead of a setting for each cell.
     """
     if reading.is_exact:
         return reading
@@ -200,6 +202,7 @@ def errors_as_printed(reading: Reading, metric: str, over_cells: bool = False) -
 
     errors = rows["printed"].map(printed_to_decimal).astype(float)
     cells = 0 if over_cells else rows["x0"].fillna(0).astype(int)
+    # At eps = eps0 the paper's delta is 0, which no rule chooses.
     rows = rows.assign(value=errors, cell=cells, metric=metric, delta=0.0, rule="")
     means = rows.groupby([*SETTING, "mechanism"], as_index=False)["value"].mean()
     # The mean twice: two equal repetitions have no spread.

@@ -73,19 +73,19 @@ def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
     values have three significant digits.
     """
 
-    def distance(eps: float, log10_end: float) -> float:
+    def excess(eps: float, log10_end: float) -> float:
         return delta_hat(sample, eps, eps0=eps0, form="exact", known={}) - log10_end
 
     smallest = 1e-3 * eps0
     largest = 0.95 * eps0
     ends = []
     for log10_end in LOG10_ENDS:
-        if distance(smallest, log10_end) <= 0:
+        if excess(smallest, log10_end) <= 0:
             ends.append(smallest)
-        elif distance(largest, log10_end) >= 0:
+        elif excess(largest, log10_end) >= 0:
             ends.append(largest)
         else:
-            end = optimize.brentq(distance, smallest, largest, args=(log10_end,), rtol=1e-3)
+            end = optimize.brentq(excess, smallest, largest, args=(log10_end,), rtol=1e-3)
             ends.append(float(end))
 
     return [float(f"{eps:.3g}") for eps in np.linspace(ends[0], ends[1], steps)]

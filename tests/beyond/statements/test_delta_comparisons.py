@@ -13,7 +13,7 @@ from scripts.beyond.statements.statements_about_delta import (
     delta_is_strictly_smaller_in_table_ii,
     local_model_is_much_worse,
 )
-from tests.beyond.statements.world import exact, numbers, reading, row, setting, three
+from tests.beyond.statements.world import errors_of_three, exact, numbers, reading, row, setting
 from tightshuffle.literature import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]
@@ -168,9 +168,11 @@ def test_below_the_literature(bounds, make, bound, mechanisms, decades, signs):
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
 def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
-    settings = [three(0.1, 0.1 * ratio)]
+    settings = [errors_of_three(0.1, 0.1 * ratio)]
     for city in ("paris", "san_francisco"):
-        settings += [three(0.1, 0.1 * ratio, dataset=city, eps0=eps0) for eps0 in (4.0, 6.0)]
+        settings += [
+            errors_of_three(0.1, 0.1 * ratio, dataset=city, eps0=eps0) for eps0 in (4.0, 6.0)
+        ]
     assert local_model_is_much_worse(reading(*settings)).verdict == verdict
 
 

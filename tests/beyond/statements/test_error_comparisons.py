@@ -18,7 +18,7 @@ from scripts.beyond.statements.statements_about_errors import (
     utilities_are_close_for_many_users,
     utility_is_almost_the_central_one_for_few_users,
 )
-from tests.beyond.statements.world import PRINTED, exact, reading, setting, three
+from tests.beyond.statements.world import PRINTED, errors_of_three, exact, reading, setting
 
 N = (1000, 2000, 5000)
 SYNTHETIC = {"synthetic": (4, 6)}
@@ -27,13 +27,14 @@ SYNTHETIC = {"synthetic": (4, 6)}
 def curve(ratios, **point):
     """Settings along n: the Gaussian's error falls as 1 / n, shuffle+INV's is a multiple of it."""
     errors = [(n, 100 / n, ratio) for n, ratio in zip(N, ratios, strict=True)]
-    return [three(error, ratio * error, n=n, **point) for n, error, ratio in errors]
+    return [errors_of_three(error, ratio * error, n=n, **point) for n, error, ratio in errors]
 
 
 def cells(*ratios, n=1000):
     each = enumerate(ratios, start=1)
     return [
-        three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell) for cell, ratio in each
+        errors_of_three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell)
+        for cell, ratio in each
     ]
 
 
@@ -43,8 +44,8 @@ CORNER = Selection(budgets=SYNTHETIC, ends=Ends.CORNER)
 CELLS = Selection(metric="individual_error", budgets=SYNTHETIC)
 CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALL_N)
 
-GAUSSIAN_IS_BETTER = three(0.1, 0.2)
-GAUSSIAN_IS_WORSE = three(0.2, 0.1, n=2000)
+GAUSSIAN_IS_BETTER = errors_of_three(0.1, 0.2)
+GAUSSIAN_IS_WORSE = errors_of_three(0.2, 0.1, n=2000)
 TIE = setting(n=5000, spread=0.0, **{GAUSSIAN: 0.1, INV: 0.1})
 RULES = [*curve((2, 4, 8), rule="1e-06"), *curve((8, 4, 2), rule="n^-1.1")]
 
@@ -56,7 +57,7 @@ def test_better_looks_at_every_setting_that_is_selected():
 
 
 def test_better_by_a_factor():
-    settings = reading(three(0.1, 0.3), three(0.1, 0.15, n=2000))
+    settings = reading(errors_of_three(0.1, 0.3), errors_of_three(0.1, 0.15, n=2000))
     assert compare.is_better(settings, GAUSSIAN, INV, ALL, times=2).signs.tolist() == [1, -1]
 
 
@@ -65,19 +66,21 @@ def test_better_by_a_factor():
     [(0.18, 2, 1), (0.04, 2, -1), (0.2, 2, 0), (0.15, 1.1, -1)],
 )
 def test_close_is_within_a_factor_both_ways(inverted, factor, sign):
-    settings = reading(three(0.1, inverted))
+    settings = reading(errors_of_three(0.1, inverted))
     assert compare.is_close(settings, ALL, factor).signs.tolist() == [sign]
 
 
 def test_the_corner_has_the_largest_eps0_and_the_smallest_n():
-    corner = three(0.1, 0.15, eps0=6.0)
-    settings = reading(corner, three(0.1, 0.9, eps0=4.0), three(0.1, 0.9, n=2000, eps0=6.0))
+    corner = errors_of_three(0.1, 0.15, eps0=6.0)
+    settings = reading(
+        corner, errors_of_three(0.1, 0.9, eps0=4.0), errors_of_three(0.1, 0.9, n=2000, eps0=6.0)
+    )
     assert compare.is_close(settings, CORNER).signs.tolist() == [1]
     assert compare.is_close(settings, SMALL_N).signs.tolist() == [1, -1]
 
 
 def test_small_looks_at_every_mechanism():
-    settings = reading(three(0.001, 0.02), three(0.001, 0.02, n=2000))
+    settings = reading(errors_of_three(0.001, 0.02), errors_of_three(0.001, 0.02, n=2000))
     assert compare.is_small(settings, [GAUSSIAN, INV], 0.01, ALL).signs.tolist() == [1, -1, 1, -1]
 
 
@@ -99,7 +102,9 @@ def test_a_gap_along_n(ratios, end, gap, sign):
 
 def test_a_gap_along_eps0_has_a_curve_for_each_n():
     ratio = {4.0: 3, 6.0: 2}
-    settings = [three(0.1, 0.1 * ratio[eps0], n=n, eps0=eps0) for n in N for eps0 in ratio]
+    settings = [
+        errors_of_three(0.1, 0.1 * ratio[eps0], n=n, eps0=eps0) for n in N for eps0 in ratio
+    ]
     gaps = compare.gap_is_smaller_at_end(reading(*settings), "eps0", "large", Gap.LOG_RATIO, ALL)
     assert gaps.signs.tolist() == [1, 1, 1]
 
@@ -164,9 +169,9 @@ def test_same_noise_for_all_n(factor, verdict):
 
 def test_same_order():
     """As on the whole in the model; with the same eps0s in both cities, each eps0 has its own order."""
-    model = [three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
-    alike = [three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
-    other = three(0.2, 0.7, 0.6, dataset="paris", n=9000)
+    model = [errors_of_three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
+    alike = [errors_of_three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
+    other = errors_of_three(0.2, 0.7, 0.6, dataset="paris", n=9000)
     san_francisco = {"san_francisco": (4,)}
     paris = {"paris": (4,)}
     same = compare.has_same_order(reading(*model, *alike), san_francisco, paris)
@@ -175,7 +180,7 @@ def test_same_order():
     assert sorted(changed.signs) == [-1, *[1] * 7]
     errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
     turned = [
-        three(*errors[e], dataset=city, eps0=e)
+        errors_of_three(*errors[e], dataset=city, eps0=e)
         for city in ("paris", "san_francisco")
         for e in errors
     ]

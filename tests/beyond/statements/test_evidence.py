@@ -15,7 +15,7 @@ from scripts.beyond.statements.evidence import (
     read_evidence,
 )
 from scripts.shared.printed import OWN
-from tests.beyond.statements.world import VALUES, exact, three
+from tests.beyond.statements.world import VALUES, errors_of_three, exact
 
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
 METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
@@ -120,7 +120,7 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
 
 
 def test_what_is_missing_is_said():
-    reading = exact(three(0.1, 0.2))
+    reading = exact(errors_of_three(0.1, 0.2))
     assert len(reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,)}))) == 1
     with pytest.raises(
         NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"

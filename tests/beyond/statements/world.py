@@ -38,7 +38,7 @@ def setting(
     return point | {"metric": metric, "cell": cell, "rule": rule} | samples
 
 
-def three(gaussian, inv, shuffle=0.5, **point):
+def errors_of_three(gaussian, inv, shuffle=0.5, **point):
     """A setting with the paper's three mechanisms."""
     return setting(**point, **{GAUSSIAN: gaussian, INV: inv, SHUFFLE: shuffle})
 
