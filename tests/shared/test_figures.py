@@ -200,15 +200,18 @@ def noise(_):
 
 
 def girgis(_):
-    tables = draw_girgis.envelope(girgis_rdp()), girgis_composed()
-    one_round, most_rounds = draw_girgis.drawn(*tables)
+    """Girgis et al.: divergences of one round, and composed deltas, from tables that are made here."""
+    divergences = draw_girgis.envelope(girgis_rdp())
+    composed = girgis_composed()
+    one_round, most_rounds = draw_girgis.drawn(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
     shows = lines(one_round, "order", *draw_girgis.LEFT)
     shows += lines(most_rounds, "eps", *draw_girgis.RIGHT)
     says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
-    says.append(f"{span(tables[0]['girgis'] / tables[0]['clones'])} times")
-    return Drawn(draw_girgis.draw(*tables), draw_girgis.caption(*tables), shows, says)
+    says.append(f"{span(divergences['girgis'] / divergences['clones'])} times")
+    figure = draw_girgis.draw(divergences, composed)
+    return Drawn(figure, draw_girgis.caption(divergences, composed), shows, says)
 
 
 def koskela(table):

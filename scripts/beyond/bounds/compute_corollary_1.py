@@ -62,17 +62,19 @@ def corollary_table() -> pd.DataFrame:
     """Corollary 1 at Table IV's default setting, with a row for each of the `DATASETS` and each eps.
 
     The columns are remaining_users, eps, log10_corollary_1, log10_count (the exact delta of the same
-    dataset's count of x0, forward), and log10_lower and log10_upper, the bounds of the worst dataset's
-    histogram.
+    dataset's count of x0, for x0 against x1), and log10_lower and log10_upper, the bounds of the worst
+    dataset's histogram, which are the same for all datasets.
     """
     rows = []
     for name, counts in DATASETS.items():
         for eps in EPS:
+            # `count.delta` returns log10 of delta. The bounds hold for every dataset.
+            log10_of_count = float(count.delta(eps, **TABLE_IV, count=counts[0]))
             row = {
                 "remaining_users": name,
                 "eps": eps,
                 "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
-                "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
+                "log10_count": log10_of_count,
                 "log10_lower": lower(eps, log10=True, **TABLE_IV),
                 "log10_upper": upper(eps, log10=True, **TABLE_IV),
             }

@@ -43,10 +43,11 @@ TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
 
 
 def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
-    """The drawn rows: both projected, first delta, eps by `upper`; ``is_papers``: is the setting the paper's?
+    """The rows to draw: ratios of the projected estimates, at the first rule of delta, with eps by `upper`.
 
-    ``papers``: the datasets all of whose settings are the paper's -> its eps0s (`papers_eps0`). ``limit`` is
-    that of the ratio before projection. Settings in which both mechanisms have a larger TV error than the
+    ``papers``: dataset -> the eps0s at which its setting is the paper's (`papers_eps0`). The column
+    ``is_papers`` says whether a row has such a setting. The column ``limit`` is the limit for many users of
+    the ratio before projection. Settings in which both mechanisms have a larger TV error than the
     uniform histogram are left out, for both metrics.
     """
     table = table[table["metric"].isin(list(METRICS)) & (table["bound"] == "upper")]
@@ -125,14 +126,18 @@ def _legend(rows: pd.DataFrame) -> list[Line2D]:
 
 
 def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
-    """The ranges over the paper's settings; over all drawn ones, unless all of the paper's are among them."""
+    """The ranges of both ratios in a sentence, for the title.
+
+    They are over the paper's settings if ``papers`` has all of its datasets, else over all drawn rows.
+    """
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
     where = ""
     if set(papers) == set(PAPER):
         rows = rows[rows["is_papers"]]
         where = ", in settings like the paper's"
-    tv, popular = (_span(rows.loc[rows["metric"] == metric, "ratio"]) for metric in METRICS)
+    tv = _span(rows.loc[rows["metric"] == "tv", "ratio"])
+    popular = _span(rows.loc[rows["metric"] == "most_popular", "ratio"])
     delta = _delta(rows["delta_rule"].iloc[0])
     return (
         f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error,"

@@ -130,9 +130,11 @@ def run_parity(
     cells: Sequence[int],
     seed: int,
 ) -> Iterator[pd.DataFrame]:
-    """`run_parity_point` at each of the ``points``, which `bounds_and_repetitions` gives.
+    """The errors of both mechanisms at equal privacy: one table per number of users, made one by one.
 
-    ``delta`` and ``delta_exponents`` are as for `delta_rules`.
+    ``points``: n -> (the bounds that give eps, the number of repetitions), as `bounds_and_repetitions` gives
+    them. ``delta`` and ``delta_exponents`` are as for `delta_rules`, the rest and the tables as for
+    `run_parity_point`.
     """
     rules = delta_rules(delta, delta_exponents)
     for n, (bounds, repetitions) in points.items():

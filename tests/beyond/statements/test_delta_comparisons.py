@@ -156,9 +156,14 @@ II = ("Table II",)
     ],
 )
 def test_below_the_literature(bounds, make, bound, mechanisms, decades, signs):
+    """A sign for each mechanism of `CITED`: 1 if the paper's delta is ``decades`` below it, -1 if not.
+
+    As published the printed numbers of `TABLE` are compared. On the exact reading the paper's log10 delta is
+    only known to lie between the two numbers of ``bound``: 0 if these do not decide.
+    """
     bounds(lambda *point: bound)
-    found = compare.compare_with_literature(make(values=VALUES), II, mechanisms, decades)
-    assert found.signs.tolist() == signs
+    comparisons = compare.compare_with_literature(make(values=VALUES), II, mechanisms, decades)
+    assert comparisons.signs.tolist() == signs
     which = {"items": II, "mechanisms": mechanisms, "decades": decades}
     most = compare.compare_most_of_the_literature(make(values=VALUES), **which)
     assert most.signs.tolist() == [1 if signs.count(1) > len(signs) / 2 else -1]

@@ -91,21 +91,24 @@ def test_every_dataset(name, eps0, n, k, rounds, deletion):
 @pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
 def test_every_dataset_of_forty_users(name, eps0):
     """How far the bound is above delta: the ranges are those of docs/theory.md, "Sums only"."""
-    own, n = make(name, 3, eps0), 40
-    p, q = own.p_star, own.q
+    randomizer = make(name, 3, eps0)
+    n = 40
+    p, q = randomizer.p_star, randomizer.q
+    # The law of a value's count, by how many of the other users hold it: without the target user's bit, with
+    # the bit of a target user who holds the value, and with that of one who does not.
     counts = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
-    held, other = (
-        [np.convolve(count, [1 - chance, chance]) for count in counts] for chance in (p, q)
-    )
+    held = [np.convolve(count, [1 - p, p]) for count in counts]
+    other = [np.convolve(count, [1 - q, q]) for count in counts]
     share = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
     eps = share * eps0
+    # Of the other users a hold x0 and b hold x1. The bits of a report are independent, and so both counts.
     datasets = [(a, b) for a in range(n) for b in range(n - a)]
     pairs = (
         (np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel())
         for a, b in datasets
     )
     truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
-    bound = 10 ** log10_delta(eps, n=n, randomizer=own, release="sums")
+    bound = 10 ** log10_delta(eps, n=n, randomizer=randomizer, release="sums")
     assert np.all(bound >= truth * (1 - 1e-9))
     assert np.all(bound <= truth * 1.4)
     if eps0 <= 4:

@@ -214,15 +214,19 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
 
 
 @pytest.mark.parametrize(("values", "probabilities", "n"), [*SMALL, LAWS[0], LAWS[3], LAWS[6]])
-@pytest.mark.parametrize("unlikely", [0.5, 2.0, 42.0])
-def test_log_outside_holds_the_truth_however_small_the_box(values, probabilities, n, unlikely):
+@pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
+def test_bounds_hold_however_small_the_box_of_summed_counts_is(values, probabilities, n, depth):
+    """A box holds the combinations of counts of values of n gains but for about e^-depth of their mass.
+
+    The bounds on ln E[(sum of the gains)_+] also have a term for what is outside (`box.log_outside`).
+    """
     points = tilted(values, probabilities, n)
-    low, high = np.ravel(box.sum_boxes(points, box.boxes(points, np.array([unlikely]))))
+    low, high = np.ravel(box.sum_boxes(points, box.boxes(points, np.array([depth]))))
     truth = exact_log(values, probabilities, n)
     assert low <= truth <= high
-    if unlikely == 42.0 and n < 40:
+    if depth == 42.0 and n < 40:
         assert high - low < 1e-12
-    if unlikely == 0.5 and n == 40:  # the sum alone is too small by far more than rounding
+    if depth == 0.5 and n == 40:  # the sum alone is too small by far more than rounding
         assert low + 0.01 < truth
 
 
