@@ -32,7 +32,8 @@ class Bit(NamedTuple):
     """The bit of the target user.
 
     ``held`` and, smaller, ``other`` are the log of the odds that it is 1, under P and under Q. ``largest`` is
-    log(p / q), the largest loss, rounded up, and ``slack`` its relative rounding error.
+    ln(p / q), the largest loss, rounded up. ``slack`` is the relative error of ``largest`` that rounding
+    may cause.
     """
 
     held: float
@@ -53,7 +54,7 @@ class Bit(NamedTuple):
         else:
             largest = float(np.logaddexp(0, -other) - np.logaddexp(0, -held))
         slack = 2.0**-48 * (1 + abs(held) + abs(other)) / min(held - other, 1.0)
-        # Rounded up, as delta counts as 0 from here on.
+        # Rounded up, as delta counts as 0 where eps is at least this.
         return Bit(held, other, largest * (1 + 2.0**-49), slack)
 
     @staticmethod

@@ -309,9 +309,9 @@ def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Flo
     """Natural log of an upper bound on the mean of delta over the number of users who are left, n - 1 - g.
 
     The number g who are left out is geometric: P(g) = gamma (1 - gamma)^g. ``ln_delta`` is a function from
-    numbers of users who are left (blocks,) to the natural log of delta, which falls. So a block of g counts
-    as its last g. All g that are reached with a probability of about e^-``depth`` and less are one block,
-    with delta = 1.
+    numbers of users who are left (blocks,) to the natural log of delta, which falls where more are left. So
+    a block of g counts as its last g, which is the start of the next block less 1. All g that are reached
+    with a probability of about e^-``depth`` and less are one block, with delta = 1.
     """
     # Blocks of equal lengths at first, then growing ones; in units of 1 / gamma, the mean of g.
     growing = 4 * _COARSE ** np.arange(math.log(max(depth / 4, 1)) / math.log(_COARSE) + 1)

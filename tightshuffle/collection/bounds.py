@@ -42,19 +42,22 @@ def log10_upper(data: Data, eps: Floats, group: Group, unseen: bool, width: floa
     """
 
     def ln_upper(points: Floats) -> Floats:
-        """Natural log of the bound. Unseen, delta is at most the participation times delta if seen."""
+        """Natural log of the bound: seen, or the smaller of two if nobody can know who takes part.
+
+        Then delta is at most that of users who are seen, times the probability of taking part.
+        """
         ln_seen = _ln_upper(data, points, group, width)
         if not unseen or group.participation == 1:
             return ln_seen
         ln_unseen = _ln_unseen(data, points, group, width)
         return np.minimum(ln_seen + math.log(group.participation), ln_unseen)
 
-    return _below_eps0(ln_upper, data, eps, group)
+    return _log10_of_bound(ln_upper, data, eps, group)
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
     """log10 of a lower bound on delta of the worst dataset; (points,), -inf where none is known."""
-    return _below_eps0(lambda points: _ln_lower(data, points, group), data, eps, group)
+    return _log10_of_bound(lambda points: _ln_lower(data, points, group), data, eps, group)
 
 
 @functools.lru_cache(maxsize=16)
@@ -68,10 +71,12 @@ def log10_third_value(data: Data, eps: Floats, group: Group, width: float) -> Fl
 
     For k-RR with k >= 3. ``width`` is about its relative error.
     """
-    return _below_eps0(lambda points: _ln_third_value(data, points, group, width), data, eps, group)
+    return _log10_of_bound(
+        lambda points: _ln_third_value(data, points, group, width), data, eps, group
+    )
 
 
-def _below_eps0(
+def _log10_of_bound(
     ln_bound: Callable[[Floats], Floats], data: Data, eps: Floats, group: Group
 ) -> Floats:
     """log10 of ``ln_bound``, at most 0; (points,). It is -inf where eps >= eps0, as delta is 0 there.

@@ -74,13 +74,13 @@ class Collection(Data):
         unseen: bool = False,
         width: float = 1e-4,
     ) -> Floats:
-        """log10 of a bound on delta of one of these ``rounds``; `then` does not count.
+        """log10 of a bound on delta of one of these ``rounds``, without those that `then` has added.
 
         ``eps`` (points,) is an array or a number, and ``group`` the name of the group of the target user, by
         default the first. ``bound`` is "upper", for every dataset, or "lower", which some dataset reaches. A
         lower bound is -inf where none is known. ``unseen`` is True if nobody can know who takes part: the
-        upper bound is then for a user who does so with the probability of the group. ``width`` is the largest
-        relative error that the computation adds to an upper bound, mostly. Sums have a width of their own.
+        upper bound is then for a user who does so with the probability of the group. ``width`` is about the
+        relative error that the computation adds to an upper bound. It is not used for sums only.
         ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)

@@ -133,8 +133,9 @@ def _ln_first_terms_and_differences(
     """Natural logs of the first term and of first - second term for l = ``least_m``; both (points,).
 
     The terms are those of `ln_delta_of_third_value`, whose ``cover`` and ``width`` these are.
-    ``ln_larger_terms`` (points,) are natural logs of the first terms of a larger l, or inf. Where they show
-    that the difference is not above 0, they are returned with the difference -inf.
+    First terms grow with l: ``ln_larger_terms`` (points,) are natural logs of those of a larger l, or inf.
+    Where not even they exceed the second term, the first term is not computed. Then the result has
+    ``ln_larger_terms`` in its place, and -inf for the difference.
     """
     ln_first_terms = ln_larger_terms.copy()
     ln_differences = np.full(least_m.shape, -np.inf)

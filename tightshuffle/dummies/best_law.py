@@ -233,10 +233,11 @@ def smallest_poisson_mean(
 ) -> float:
     """The smallest mean of the Poisson number of dummies that each device adds for every value, rounded up.
 
-    The numbers of the devices that do not collude add up to one Poisson number. So many ``devices`` add
-    dummies, 1 for the shuffler, also those without reports. The dummies of ``colluding`` devices do not count
-    (below 1 it is a share of the devices). ``values_per_user`` are per device and round, at most. Other
-    parameters and errors are those of `best_cut_law`.
+    ``devices`` is the number of devices that add dummies, with a report of their own or without; it is 1 if
+    the shuffler adds them. ``colluding`` devices know how many dummies they add, so theirs do not count;
+    below 1 it is a share of the devices. The numbers of the others add up to one Poisson number.
+    ``values_per_user`` are per device and round, at most. Other parameters and errors are those of
+    `best_cut_law`.
     """
     guarantee = _Guarantee.checked(eps, delta, log10_delta, values_per_user, rounds, neighbours)
     devices = check_whole("devices", devices, 1, int(LARGEST_N_OF_UPPER))
@@ -249,7 +250,7 @@ def smallest_poisson_mean(
         """ln of delta over that of the guarantee, with so many dummies per value in all."""
         return guarantee.surplus_of_law(poisson(mean))
 
-    # `slope` is for a deviation, whose square is the mean: half of it for the mean.
+    # ln mean is 2 ln deviation, so the surplus falls half as fast with the one as with the other.
     return _least_without_surplus(surplus, guess, guarantee.slope / 2) / honest
 
 

@@ -45,9 +45,8 @@ from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors, mean_absolute
 from tightshuffle.side import Side
 
-MORE = (
-    1.05  # error of k-RR with dummies over that of dummies alone: a smaller eps0 for a few percent
-)
+# The error of k-RR with dummies over that of dummies alone: a few percent buy a smaller eps0.
+ALLOWED_ERROR_RATIO = 1.05
 _DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller delta as 0
 
 
@@ -179,7 +178,7 @@ def compare_designs(
     if values == 1:
         krr = _krr(task)
         designs.append(krr)
-        eps0, reason = _eps0_with_dummies(task, mean, least=krr.eps0)
+        eps0, reason = _eps0_with_dummies(task, mean, eps0_of_krr=krr.eps0)
         if eps0 is None:
             left_out["k-RR with dummies"] = reason
         else:
@@ -442,7 +441,7 @@ def fewest_dummies(
         enough_alone = _central_sigma(eps, target_log10_delta, rounds) ** 2
 
     reports = expected_reports(n, participation)
-    start = k * max(_dummies_beside_krr(reports, k, eps0, enough_alone), 1.0)
+    start = k * max(_dummies_per_value(reports, k, eps0, enough_alone), 1.0)
     fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
     if fewest is None:
         raise ValueError(
@@ -474,7 +473,7 @@ def _central_sigma(eps: float, log10_delta: float, changed_values: int) -> float
     return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
 
-def _dummies_beside_krr(n: int, k: int, eps0: float, enough_alone: float) -> float:
+def _dummies_per_value(n: int, k: int, eps0: float, enough_alone: float) -> float:
     """About how many dummies per value are enough for n reports by k-RR, if so many are enough alone.
 
     Of a value that nobody holds, the inverted count then has the same variance, which is that of a Poisson
@@ -487,25 +486,29 @@ def _dummies_beside_krr(n: int, k: int, eps0: float, enough_alone: float) -> flo
     return slope**2 * enough_alone - n * lie * (1 - lie)
 
 
-def _eps0_with_dummies(task: _Task, mean: float, *, least: float) -> tuple[float | None, str]:
-    """The least eps0 of k-RR with dummies, in tenths, whose error is about that of dummies alone, and "".
+def _eps0_with_dummies(task: _Task, mean: float, *, eps0_of_krr: float) -> tuple[float | None, str]:
+    """The smallest eps0, in tenths, at which k-RR with dummies is about as accurate as dummies alone, and "".
 
-    Alone, ``mean`` Poisson dummies per value are enough, and the error may be 5 % larger. By a normal
-    approximation. Else the result is None and the reason in words: k-RR without dummies has this error at
-    ``least``, the largest eps0 that it can have, or the error is larger at any eps0. The latter happens below
-    about 1.7 dummies per value, whose number is far from normal.
+    About as accurate: by a normal approximation, its error is at most `ALLOWED_ERROR_RATIO` times that of
+    Poisson dummies alone, of which ``mean`` per value are enough for the same guarantee. Else the result is
+    None and the reason in words: k-RR without dummies is as accurate at ``eps0_of_krr``, the largest eps0
+    with the guarantee, or the error is larger at any eps0. The latter happens below about 1.7 dummies per
+    value, whose number is far from normal.
     """
     n, k = task.reports, task.k
-    target_error = MORE * expected_tv(poisson(mean), n=n, k=k)
+    target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(mean), n=n, k=k)
 
     def surplus(eps0: float) -> float:
         """The error at this eps0, with dummies for the guarantee, less the target."""
-        dummies = max(0, round(k * _dummies_beside_krr(n, k, eps0, mean)))
+        dummies = max(0, round(k * _dummies_per_value(n, k, eps0, mean)))
         return with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
-    if surplus(least) <= 0:
+    if surplus(eps0_of_krr) <= 0:
         return None, "k-RR alone is about as accurate"
     if surplus(LARGEST_EPS0_OF_UPPER) > 0:
-        return None, f"at no eps0 is its error within {MORE - 1:.0%} of that of dummies alone"
-    root = scipy.optimize.brentq(surplus, least, LARGEST_EPS0_OF_UPPER, xtol=0.01)
+        return (
+            None,
+            f"at no eps0 is its error within {ALLOWED_ERROR_RATIO - 1:.0%} of that of dummies alone",
+        )
+    root = scipy.optimize.brentq(surplus, eps0_of_krr, LARGEST_EPS0_OF_UPPER, xtol=0.01)
     return math.ceil(10 * root) / 10, ""

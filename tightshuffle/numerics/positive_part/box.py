@@ -119,7 +119,7 @@ def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     while waiting:
         rows = waiting.pop()
         bounds = None
-        if not _takes_two_boxes(ranges.rows(rows)):
+        if not _is_faster_as_two_boxes(ranges.rows(rows)):
             bounds = sum_box(points.rows(rows), ranges.rows(rows))
         if bounds is None:
             waiting += _halves(rows)
@@ -136,7 +136,7 @@ def alike_points(points: TiltedPoints, ranges: Boxes) -> list[Integers]:
     return np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def _takes_two_boxes(ranges: Boxes) -> bool:
+def _is_faster_as_two_boxes(ranges: Boxes) -> bool:
     """Whether these points are to be summed in two halves: one box for all is too large, or takes longer."""
     if len(ranges.g) == 1:
         return False
