@@ -23,7 +23,7 @@ LINES = {  # column -> name, colour; beside which share of the line the name sta
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
     """log10 delta over eps; each line has its name."""
-    figure = style.new_figure(2.9, width=5.0)  # read on phones, too
+    figure = style.new_figure(3.1, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
     for reading, (name, colour, share, apart) in LINES.items():
         axes.plot(table["eps"], table[reading], color=colour, linewidth=2.4)
@@ -36,6 +36,7 @@ def draw(table: pd.DataFrame) -> Figure:
         }
         side = "right" if apart[0] < 0 else "left"
         axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
+    axes.set_title(wording.setting(table, "n", "k", "eps0"))
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
     axes.margins(x=0)
     axes.yaxis.set_major_formatter(style.POWERS)

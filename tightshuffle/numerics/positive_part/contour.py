@@ -383,10 +383,13 @@ def _node_terms(
 ) -> tuple[Floats, Floats, Floats]:
     """Terms of nodes, bounds on their absolute values, and what rounding may do to them, for tau and 2 tau.
 
-    Each of the three is (2, nodes), in the units of `bounds_from_sums`. The term of a node u = j h is the
-    real part of h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2 at z = theta + iu, M(z) = E[e^(z G)]. For j > 0 it
-    stands for -j too. ``tau``, ``spacing`` (points,): the standard deviation of U, and the distance h between
-    two nodes. ``owner``, ``j`` (nodes,): the index of the point that has the node, and the node's number.
+    E[(S + U)_+] of the sum S of n gains G and a Gaussian U is a sum of such terms. That of the node u = j h
+    is the real part of h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2 at z = theta + iu, with M(z) = E[e^(z G)].
+    For j > 0 it stands for -j, too. Each of the three results is (2, nodes), divided by
+    M(theta)^n e^(theta^2 tau^2 / 2).
+
+    ``tau``, ``spacing`` (points,): the standard deviation of U, and the distance h between two nodes.
+    ``owner``, ``j`` (nodes,): the index of the point that has the node, and the node's number.
     """
     if owner[0] == owner[-1]:
         owner = owner[:1]  # one point: its numbers broadcast
@@ -407,17 +410,18 @@ def _node_terms(
             continue
         n, share, rate = n[owner], share[owner], rate[owner]
         x, y = share * real, share * imaginary
-        modulus = np.maximum(2 * x + x**2 + y**2, -1 + 1e-300)  # abs(1 + x + iy)^2 - 1
+        squared_modulus_less_1 = np.maximum(2 * x + x**2 + y**2, -1.0)  # of 1 + x + iy
         turn = n * np.arctan2(y, 1 + x)
-        log = n * 0.5 * np.log1p(modulus)
-        poisson = share == 0
-        if poisson.any():
-            turn = np.where(poisson, rate * imaginary, turn)
-            log = np.where(poisson, rate * real, log)
+        log = n * 0.5 * np.log1p(squared_modulus_less_1)
+        is_poisson = share == 0  # a Poisson number of gains, with the mean `rate`
+        if is_poisson.any():
+            turn = np.where(is_poisson, rate * imaginary, turn)
+            log = np.where(is_poisson, rate * real, log)
         phase += turn
         log_size += log
         of_logs = 4 * (np.abs(turn) + np.abs(log))
-        ulps += rounding_of_power(units, real, imaginary, share, rate, modulus) + of_logs
+        of_power = rounding_of_power(units, real, imaginary, share, rate, squared_modulus_less_1)
+        ulps += of_power + of_logs
 
     # Over z^2, times h / (2 pi) for j = 0, and twice that for j and -j.
     size = np.exp(log_size) / (theta**2 + u**2)
