@@ -95,9 +95,8 @@ def clones_by_tails(n: int) -> float:
 
     def delta(eps: float) -> float:
         odds = (truth * math.exp(eps) - (1 - truth)) / (truth - (1 - truth) * math.exp(eps))
-        least = (
-            np.floor(odds * (clones + 1) / (1 + odds)) + 1
-        )  # messages 0, from which P exceeds e^eps Q
+        # Messages 0, from which P exceeds e^eps Q.
+        least = np.floor(odds * (clones + 1) / (1 + odds)) + 1
         drawn_least, one_fewer = (stats.binom.sf(least - more, clones, 0.5) for more in (1, 2))
         p = truth * one_fewer + (1 - truth) * drawn_least
         q = (1 - truth) * one_fewer + truth * drawn_least
@@ -187,9 +186,8 @@ def collection(question: str, users: int = 10**9) -> list[str]:
 
 def design() -> list[list[str]]:
     """Rows: the time of a bound on sums, of one on dummies of a cut law, and of the table of all designs."""
-    users = itertools.count(
-        2_000_000
-    )  # another n each time: a bound on sums keeps its last settings
+    # Another n each time: a bound on sums keeps its last settings.
+    users = itertools.count(2_000_000)
     sums = {"k": K, "eps0": 21.0, "randomizer": "rappor", "release": "sums"}
     law = cut_power(27, 1.0, 2.0)
     asked = {

@@ -39,9 +39,8 @@ napoleon_use_param = False  # names that share a description stay together
 napoleon_use_ivar = True  # autodoc lists the attributes of a class, too: once is enough
 napoleon_custom_sections = ["Returns", "Raises"]  # which hold sentences
 default_role = "py:obj"
-suppress_warnings = [
-    "ref.python"
-]  # a name that two classes have: which one is meant, the sentence says
+# A name that two classes have: which one is meant, the sentence says.
+suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "tight-shuffle"

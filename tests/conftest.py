@@ -5,9 +5,8 @@ import os
 import pytest
 from hypothesis import settings
 
-os.environ.setdefault(
-    "OMP_NUM_THREADS", "1"
-)  # numpy is not loaded yet; the tests' processes fill the cores
+# Numpy is not loaded yet; the tests' processes fill the cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("tests", deadline=None)  # a slow machine is no error
 settings.load_profile("tests")
 

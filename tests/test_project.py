@@ -121,11 +121,8 @@ def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installa
     folder.mkdir()
     for file in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy2(ROOT / file, folder)
-    command = [
-        "make",
-        "install",
-        "PYTHON=false",
-    ]  # too old a Python: nothing is installed in any case
+    # Too old a Python: nothing is installed in any case.
+    command = ["make", "install", "PYTHON=false"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.stderr.startswith(told)
     assert not (folder / ".venv").exists()
@@ -162,11 +159,8 @@ def installed(tmp_path):
 
 
 def made(folder, *arguments):
-    command = [
-        "make",
-        "--no-print-directory",
-        *arguments,
-    ]  # which a make around the tests would print
+    # Which a make around the tests would print.
+    command = ["make", "--no-print-directory", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 

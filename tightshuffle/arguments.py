@@ -23,11 +23,8 @@ RENAMED = {  # arguments' names of version 0.1 -> those of today
     "values": "values_per_user",
     "round_up": "side",
 }
-DIRECTIONS = (
-    "forward",
-    "reverse",
-    "both",
-)  # of a divergence: P against Q, Q against P, the larger one
+# Of a divergence: P against Q, Q against P, the larger one.
+DIRECTIONS = ("forward", "reverse", "both")
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
 
@@ -207,9 +204,8 @@ def _numbers(
 ) -> Floats:
     """``value`` as a float array. ValueError that states the ``rule`` unless all are finite and valid."""
     try:
-        if (
-            np.asarray(value).dtype.kind in "bcSU"
-        ):  # numpy would convert "0.5", True and 1j to numbers
+        # Numpy would convert "0.5", True and 1j to numbers.
+        if np.asarray(value).dtype.kind in "bcSU":
             raise TypeError  # which gets its message below
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):

@@ -46,9 +46,8 @@ RELEASES = ("reports", "sums")
 LARGEST_N = 10**9  # above it some bounds take minutes or too much memory
 LARGEST_EPS0 = 20.0  # above it some bounds lose too many digits
 LARGEST_N_OF_UPPER, LARGEST_EPS0_OF_UPPER = 10**12, 50.0  # of lower, too
-LARGEST_K_OF_COLLECTION = (
-    10**7
-)  # above it the bounds take minutes, and an error per value fills the memory
+# Above it the bounds take minutes, and an error per value fills the memory.
+LARGEST_K_OF_COLLECTION = 10**7
 LARGEST_ROUNDS = 10**5  # above it the convolutions take minutes
 
 _KEPT_RANDOMIZERS = 4096  # objects that are made once for a name, k and eps0

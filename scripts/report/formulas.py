@@ -23,10 +23,8 @@ def mathml(latex: str, display: str = "inline") -> str:
 
 
 def _letter(style: str, letter: str) -> str:
-    for block in (
-        "MATHEMATICAL ",
-        "",
-    ):  # some were in Unicode before the block of mathematical alphabets
+    # Some were in Unicode before the block of mathematical alphabets.
+    for block in ("MATHEMATICAL ", ""):
         try:
             return unicodedata.lookup(f"{block}{style} CAPITAL {letter}")
         except KeyError:

@@ -130,9 +130,8 @@ def _study(study: pd.DataFrame) -> Values:
 
 def _krr(settings: pd.DataFrame) -> list[str]:
     """Of k-RR: how far it is above the best, its ratio to the Gaussian, the loss without a shuffler, eps0."""
-    ratios = settings.loc[
-        settings["k"] > 2, "ratio"
-    ]  # our Gaussian ignores that two counts sum to n
+    # Our Gaussian ignores that two counts sum to n.
+    ratios = settings.loc[settings["k"] > 2, "ratio"]
     return [
         "at most " + _above(settings),
         span(ratios, "{:.2f}".format) if len(ratios) else "–",

@@ -21,9 +21,8 @@ from scripts.shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ROOT / "config/config.yaml"
-STATED = (
-    ROOT / "data/published/settings.csv"
-)  # the paper's settings, and our choices where it is silent
+# The paper's settings, and our choices where it is silent.
+STATED = ROOT / "data/published/settings.csv"
 TAKEN = {  # the folders in results/
     "attack", "bench", "bounds", "companions", "data", "delta", "figures", "logs", "parity", "report", "site",
     "statements", "study", "tables", "trials", "values",
@@ -99,9 +98,8 @@ def _explain(error: ErrorDetails) -> str:
     message = re.sub(r"0\.0{9,}\d+", lambda number: f"{float(number[0]):g}", message)
     if message.startswith("has no key"):
         return f"{key or 'the file'} {message}"
-    if error["type"] == "value_error" and isinstance(
-        value, dict
-    ):  # of several keys, which the message names
+    # Of several keys, which the message names.
+    if error["type"] == "value_error" and isinstance(value, dict):
         return f"{key}: {message}" if key else message
 
     hint = ""
@@ -148,9 +146,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(
             f"{path}: not valid YAML: brackets or lists are nested too deeply"
         ) from None
-    except (
-        ValueError
-    ) as error:  # of Python: a number with thousands of digits, or the 30th of February
+    # Of Python: a number with thousands of digits, or the 30th of February.
+    except ValueError as error:
         raise ValueError(
             f"{path}: a value cannot be read: {str(error).partition(';')[0]}"
         ) from None

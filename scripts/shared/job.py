@@ -133,9 +133,8 @@ def _refuse_edited(params: Any) -> None:
     Snakemake records the planned digests. So a file that is edited during a run and put back later would
     leave a wrong result that no later run makes again.
     """
-    code = [
-        value for value in params if isinstance(value, tuple)
-    ]  # `code_of`; a setting is never a tuple
+    # `code_of`; a setting is never a tuple.
+    code = [value for value in params if isinstance(value, tuple)]
     contents = params.get("contents") or {}
     edited = [file for file, planned in code if code_digest(file) != planned]
     edited += [file for file, planned in contents.items() if digest(file) != planned]

@@ -20,9 +20,8 @@ COLUMNS = (
     "item", "quantity", "n", "k", "eps0", "eps", "count", "x0", "dataset", "mechanism",
     "printed", "source", "kind", "tolerance", "note",
 )  # fmt: skip
-PAPER: dict[
-    str, tuple[float, ...]
-] = {  # dataset -> its eps0s in Figures 2, 6, 7 and in Tables V, VI
+# Dataset -> its eps0s in Figures 2, 6, 7 and in Tables V, VI.
+PAPER: dict[str, tuple[float, ...]] = {
     "synthetic": (4,),
     "san_francisco": (4, 6),
     "paris": (4, 6),

@@ -18,9 +18,8 @@ class Section(BaseModel):
     """A section of the configuration, with its keys in the order of config/config.yaml."""
 
     model_config = ConfigDict(strict=True, frozen=True, allow_inf_nan=False)
-    rising: ClassVar[
-        tuple[tuple[str, str], ...]
-    ] = ()  # pairs of keys: the first value must be the smaller
+    # Pairs of keys: the first value must be the smaller.
+    rising: ClassVar[tuple[tuple[str, str], ...]] = ()
 
     @model_validator(mode="before")
     @classmethod

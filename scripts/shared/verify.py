@@ -11,9 +11,8 @@ from pathlib import Path
 
 from scripts.shared.code import digest
 
-NOTE = re.compile(
-    r"^(\S+ \S+) INFO sha256 ([0-9a-f]{64})  (.+)$", re.MULTILINE
-)  # as `job.SUM` is logged
+# As `job.SUM` is logged.
+NOTE = re.compile(r"^(\S+ \S+) INFO sha256 ([0-9a-f]{64})  (.+)$", re.MULTILINE)
 
 
 def noted_sums(logs: Path) -> dict[str, str]:

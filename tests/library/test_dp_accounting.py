@@ -42,9 +42,8 @@ def test_rounds_are_those_of_the_package(more):
 
 def test_with_another_mechanism_the_ledger_and_a_calibration():
     """Noise on a histogram beside a round: worse than each, better than their sum."""
-    noise = dp_accounting.GaussianDpEvent(
-        2 * 2 / math.sqrt(2)
-    )  # the relation doubles its sensitivity
+    # The relation doubles its sensitivity.
+    noise = dp_accounting.GaussianDpEvent(2 * 2 / math.sqrt(2))
     round_, both = eps_of(ShuffledDpEvent(**WEEK)), eps_of(ShuffledDpEvent(**WEEK), noise)
     assert max(round_, eps_of(noise)) < both < round_ + eps_of(noise)
     accountant = ShuffleAccountant().compose(ShuffledDpEvent(**WEEK), 3).compose(noise)

@@ -33,9 +33,8 @@ def test_delta_against_80_digits():
     expected = [printed_log_delta(*point) for point in zip(eps, ratio, strict=True)]
     assert max(log_error(*pair) for pair in zip(ours, expected, strict=True)) < 1e-12
     below = [float(value) for value in expected]
-    assert (
-        np.histogram(below, [-np.inf, -1e5, -700, -50, -1, 0])[0].min() >= 10
-    )  # every depth was tried
+    # Every depth was tried.
+    assert np.histogram(below, [-np.inf, -1e5, -700, -50, -1, 0])[0].min() >= 10
 
 
 @pytest.mark.parametrize("ratio", [0.999, 1.0, 1.001])

@@ -66,9 +66,8 @@ def test_the_trade_off_curve_bounds_the_count():
     distributions = [
         probability * remaining[:-1] + (1 - probability) * remaining[1:] for probability in (p, q)
     ]
-    alpha = np.cumsum(
-        distributions[1][::-1]
-    )  # x1 taken for x0: the count is large though the user holds x1
+    # x1 taken for x0: the count is large though the user holds x1.
+    alpha = np.cumsum(distributions[1][::-1])
     beta = 1 - np.cumsum(distributions[0][::-1])
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
     assert np.all(curve <= beta + 1e-12)

@@ -356,9 +356,8 @@ def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(browser
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         link = f"#{figure['name']} .full a:has(img)"
         assert page.locator(link).get_attribute("href") == f"../figures/{figure['name']}.svg"
-        picture.click(
-            trial=True, position={"x": 50, "y": 50}, timeout=2000
-        )  # nothing lies over it now
+        # Nothing lies over it now.
+        picture.click(trial=True, position={"x": 50, "y": 50}, timeout=2000)
 
 
 def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):

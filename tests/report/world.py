@@ -31,9 +31,8 @@ CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps:
 PARAMETERS = [
     {"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}
 ]
-CITED = [
-    ["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]
-]  # a row of cited_bounds.csv
+# A row of cited_bounds.csv.
+CITED = [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]]
 SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
 SHOWN = [Shown(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS]
 SHOWN += [

@@ -178,18 +178,16 @@ def surface(_):
     table = delta_surface(**CONFIG["delta_surface"])
     says = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
     says.append(f"up to {(table['exact'] - table['published']).max():.0f} orders")
-    return Drawn(
-        draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says
-    )  # triangles
+    # Triangles.
+    return Drawn(draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says)
 
 
 def noise(_):
     table = gaussian_scale()
     shows = lines(table.assign(ratio=table["published"] / table["exact"]), "log10_delta", "ratio")
     says = []
-    for eps, curve in table.groupby(
-        "eps"
-    ):  # from the smallest δ back to the first that is met to 1 %
+    # From the smallest δ back to the first that is met to 1 %.
+    for eps, curve in table.groupby("eps"):
         backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
         scale, depth = backwards["published"].iloc[0], backwards["published_log10_delta"].iloc[0]

@@ -48,9 +48,8 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
         > 20
     )
     assert np.linalg.norm(empty - negative) > 20
-    assert np.all(
-        np.diff([colour[0] for colour in scale]) < 0
-    )  # more is darker, in print without colours too
+    # More is darker, in print without colours too.
+    assert np.all(np.diff([colour[0] for colour in scale]) < 0)
 
 
 def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
@@ -174,9 +173,8 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     assert (
         "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
     )
-    assert (
-        parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
-    )  # no n^-1.1 in the file
+    # No n^-1.1 in the file.
+    assert parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
     others = parity_ratio.range_in_words(rows, {"paris": [4.0, 6.0]})
     assert "1.10 to 9.00 times" in others
     assert "paper" not in others

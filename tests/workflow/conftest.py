@@ -19,9 +19,8 @@ from tests import ROOT
 
 SOURCES = ["config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
 QUICK = ["--configfile", "config/quick.yaml"]
-NO_PLUGINS = str(
-    ROOT / "tests/without_plugins"
-)  # Snakemake starts faster; tests of a cluster leave it out
+# Snakemake starts faster; tests of a cluster leave it out.
+NO_PLUGINS = str(ROOT / "tests/without_plugins")
 
 
 def counted(text):

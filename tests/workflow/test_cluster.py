@@ -16,10 +16,8 @@ from tests.workflow.conftest import QUICK, Project, until
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
 SMALL = "results/quick/trials/gaussian_scale.csv"
-SOME = [
-    SMALL,
-    "results/quick/figures/fig2_tv_synthetic.png",
-]  # jobs on the cluster, and here after them
+# Jobs on the cluster, and here after them.
+SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -150,10 +148,8 @@ def slurm():
 
 @pytest.fixture
 def environment(slurm):
-    return {
-        "PATH": f"{slurm.folder}/bin:{os.environ['PATH']}",
-        "PYTHONPATH": "",
-    }  # with the plugins
+    # With the plugins.
+    return {"PATH": f"{slurm.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": ""}
 
 
 def arguments(profile, *others):

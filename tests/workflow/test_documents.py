@@ -129,9 +129,8 @@ def test_examples_print_what_is_shown(name, full, capsys, monkeypatch, tmp_path)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
-        if re.fullmatch(
-            r"tightshuffle [\w. -]+", command
-        ):  # needs no shell: forty starts are half a minute
+        # Needs no shell: forty starts are half a minute.
+        if re.fullmatch(r"tightshuffle [\w. -]+", command):
             assert cli.main(shlex.split(command)[1:]) == 0, command
             stdout, stderr = capsys.readouterr()
         else:

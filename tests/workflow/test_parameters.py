@@ -11,10 +11,8 @@ from scripts.shared.code import code_of
 from tests import ROOT
 
 OVERLAY = "datasets: {mine: {kind: counts, title: Mine, file: counts.csv}}"
-DATASETS = {
-    "sample_synthetic": "synthetic",
-    "use_counts": "mine",
-}  # of these rules; of the others paris
+# Of these rules; of the others paris.
+DATASETS = {"sample_synthetic": "synthetic", "use_counts": "mine"}
 NOT_RERUN = "download_checkins"  # the md5 fixes the file that it downloads
 
 

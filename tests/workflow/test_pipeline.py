@@ -55,9 +55,8 @@ def test_everything_is_there(finished):
     page = results["report/index.html"].decode()
     shown = page + results["report/companions.html"].decode()
     assert all(shown.count(f'<figure id="{name}">') == 1 for name in FIGURES)
-    assert (
-        len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000
-    )  # words
+    # Words.
+    assert len(re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split()) <= 10_000
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(table(CLAIMS))
     assert "These are not the paper's settings." in page
     assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page

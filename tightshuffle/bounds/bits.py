@@ -25,9 +25,8 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, wide_chance
 
-_FEW_HOLDERS = np.array(
-    [0, 1 / 512, 1 / 128, 1 / 32, 1 / 8]
-)  # shares to begin with: the worst m is
+# Shares to begin with: the worst m is.
+_FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])
 _FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)  # often near 0 or N
 _MOST_DATASETS = 200_000  # m and blocks that are looked at for one eps, about
 _MOST_EPS = 1024  # that are looked at together, which bounds the memory
@@ -299,9 +298,8 @@ def worst_count(
 
         gap = goals * np.maximum(1.0, -ln_lower) if steeply else goals
         # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
-        with np.errstate(
-            invalid="ignore"
-        ):  # nan where nothing is sure: then no block is looked at again
+        # nan where nothing is sure: then no block is looked at again.
+        with np.errstate(invalid="ignore"):
             ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.points]
         ln_bound = _ln_block_bounds(counts, blocks, ln_upper[blocks.points], ln_enough)
         is_doubtful = (ln_bound > ln_enough) & (looked_at <= _MOST_DATASETS)

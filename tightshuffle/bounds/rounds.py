@@ -41,10 +41,8 @@ _LARGEST = 500.0  # losses beyond it count as infinite: e^500 is a float
 _WIDEST = 2**17  # grid points of one round at most, if rounds differ
 _GREATEST_SCALE = 20.0  # mu of the Gaussian to start from, at most
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
-_MARGIN, _RELATIVE = (
-    1e-10,
-    4e-15,
-)  # by which eps is rounded; the search is ten or four times as precise
+# By which eps is rounded; the search is ten or four times as precise.
+_MARGIN, _RELATIVE = (1e-10, 4e-15)
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
 
@@ -142,9 +140,8 @@ class Composition(ABC):
         if missing(0.0) <= 0:
             return 0.0
         low, high = 0.0, min(1.0, self.largest)
-        if (
-            missing(0.0) < target_root
-        ):  # the Gaussian with the same delta at eps = 0 is a good guess
+        # The Gaussian with the same delta at eps = 0 is a good guess.
+        if missing(0.0) < target_root:
             ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
             mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
             high = min(1.05 * gaussian_eps(target_ln_delta / _LN10, mu), self.largest)
@@ -184,9 +181,8 @@ class Rounds(Composition):
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
-        self._curves = list(
-            zip(curves, numbers, strict=True)
-        )  # each with the number of rounds that have it
+        # Each with the number of rounds that have it.
+        self._curves = list(zip(curves, numbers, strict=True))
         # Beyond the sum of the largest finite losses only infinite ones are left: a search may end there.
         super().__init__(
             largest=sum_of_budgets((number, curve.largest) for curve, number in self._curves),
@@ -219,9 +215,8 @@ class Rounds(Composition):
         grids = self._grids(indices, spacing)
         ln_left_out = [-math.inf]
         for grid, (_, number), end in zip(grids, self._curves, ends, strict=True):
-            if (
-                not end.is_last
-            ):  # then losses beyond the end count as infinite, though they may not be
+            # Then losses beyond the end count as infinite, though they may not be.
+            if not end.is_last:
                 ln_left_out.append(grid.log_infinite + math.log(number))
 
         numbers = [number for _, number in self._curves]
@@ -326,9 +321,8 @@ class LowerRounds(Composition):
         )
 
 
-LogDeltaOfRound = Callable[
-    [Points], Floats
-]  # log10 of an upper bound on delta of one round; (points,)
+# log10 of an upper bound on delta of one round; (points,).
+LogDeltaOfRound = Callable[[Points], Floats]
 
 
 def log10_delta(

@@ -174,9 +174,8 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     """
     if n == 1:
         return 0.0
-    gamma = randomizer.gamma * (
-        1 - 1e-12
-    )  # the blanket's mass, rounded down: g has mean 1 / gamma, about
+    # The blanket's mass, rounded down: g has mean 1 / gamma, about.
+    gamma = randomizer.gamma * (1 - 1e-12)
     largest = -math.inf
     for pair in _gains_of_pairs(eps, n, randomizer, gamma):
         # Pairs come with falling Chernoff bounds, so no later one can win, either.
@@ -223,9 +222,8 @@ def _gains_of_pairs(
             gains = [
                 randomizer.gains(eps, reference, pair) for reference in randomizer.references()
             ]
-            yield _PairGains(
-                gains, ulps=16.0, ln_chernoff=math.inf
-            )  # a formula of a few operations
+            # A formula of a few operations.
+            yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)
         return
 
     # A matrix's gains have errors of the formula, of sums over all reports, and of rounding to `BITS` of 53
@@ -413,9 +411,8 @@ class Sums:
         s, and f^2 by at most 2 s^2 u, per unit of u: f in the middle of a group of nodes bounds f in all.
         """
         s = float(self.deviations[kind])
-        ln_lag = float(
-            self.ln_mgf.max() - self.ln_mgf[kind]
-        )  # behind the largest M of all references
+        # Behind the largest M of all references.
+        ln_lag = float(self.ln_mgf.max() - self.ln_mgf[kind])
         least = math.exp(2 * (SMALL_TERM / users + ln_lag))
         nodes = np.arange(len(self.u))
         for group in _GROUPS:

@@ -17,10 +17,8 @@ def draw(setting: answers.Setting, log10_delta: float, eps: float) -> Figure:
     axes = figure.subplots()
 
     axes.set_prop_cycle(_LOOKS)
-    bracket = {
-        "upper": ("black", 2.5, 2),
-        "lower": ("tab:red", 1.2, 3),
-    }  # colour, width, order of drawing
+    # Colour, width, order of drawing.
+    bracket = {"upper": ("black", 2.5, 2), "lower": ("tab:red", 1.2, 3)}
     for name, log10_deltas in curves.items():
         if name in bracket:
             colour, width, above = bracket[name]

@@ -29,9 +29,8 @@ HEADER = (
     "who is trusted",
     "parameters",
 )
-_NUMBER_COLUMNS = HEADER.index(
-    "who is trusted"
-)  # the first columns; the last ones are a table of their own
+# The first columns; the last ones are a table of their own.
+_NUMBER_COLUMNS = HEADER.index("who is trusted")
 DEFAULTS = {
     "rounds": 1,
     "values_per_user": 1,
@@ -73,9 +72,8 @@ def answer_design(arguments: Namespace) -> Answer:
         "",
         table([line[:_NUMBER_COLUMNS] for line in rows]),
         "",
-        table(
-            [(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]
-        ),  # with the design's name again
+        # With the design's name again.
+        table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),
         "",
         *left_out,
         *remarks(

@@ -241,9 +241,8 @@ def _ln_lower(data: Data, eps: Floats, group: Group) -> Floats:
     if data.dummies.parsed_law is not None:
         return hidden_by_law(data.dummies.parsed_law, Side.LOWER).ln_delta(eps)
     no_bound = np.full(eps.shape, -np.inf)
-    if (
-        data.dummies.probability_per_user_and_value
-    ):  # they are not drawn one by one, evenly from all values
+    # They are not drawn one by one, evenly from all values.
+    if data.dummies.probability_per_user_and_value:
         return no_bound
     participants = [(float(n), other.participation) for n, other in data.others(group)]
     # Other randomizers: one value that all others hold.

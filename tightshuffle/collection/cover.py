@@ -139,10 +139,8 @@ def ln_delta(
 
     # The nodes x are in units of 1 / copies, over which the integrand falls. copies is about the number of
     # reports at which sums of gains are positive.
-    n, shares = (
-        np.append(cover.n, 1.0),
-        np.append(cover.shares, 1.0),
-    )  # J: with the user's own report
+    # J: with the user's own report.
+    n, shares = (np.append(cover.n, 1.0), np.append(cover.shares, 1.0))
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
     nodes, weights = _quadrature(side)
     # Columns are nodes: x is (points, nodes). Every node tilts the cover by its t = e^-x: with a third axis,
@@ -236,9 +234,8 @@ def largest_counted(cover: Cover) -> int:
     likely = math.ceil(cover.mean + 12 * math.sqrt(cover.mean + 1) + 15)
     if np.any(cover.is_poisson):
         return likely
-    return min(
-        likely, math.ceil(cover.n.sum()) + 1
-    )  # one more than there can be: its probability is 0
+    # One more than there can be: its probability is 0.
+    return min(likely, math.ceil(cover.n.sum()) + 1)
 
 
 def _ln_term_by_term(
@@ -258,9 +255,8 @@ def _ln_term_by_term(
     else:
         probabilities_of_numbers = np.maximum(probabilities_of_numbers * (1 - 1e-11) - 1e-300, 0.0)
 
-    j = np.arange(
-        cover.certain + 1, len(probabilities_of_numbers) + 1
-    )  # there are never fewer reports
+    # There are never fewer reports.
+    j = np.arange(cover.certain + 1, len(probabilities_of_numbers) + 1)
     with np.errstate(divide="ignore"):
         ln_factors = np.log(probabilities_of_numbers[cover.certain :]) - np.log(j)
     brackets = log_positive_part(

@@ -32,12 +32,10 @@ from tightshuffle.side import Side
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
 _SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not worth its time
 _SLACK = 1e-6  # of r_l, relative: far more than its computation, to 1e-9, loses
-_LEAST_LOG = (
-    -650.0
-)  # ln of the least probability that counts: far smaller ones are too small for a float
-_TILTS = np.concatenate(
-    [[0.0], np.logspace(-4, 1, 60)]
-)  # -ln t of Chernoff's bound, in 1 / sqrt(mean)
+# ln of the least probability that counts: far smaller ones are too small for a float.
+_LEAST_LOG = -650.0
+# -ln t of Chernoff's bound, in 1 / sqrt(mean).
+_TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])
 
 
 class _Points(NamedTuple):

@@ -37,10 +37,8 @@ _LN10 = math.log(10)
 _ULP = 2.0**-52
 _POINTS = {Side.UPPER: 2.0**13, Side.LOWER: 2.0**18}  # of the composed loss
 _DEVIATIONS = 18.0  # width of the composed loss on its grid, in standard deviations: 9 on each side
-_FEWEST = {
-    True: 10.0,
-    False: 40.0,
-}  # points per standard deviation of one loss: of a rough bound, of others
+# Points per standard deviation of one loss: of a rough bound, of others.
+_FEWEST = {True: 10.0, False: 40.0}
 _MOST = {Side.UPPER: 400.0, Side.LOWER: 4000.0}  # and of each side
 _WIDEST = {True: 2**16, False: 2**19}  # points of one loss: of a rough bound, of others
 _DEEP = -700.0  # natural log of probabilities that are near the smallest float
@@ -129,9 +127,8 @@ class HiddenByDummies(Composition):
         eps = self.epsilon_of(target_log10_delta * _LN10)
         if math.isnan(eps):
             return math.inf
-        return (
-            eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)
-        )  # epsilon_of rounds up
+        # epsilon_of rounds up.
+        return eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
         shift = -self._shift if self._side is Side.UPPER else self._shift

@@ -97,9 +97,8 @@ def kappas(
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
     inverse = np.exp(-eps0)
-    gain = -np.expm1(
-        -eps0
-    )  # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0
+    # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0.
+    gain = -np.expm1(-eps0)
     expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
     return Kappas(
         kappa_2=1 + gain / expected,

@@ -101,9 +101,8 @@ def log10_delta_of_two_messages(
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
     ln_sums = np.reshape([ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
 
-    unsettled = ~np.isfinite(
-        ln_sums
-    )  # too many tails, or inexact ones: by a contour integral instead
+    # Too many tails, or inexact ones: by a contour integral instead.
+    unsettled = ~np.isfinite(ln_sums)
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]

@@ -22,9 +22,8 @@ def koskela_strong(points: Points) -> Floats:
 
     It is that of one round, (points,), rounded up by 1e-6 of delta.
     """
-    eps = np.minimum(
-        points.eps, LARGEST_EXPONENT
-    )  # beyond it delta hardly falls, and e^eps stays a float
+    # Beyond it delta hardly falls, and e^eps stays a float.
+    eps = np.minimum(points.eps, LARGEST_EXPONENT)
     gain = np.exp(points.eps0) + np.asarray(points.k, dtype=float) - 1  # 1 / q of k-RR
     loss = -np.exp(eps) * gain
     exponent = np.add(eps, points.eps0)

@@ -204,9 +204,8 @@ def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floa
         low, high = next_low, next_high
         if np.max(change) < 1e-13:
             break
-    return np.minimum(low, high), np.maximum(
-        low, high
-    )  # where both meet, rounding may exchange them
+    # Where both meet, rounding may exchange them.
+    return np.minimum(low, high), np.maximum(low, high)
 
 
 def _ln_means(lam: float, t: Floats, gap: Floats) -> Floats:

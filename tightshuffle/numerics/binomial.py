@@ -8,10 +8,8 @@ import scipy
 
 from tightshuffle.arguments import Floats
 
-_ARTANH = (
-    0.0,
-    *(1 / (2 * j + 1) for j in range(1, 10)),
-)  # coefficients of artanh(v) / v - 1 in v^2
+# Coefficients of artanh(v) / v - 1 in v^2.
+_ARTANH = (0.0, *(1 / (2 * j + 1) for j in range(1, 10)))
 
 
 def log_binomial_pmf(

@@ -39,9 +39,8 @@ _COARSE_POINTS = 2000  # of a distribution, to find a tilt
 _LARGEST_TILT = (
     1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
 )
-_RARE = (
-    -600.0
-)  # ln of a probability below which a sum of probabilities equals that of their union as a float
+# ln of a probability below which a sum of probabilities equals that of their union as a float.
+_RARE = -600.0
 _MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
 _ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
 

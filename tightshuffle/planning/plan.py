@@ -50,10 +50,8 @@ from tightshuffle.points import (
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
-_PRECISION = {
-    "reports": 1e-6,
-    "sums": 1e-5,
-}  # of eps0, relative: as precisely as the bound is known
+# Of eps0, relative: as precisely as the bound is known.
+_PRECISION = {"reports": 1e-6, "sums": 1e-5}
 _USERS = 1e-4  # precision of the fewest users, relative
 _DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
 

@@ -56,9 +56,8 @@ class Finite(Randomizer):
             )
 
         entries = entries[largest > 0]
-        with decimal.localcontext(
-            prec=_DIGITS
-        ):  # enough digits for every sum of floats to be exact
+        # Enough digits for every sum of floats to be exact.
+        with decimal.localcontext(prec=_DIGITS):
             sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
         normalised = entries / (1 + excess_of_sums)
         normalised.flags.writeable = False
@@ -150,9 +149,8 @@ class Finite(Randomizer):
         doubt = np.where(equal_sums, 0.0, abs(over_x0) + np.abs(over_x1)) * (1 + growth)
         difference = m_x0 - m_x1
         excess = difference - (growth + ratio)[:, None] * m_x1
-        cancels = (
-            np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
-        )  # 3 bits
+        # 3 bits.
+        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
         excess /= 1 + over_x0
         if not cancels.any():
             return excess
@@ -187,9 +185,8 @@ class Finite(Randomizer):
 def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
     """eps0: the largest log-ratio of two entries of one row, divided by their columns' sums, rounded up."""
     ratios = entries.max(axis=1) / entries.min(axis=1)
-    near_largest = ratios >= ratios.max() * (
-        1 - 4 * _ROUNDING
-    )  # the division may change their order
+    # The division may change their order.
+    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)
     largest = Decimal(1)
     with decimal.localcontext(prec=_DIGITS):
         for row in entries[near_largest].tolist():

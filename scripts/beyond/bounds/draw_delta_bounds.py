@@ -54,9 +54,8 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     eps = rows["eps"].to_numpy()
-    end = float(
-        np.interp(-FLOOR, -rows["upper"], eps)
-    )  # the last eps if our bound stays above the floor
+    # The last eps if our bound stays above the floor.
+    end = float(np.interp(-FLOOR, -rows["upper"], eps))
     ends = []
 
     def draw_line(column: str, label: str, look: dict[str, Any]) -> None:

@@ -131,11 +131,8 @@ def literature_bounds(results: Results) -> LiteratureBounds:
     clones, stronger_clones = (log10_delta(name) for name in ("clones", "stronger-clones"))
     one_count = count.delta(eps, **TABLE_1, count=HOLDERS, direction="forward")
     cited = (  # name, mechanism of the printed values, log10 of the bound
-        (
-            "Erlingsson et al., 2019",
-            "erlingsson",
-            None,
-        ),  # outside of its conditions there is no bound
+        # Outside of its conditions there is no bound.
+        ("Erlingsson et al., 2019", "erlingsson", None),
         ("Balle et al., 2019 (Bennett)", "balle", balle),
         ("Feldman et al., 2021 (summed)", "feldman", clones),
         ("Feldman et al., 2023 (summed)", "", stronger_clones),

@@ -28,9 +28,8 @@ RIGHT: Curves = {
     "clones_rdp": LEFT["clones"],
     "clones_pld": ("clones, loss distribution", {"color": "#009E73", "linewidth": 1.6}),
 }
-DEEPEST = (
-    -12
-)  # where the axis of log10 delta ends; the distributions are computed to a little below it
+# Where the axis of log10 delta ends; the distributions are computed to a little below it.
+DEEPEST = -12
 
 
 def envelope(divergences: pd.DataFrame) -> pd.DataFrame:

@@ -22,10 +22,8 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others 
 }
 MOST_ROUNDS_ONLY = "clones"  # with fewer rounds it would lie on lines of the stronger clones
 UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)
-LOWEST, NAMED = (
-    -10,
-    -7,
-)  # of log10 delta: where the axis ends, and where lines have their number of rounds
+# Of log10 delta: where the axis ends, and where lines have their number of rounds.
+LOWEST, NAMED = (-10, -7)
 
 
 def drawn(table: pd.DataFrame) -> pd.DataFrame:

@@ -27,10 +27,8 @@ from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sam
 from tightshuffle.methods import epsilon
 from tightshuffle.numerics.seeds import seed_of
 
-POPULAR = {
-    "most_popular": 1,
-    "ten_most_popular": 10,
-}  # metric -> the mean error of this many values
+# Metric -> the mean error of this many values.
+POPULAR = {"most_popular": 1, "ten_most_popular": 10}
 BOUNDS = ["upper", "lower"]  # methods, which give eps
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",

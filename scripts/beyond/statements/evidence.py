@@ -73,13 +73,11 @@ class Reading:
     values: pd.DataFrame = field(
         default_factory=lambda: printed_numbers(pd.DataFrame(columns=[*COLUMNS]))
     )
-    calibrations: frozenset[tuple[float, float]] = (
-        frozenset()
-    )  # (eps, delta) of Gaussians at eps >= eps0
+    # (eps, delta) of Gaussians at eps >= eps0.
+    calibrations: frozenset[tuple[float, float]] = frozenset()
     sensitivity: float = 1.0  # L2, as the trials' protocol takes it
-    boxes: Mapping[str, Mapping[str, float]] = field(
-        default_factory=dict
-    )  # dataset -> its box in degrees
+    # Dataset -> its box in degrees.
+    boxes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def is_exact(self) -> bool:

@@ -29,11 +29,8 @@ from tightshuffle.numerics.seeds import seed_of
 
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
-TIMES = {
-    "power_half": 0.5,
-    "power_sqrt2": math.sqrt(2),
-    "power_double": 2.0,
-}  # column: errors over ours
+# Column: errors over ours.
+TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}
 RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 EXACT_POWERS = 22  # powers of ten up to 10^22 are exact floats
 QUARTERS = 4  # bins of the chi-square statistic
@@ -42,10 +39,8 @@ GRID_COLUMNS = [
     "dataset", "grid", "k", "n", "delta", "sensitivity", "numbering",
     "p", "p_error", "corrected_p", "verdict",
 ]  # fmt: skip
-OTHER_NOISE = (
-    1e-10,
-    1.0,
-)  # delta, sensitivity: another noise that fits the printed errors (docs/errata.md, 7)
+# delta, sensitivity: another noise that fits the printed errors (docs/errata.md, 7).
+OTHER_NOISE = (1e-10, 1.0)
 OUR_NUMBERING = "row by row from the south-west"  # as in `data.grid`
 # A p-value of 0.006 has a standard error of 0.0002 by 10 x 5,000 runs of the table's 1,000 repetitions.
 BATCHES, TIMES_REPETITIONS = 10, 5
@@ -210,9 +205,8 @@ def joint_tests(
     for (item, mechanism), lines in groups.items():
         for test, statistic in STATISTICS.items():
             name = {"item": item, "mechanism": mechanism, "test": test}
-            streams = name | {
-                "line": ""
-            }  # a name in the streams of random numbers since their first version
+            # A name in the streams of random numbers since their first version.
+            streams = name | {"line": ""}
             of_printed, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
             powers = {
                 column: power(lines, statistic, times, level, _rng(seed, stage=column, **streams))

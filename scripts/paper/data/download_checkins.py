@@ -38,7 +38,6 @@ def download(url: str, path: StrPath, *, md5: str) -> None:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        url = snakemake.config["gowalla"]["download"][
-            "url"
-        ]  # no parameter: a new one reruns nothing
+        # No parameter: a new one reruns nothing.
+        url = snakemake.config["gowalla"]["download"]["url"]
         download(url, snakemake.output[0], md5=snakemake.params.md5)

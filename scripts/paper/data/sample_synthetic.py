@@ -8,9 +8,8 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
-USER_BY_USER = (
-    10**7
-)  # populations beyond it are sampled cell by cell: the same distribution, faster
+# Populations beyond it are sampled cell by cell: the same distribution, faster.
+USER_BY_USER = 10**7
 BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
 
 

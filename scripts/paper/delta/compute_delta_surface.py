@@ -29,9 +29,8 @@ def delta_surface(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd
 def points(axis: Section) -> Floats:
     """The points of an axis, rounded: the diagonal eps = eps0, from which on delta is 0, is met exactly."""
     values = np.linspace(axis["start"], axis["stop"], int(axis["steps"]))
-    return np.round(
-        values, 10
-    )  # so that 0.1 + 0.1 + 0.1 is 0.3, and the ends are those of the config
+    # So that 0.1 + 0.1 + 0.1 is 0.3, and the ends are those of the config.
+    return np.round(values, 10)
 
 
 if __name__ == "__main__":

@@ -99,9 +99,8 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     middle = len(runs) // 2
     original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
     original.set_title("original")
-    below = (
-        middle == len(runs) - 1
-    )  # else the last row has the numbers across: rows are equally far apart
+    # Else the last row has the numbers across: rows are equally far apart.
+    below = middle == len(runs) - 1
     maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
     image = draw_map(original, runs[0].table["original"])
     for row, run in enumerate(runs):

@@ -178,9 +178,8 @@ def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
             },
         )
     axes.set_xlim(-0.5, len(sizes) - 0.5)
-    for border in range(
-        1, len(sizes)
-    ):  # thin lines between the groups: no box is read at the wrong n
+    # Thin lines between the groups: no box is read at the wrong n.
+    for border in range(1, len(sizes)):
         axes.axvline(border - 0.5, color="#ececec", linewidth=0.5, zorder=0)
     axes.grid(axis="y")
 

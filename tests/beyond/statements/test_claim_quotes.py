@@ -20,9 +20,8 @@ TRIPLED = {
     "n𝑛n": "n", "k𝑘k": "k", "×\\times": "×",
 }  # fmt: skip
 GREEK = {"\\delta": "δ", "\\epsilon": "ϵ", "\\pi": "π"}
-SILENT = re.compile(
-    r"\\[a-z]+|</?[a-z]+>"
-)  # other LaTeX commands (their arguments stay), HTML tags
+# Other LaTeX commands (their arguments stay), HTML tags.
+SILENT = re.compile(r"\\[a-z]+|</?[a-z]+>")
 
 
 def letters(text: str) -> str:

@@ -99,9 +99,8 @@ def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict)
     bounds(lambda *point: (tight + miss,) * 2)
     found = compare.compare_with_least_delta(exact(values=values))
     assert (found.verdict, len(found.signs)) == (verdict, 1)
-    assert (
-        compare.compare_with_least_delta(reading(values=values)).verdict == "fails"
-    )  # the paper's own
+    # The paper's own.
+    assert compare.compare_with_least_delta(reading(values=values)).verdict == "fails"
     forward = float(count.delta(0.5, **given))
     monkeypatch.setattr(compare, "as_printed", lambda *point: forward + miss)
     assert compare.compare_with_least_delta(reading(values=values)).verdict == verdict
@@ -127,9 +126,8 @@ def test_statements_about_the_models():
             *(setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) | {"eps": eps} for name, eps0 in places)
         )
 
-    assert (
-        compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"
-    )  # a tenth of eps0: far worse
+    # A tenth of eps0: far worse.
+    assert compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"
     assert compare.compare_local_model(at(0.4), factor=1e6).verdict == "fails"
     assert compare.compare_eps_with_eps0(at(0.4)).verdict == "holds"
     assert compare.compare_eps_with_eps0(at(6.0)).verdict == "fails"

@@ -159,12 +159,10 @@ def test_same_noise_for_all_n(factor, verdict):
     ]
     change = compare.has_same_noise_for_all_n(reading(*settings), CELLS)
     assert change.verdict == verdict
-    assert change.numbers == pytest.approx(
-        [factor], rel=0.02
-    )  # of 2 x 40 draws with 2 %: seven deviations
-    assert (
-        compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"
-    )  # by definition
+    # Of 2 x 40 draws with 2 %: seven deviations.
+    assert change.numbers == pytest.approx([factor], rel=0.02)
+    # By definition.
+    assert compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"
 
 
 def test_same_order():

@@ -20,9 +20,8 @@ def test_statistics_are_those_of_scipy_and_by_hand():
 def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
     printed, ours = joint.quantiles("2E-4", draws)
-    assert printed == pytest.approx(
-        (3 + 2 / 2) / 5
-    )  # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal
+    # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal.
+    assert printed == pytest.approx((3 + 2 / 2) / 5)
     np.testing.assert_allclose(ours[1.0], [0.2, 0.2, 0.5, 0.8, 0.8])
     assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 

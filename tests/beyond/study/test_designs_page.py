@@ -34,9 +34,8 @@ def test_the_sentences_count_useful_settings_and_name_extremes():
     assert first.endswith("or one at most 0 % larger, in all 1 settings (of 3) in which an estimate is useful"
                           " (a TV error of at most 0.5).")  # fmt: skip
     assert "is 1.20 to 1.20 times" in small
-    assert (
-        "subset selection has the smallest error in 2 of 3 settings" not in local
-    )  # a tie: the first one
+    # A tie: the first one.
+    assert "subset selection has the smallest error in 2 of 3 settings" not in local
     assert (
         "has the smallest error in 2 of 3 settings; the smallest error is at least 5.0 times"
         in local
@@ -59,9 +58,8 @@ def test_an_error_above_the_smallest_is_told_where_estimates_are_useful_only():
 def test_two_cells_and_a_larger_eps_are_told_apart():
     rows = table()
     both = pd.concat([rows, rows.assign(k=2, ratio=0.6 * rows["ratio"])])
-    assert (
-        statement(both)[1] == statement(rows)[1]
-    )  # the Gaussian ignores that two counts have a fixed sum
+    # The Gaussian ignores that two counts have a fixed sum.
+    assert statement(both)[1] == statement(rows)[1]
     wider = rows.assign(eps=rows["n"].map({1000: 2, 10_000: 1}))
     assert statement(wider)[1].endswith("guarantee; at eps = 2 it is up to 1.20 times.")
 

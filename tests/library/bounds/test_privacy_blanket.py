@@ -127,9 +127,8 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
         e, e0 = mpmath.mpf(eps), mpmath.mpf(eps0)
         truth = mpmath.log10((mpmath.exp(e0) - mpmath.exp(e)) / (mpmath.expm1(e0) + k))
         low, high = (mpmath.mpf(float(bound(eps, n=1, k=k, eps0=eps0))) for bound in (lower, upper))
-        slack = (
-            abs(truth) * mpmath.mpf(2) ** -52
-        )  # of turning a natural logarithm into one to base 10
+        # Of turning a natural logarithm into one to base 10.
+        slack = abs(truth) * mpmath.mpf(2) ** -52
         assert low - slack <= truth <= high + slack
         assert high - low < (5e-4 if k == 2 else 1e-11)
 

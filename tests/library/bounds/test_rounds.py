@@ -47,9 +47,8 @@ def of_product(eps, *pairs):
 def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
     n, k = 3, 3
     datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
-    matrices = [
-        [krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios
-    ]  # symmetric
+    # Symmetric.
+    matrices = [[krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios]
     of_round = [
         [list(histograms(own, values, n).values()) for values in datasets] for own in matrices
     ]

@@ -57,9 +57,8 @@ def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
         sums = sums_of(randomizer, eps, n)
         users = np.unique([1, n // 2, n - 1])
         angles = sums.theta + 1j * sums.u
-        mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(
-            axis=1
-        )  # (kinds, nodes)
+        # (kinds, nodes).
+        mgf = 1 + (sums.p[..., None] * np.expm1(angles * sums.g[..., None])).sum(axis=1)
         heights = users[:, None] * (sums.ln_mgf - sums.ln_mgf.max())
         bells = np.abs(mgf / np.exp(sums.ln_mgf)[:, None]) ** users[:, None, None]
         bells *= np.exp(heights[..., None] - (sums.u * sums.tau) ** 2 / 2) / (
@@ -110,9 +109,8 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
 def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
     generator = np.random.default_rng(k)
     distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
-    circle = np.exp(
-        -np.minimum(distance, k - distance) / 2
-    )  # its pairs differ in their distance only
+    # Its pairs differ in their distance only.
+    circle = np.exp(-np.minimum(distance, k - distance) / 2)
     for matrix in (generator.dirichlet(np.ones(k), k).T + 0.2, circle):
         randomizer, n = Finite(matrix / matrix.sum(axis=0)), 3000
         eps = 0.1 * randomizer.eps0

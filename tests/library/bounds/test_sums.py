@@ -166,9 +166,8 @@ def test_a_plan_for_sums():
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0, **setting) <= 1e-6
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0 * 1.0001, **setting) > 1e-6
     assert plan.tv["shuffle+INV"] / plan.tv["gaussian"] == pytest.approx(1.185, abs=5e-4)
-    assert not tightshuffle.plan(
-        n=10**8, eps=2.0, delta=1e-6, **setting
-    ).capped  # eps0 is above 20 there
+    # eps0 is above 20 there.
+    assert not tightshuffle.plan(n=10**8, eps=2.0, delta=1e-6, **setting).capped
 
 
 @pytest.mark.parametrize(("eps0", "eps", "users"), [(5.0, 0.317, 89_132), (7.0, 1.528, 49_328)])

@@ -136,9 +136,8 @@ def test_tables_at_any_depth():
     log10 = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
     assert log10 < -1000
     delta = rows[0].split()[1]
-    assert (
-        0 <= float(Decimal(delta).log10()) - log10 < 5e-4
-    )  # up, by less than a unit of the fourth digit
+    # Up, by less than a unit of the fourth digit.
+    assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4
     assert rows[1].split() == ["1", "0", "-inf"]
     assert 1e-5 < float(rows[2].split()[1]) < 1
 

@@ -206,9 +206,8 @@ def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
     np.testing.assert_allclose(
         high, tightshuffle.upper(eps, randomizer=randomizer, **setting), 0, width
     )
-    known = tightshuffle.lower(
-        eps, randomizer=randomizer, **setting
-    )  # it knows mixtures of values, too
+    # It knows mixtures of values, too.
+    known = tightshuffle.lower(eps, randomizer=randomizer, **setting)
     assert np.all(low <= np.minimum(known + width, high))
     assert np.all(np.isfinite(low))
     if k == 2:

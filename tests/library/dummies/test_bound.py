@@ -349,9 +349,8 @@ def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
     monkeypatch.setattr(
         HiddenByDummies, "ln_delta", lambda bound, eps: computed.append(eps) or ln_delta(bound, eps)
     )
-    law = best_cut_law(
-        1, 1e-6, rounds=1001
-    )  # no other test asks for this guarantee: nothing is known yet
+    # No other test asks for this guarantee: nothing is known yet.
+    law = best_cut_law(1, 1e-6, rounds=1001)
     assert len(computed) <= 50
     monkeypatch.undo()
     assert HiddenByDummies(law, rounds=1001).log10_delta(1.0) <= -6

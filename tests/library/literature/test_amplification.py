@@ -23,9 +23,8 @@ def amplification_variable(eps, k, eps0):
     """L of k-RR with its probabilities under the uniform blanket, and gamma, by definition."""
     e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
     p, q = e / (e + k - 1), 1 / (e + k - 1)
-    ratios = [(p, q), (q, p)] + [(q, q)] * (
-        k - 2
-    )  # laws of the answers for x0 and x1, cell by cell
+    # Laws of the answers for x0 and x1, cell by cell.
+    ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)
     return [(k * (a - grown * b), mp.mpf(1) / k) for a, b in ratios], k * q
 
 

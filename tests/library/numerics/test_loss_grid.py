@@ -228,9 +228,8 @@ def test_deltas_far_below_the_smallest_float():
     logs = -10 - 0.499 * index**2.0
     back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], Side.UPPER)
     assert np.all(back >= logs[1:100])
-    np.testing.assert_allclose(
-        back[:30], logs[1:31], atol=1e-5
-    )  # deeper, one tilt serves less well
+    # Deeper, one tilt serves less well.
+    np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)
 
 
 def test_a_jump_to_zero():

@@ -56,9 +56,8 @@ def distribution_at_an_edge(rng):
     return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
 
 
-@pytest.mark.parametrize(
-    "few_combinations", [0, bracket.FEW_COMBINATIONS]
-)  # the contour or a box first
+# The contour or a box first.
+@pytest.mark.parametrize("few_combinations", [0, bracket.FEW_COMBINATIONS])
 def test_laws_against_rational_sums(few_combinations, monkeypatch):
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
@@ -191,9 +190,8 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
 
 
 def test_only_the_largest_of_a_group_are_narrow():
-    rng = np.random.default_rng(
-        27
-    )  # where Chernoff's bound is not the largest where the expectation is
+    # Where Chernoff's bound is not the largest where the expectation is.
+    rng = np.random.default_rng(27)
     values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
     probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
     each, together = (

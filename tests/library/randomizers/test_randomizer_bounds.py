@@ -58,9 +58,8 @@ def test_no_dataset_violates_the_blanket_or_the_bounds_and_references_are_datase
             for pair in pairs
         }
         worst = max(deltas.values())
-        for pair in (
-            pairs if name == "matrix" else [(0, 1)]
-        ):  # which stands for all, but in a matrix
+        # Which stands for all, but in a matrix.
+        for pair in pairs if name == "matrix" else [(0, 1)]:
             most = deltas[pair] if name == "matrix" else worst
             assert (
                 most <= mean_gain(randomizer.gains(eps, "blanket", pair), n) * (1 + 1e-12) + 1e-16

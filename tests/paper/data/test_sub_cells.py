@@ -119,9 +119,8 @@ def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tm
         path.write_text(as_csv(table))
     assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
     read_grid, counts = read_sub_cells(*paths)
-    np.testing.assert_array_equal(
-        read_grid.latitudes, grid.latitudes
-    )  # no digit is lost in the file
+    # No digit is lost in the file.
+    np.testing.assert_array_equal(read_grid.latitudes, grid.latitudes)
     assert counts.shape == (35, 50)
     _, uniform = cut(read_grid, counts, SMALL["uniform"])
     assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]

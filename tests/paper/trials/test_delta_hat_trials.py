@@ -49,9 +49,8 @@ def test_the_errors_have_the_size_that_theory_says(trials):
     unprojected = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert len(inverted) == REPETITIONS
-    assert (
-        0.5 * unprojected < inverted["value"].mean() < unprojected
-    )  # the projection makes it smaller
+    # The projection makes it smaller.
+    assert 0.5 * unprojected < inverted["value"].mean() < unprojected
 
 
 def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):

@@ -47,11 +47,8 @@ def test_printed_characters_keep_their_digits():
         ("100", "105.001", "differs"),
         ("1E-9", "1E10", "differs"),  # far more digits than a Decimal's context holds
         ("2.50E-1", from_log10(np.log10(0.25)), "same digits"),
-        (
-            "0.7",
-            0.1 + 0.6,
-            "same digits",
-        ),  # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit
+        # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit.
+        ("0.7", 0.1 + 0.6, "same digits"),
     ],
 )
 def test_digits_verdict(printed, value, verdict):

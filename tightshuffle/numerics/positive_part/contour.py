@@ -49,9 +49,8 @@ from tightshuffle.side import Side
 MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 PAIRED = 8  # likeliest values, whose pairs are candidates for windows
 BATCH = 2**20  # about how many nodes are in memory at once
-TERMS = (
-    2**14
-)  # about how many terms of sums over values are computed at once: they fit into a cache
+# About how many terms of sums over values are computed at once: they fit into a cache.
+TERMS = 2**14
 # Candidates for the length L and for the shifts s of the alias bound, in standard deviations of S. A bound
 # holds for each of them.
 LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
@@ -304,9 +303,8 @@ def angle_windows(
     # By columns all pairs (i, j) of these values: 2 n w_i w_j sin^2(u gap / 2) <= T in a window.
     i, j = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, i] - g[:, j])
-    with np.errstate(
-        divide="ignore", invalid="ignore", over="ignore"
-    ):  # of a gap that is not usable
+    # Of a gap that is not usable.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         squared_sine = threshold[:, None] / (2 * copies[:, None] * w[:, i] * w[:, j])
         usable = (squared_sine < 1) & (gap > _LEAST_GAP)
         edge = 2 / gap * np.arcsin(np.sqrt(np.where(usable, squared_sine, 1.0)))

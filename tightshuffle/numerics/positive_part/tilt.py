@@ -210,9 +210,8 @@ def _saddle(g: Floats, p: Floats, missing: Floats, n: Floats, shares: Floats) ->
     """
     # M(theta)^n is about e^(first theta + second theta^2 / 2), from the moments of S, so the minimum is about
     # the root of second theta^2 + first theta - 2. For first >= 0 it would cancel: sqrt(2 / second) is near.
-    copies = (n * np.where(shares == 0, 1.0, shares)).sum(
-        axis=1
-    )  # on average; share 0 is Poisson of mean n
+    # On average; share 0 is Poisson of mean n.
+    copies = (n * np.where(shares == 0, 1.0, shares)).sum(axis=1)
     first = copies * (p * g).sum(axis=1)
     second = copies * (p * g * g).sum(axis=1)
     root = (np.sqrt(first**2 + 8 * second) - first) / (2 * second)
