@@ -1,7 +1,7 @@
 """docs/theory.md proves functions. Whoever changes one of them reads its section again.
 
 A section says `<!-- proves module.function: digest -->` for each function that it proves. The digest is that
-of the function's code without layout and docstring.
+of the function's code without layout, comments and docstrings.
 """
 
 import ast
@@ -17,16 +17,32 @@ PROVED = re.findall(r"<!-- proves ([\w.]+): ([0-9a-f]*) -->", THEORY)
 
 
 def digest_of_code(name):
-    """Eight hexadecimal digits for a function or class of the library, ``name`` without "tightshuffle."."""
+    """Eight hexadecimal digits for a function or class of the library, ``name`` without "tightshuffle.".
+
+    They depend on what the code does and on its names, not on layout, comments and docstrings.
+    """
     module, _, function = name.rpartition(".")
     text = (ROOT / "tightshuffle" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
     [definition] = [
         node for node in ast.parse(text).body if getattr(node, "name", None) == function
     ]
-    code = ast.get_source_segment(text, definition)
-    docstring = ast.get_source_segment(text, definition.body[0])
-    without_layout = "".join(code.replace(docstring, "", 1).split())
-    return hashlib.sha256(without_layout.encode()).hexdigest()[:8]
+    return hashlib.sha256(repr(syntax(definition)).encode()).hexdigest()[:8]
+
+
+def syntax(node):
+    """The syntax tree as nested lists, without docstrings.
+
+    Empty fields are left out, because versions of Python differ in them.
+    """
+    if isinstance(node, list):
+        return [syntax(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return node
+    fields = dict(ast.iter_fields(node))
+    if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+        fields["body"] = node.body[1:]
+    named = [[name, syntax(field)] for name, field in fields.items() if field not in (None, [])]
+    return [type(node).__name__, named]
 
 
 @pytest.mark.parametrize(("name", "digest"), PROVED)
