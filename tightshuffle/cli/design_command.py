@@ -66,7 +66,7 @@ def answer_design(arguments: Namespace) -> Answer:
     left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
     if left_out:
         left_out.append("")
-    rows = [HEADER, *map(row, comparison.designs)]
+    rows = [HEADER, *map(design_cells, comparison.designs)]
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
         "",
@@ -90,7 +90,7 @@ def answer_design(arguments: Namespace) -> Answer:
     return Answer("\n".join(lines), record)
 
 
-def row(design: Design) -> tuple[str, ...]:
+def design_cells(design: Design) -> tuple[str, ...]:
     """The texts of a design's line in the tables, in the order of `HEADER`."""
     return (
         design.name,
