@@ -118,15 +118,17 @@ def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     """The answer for a guarantee (eps, delta): the best laws of dummies, with their costs and errors.
 
     `arguments.delta` is log10 of delta, since the parser takes the logarithm. A law is the distribution of
-    the number of dummies that one party adds to every value. The laws are those of `_cut_laws`, for the
-    shuffler or for several parties, and the Poisson law of all the devices' dummies together. The error of a
-    count is also shown as the ratio to that of the central Gaussian mechanism with the same guarantee.
+    the number of dummies that one party adds to every value. There are one or two cut laws, of numbers from 0
+    to twice their mean, which the shuffler or several parties add. The last law is the Poisson law of the
+    dummies of all devices together. An error is shown as an expected total variation error, and as the ratio
+    of a count's expected absolute error to that of the central Gaussian mechanism with the same guarantee.
     """
     n, k, eps, log10_delta = setting["n"], setting["k"], arguments.eps, arguments.delta
+    # A user may change so many values, each of which changes two counts by 1.
     changed_values = setting["values_per_user"] * setting["rounds"]
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed_values)
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity)
-    gaussian_error = float(mean_absolute(sigma))
+    gaussian_error = float(mean_absolute(sigma))  # of a count, in users
 
     guarantee = {
         "log10_delta": log10_delta,
@@ -146,13 +148,13 @@ def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     rows: list[tuple[str, ...]] = [_HEADER]
     records = []
     for added_by, law, parties in designs:
-        mean = parties * law.mean  # dummies of a value
+        mean_of_all = parties * law.mean  # dummies of a value
         record = {
             "law": law.name,
             "added_by": added_by,
-            "mean": mean,
+            "mean": mean_of_all,
             "expected_tv": expected_tv(law, n=n, k=k, parties=parties),
-            "messages_per_user": setting["values_per_user"] + k * mean / n,
+            "messages_per_user": setting["values_per_user"] + k * mean_of_all / n,
             "ratio": error_of_parties(law, parties) / gaussian_error,
         }
         records.append(record)

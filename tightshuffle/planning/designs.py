@@ -339,10 +339,10 @@ def _values_with_dummies(
 def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) -> Design:
     """The design in which aggregators sum the users' values and add noise to every sum.
 
-    Each of the ``parties`` is an aggregator, who adds a number with the distribution ``noise`` to the sum of
-    each value. ``honest`` of them do not collude. The error of a sum is that of all their numbers, whichever
-    share of the users hold the value. A user's message has a bit per value. No finite eps is left if the
-    aggregators fail.
+    There are ``parties`` aggregators, of whom ``honest`` ones do not collude. Each adds a number with the
+    distribution ``noise`` to the sum of each value. The error of a sum is that of all their numbers,
+    whichever share of the users hold the value. A user's message has a bit per value. No finite eps is left
+    if the aggregators fail.
     """
     error = error_of_parties(noise, parties)
     return task.design(

@@ -367,7 +367,7 @@ def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, gues
     % or one user. The result is ``least`` if the search arrives there and it has no surplus. The search
     starts from ``guess``. ValueError if 10^12 users have a surplus.
     """
-    # Ever longer steps, until ``low`` has a surplus (or is the least number) and ``high`` has none.
+    # Steps of 2 % and ever longer ones, until ``low`` has a surplus, or is the least, and ``high`` has none.
     low = high = guess
     factor = 1.02
     while surplus(high) > 0:
@@ -385,8 +385,8 @@ def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, gues
     while high - low > max(1, _PRECISION_OF_USERS * high) and surplus(low) > 0:
         tries += 1
         if tries % 4:
-            # Where a line through both surpluses is 0, by turns a little more and a little less than that: so
-            # both ends come close to the root.
+            # Where a line through both surpluses is 0. By turns a little more and a little less than that, so
+            # that both ends come close to the root.
             share = surplus(low) / (surplus(low) - surplus(high))
             offset = _BESIDE if tries % 2 else -_BESIDE
             number = (low + (high - low) * share) * (1 + offset)

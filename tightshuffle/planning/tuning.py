@@ -15,7 +15,8 @@ from tightshuffle.randomizers import LocalHashing, SubsetSelection
 Tunable = type[SubsetSelection] | type[LocalHashing]
 TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, LocalHashing)}
 _Results = dict[tuple[int, int], tuple[float, float]]  # point and parameter -> log10 delta and eps0
-# The search compares a parameter with those about so many times smaller and larger: at first, and at last.
+# The search compares a parameter with those about so many times smaller and larger: at first, and, or by a
+# smaller factor, at last.
 _FIRST_FACTOR = 4.0
 _LAST_FACTOR = 1.1
 # A parameter up to this is compared with all within a factor of 2, since the error of few users is jagged.
@@ -42,7 +43,8 @@ def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[
     where a report that is drawn without regard to values supports one given value and not another with the
     probability alpha, and both with the probability beta. The error is that for uniform data.
     """
-    cells = np.asarray(k, dtype=float)[:, None]
+    cells = np.asarray(k, dtype=float)[:, None]  # k again, (points, 1)
+    # Powers of 2 with whole and broken exponents, cut to the range of m or g that is possible for each k.
     grid = np.unique(np.rint(2.0 ** (np.arange(_PER_OCTAVE * _OCTAVES) / _PER_OCTAVE)))
     possible = [kind.parameters(int(cell)) for cell in np.ravel(k)]
     smallest = np.array([values[0] for values in possible], dtype=float)[:, None]
@@ -109,14 +111,14 @@ def most_private(
             pairs = zip(log10_deltas.tolist(), eps0.tolist(), strict=True)
             results.update(zip(new_tries, pairs, strict=True))
 
-        # Move to the best candidate. Where that is the parameter itself, take smaller steps, or stop.
+        # Move to the best candidate. Where that is the parameter itself, take smaller steps, or finish.
         still_unfinished = []
         for point in unfinished:
             winner = _best_candidate(point, candidates[point], results)
             if winner == best[point]:
                 if factors[point] <= _LAST_FACTOR or winner <= _SMALL_PARAMETER:
-                    continue
-                factors[point] = np.cbrt(factors[point])
+                    continue  # finished
+                factors[point] = np.cbrt(factors[point])  # 4, 1.6, 1.2, 1.05
             best[point] = winner
             still_unfinished.append(point)
         unfinished = still_unfinished
@@ -128,7 +130,8 @@ def most_private(
 def _best_candidate(point: int, candidates: list[int], results: _Results) -> int:
     """The parameter with the least delta at this ``point``, among its ``candidates``.
 
-    Of several with the same delta it is the first candidate, if it is one of them, or else the smallest.
+    ``results`` maps a point and a parameter to its log10 delta and eps0. Of several parameters with the same
+    delta, the result is the first candidate if it is among them, or else the smallest.
     """
 
     def rank(parameter: int) -> tuple[float, bool, int]:
