@@ -115,10 +115,10 @@ def _read_upload(read: Callable[[str], T], content: bytes, name: str) -> T:
 def bracket(setting: Setting, log10_delta: float) -> tuple[float, float]:
     """A lower and an upper bound on the eps of all rounds together, at delta = 10^``log10_delta``.
 
-    Every dataset is (eps, delta)-private with the upper bound. Some dataset is not with any eps below the
-    lower bound. With several rounds of k-RR, the lower bound is that of a collection of one group, which
-    considers a dataset that is the same in all rounds. With several rounds of another randomizer, it is that
-    of a single round, since all rounds together reveal at least as much.
+    The reports of every dataset are (eps, delta)-private at the upper bound. Those of some dataset are not at
+    any eps below the lower bound. With several rounds of k-RR, the lower bound is that of a collection of one
+    group, which considers a dataset that is the same in all rounds. With several rounds of another
+    randomizer, it is that of a single round, since all rounds together reveal at least as much.
     """
     high = tightshuffle.epsilon(log10_delta=log10_delta, **setting.arguments("upper"))
 

@@ -63,13 +63,16 @@ _LEAST_SURPLUS = -1e3
 class Plan:
     """A guarantee for ``n`` users who could report: the budget ``eps0``, and the errors of the estimates.
 
-    ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
-    eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`, and
-    twice that for sums). ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each
-    count, for the same guarantee. ``tv``: name -> expected total variation error. The names are
-    "shuffle+INV" (the randomizer with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer
-    with eps0 = eps, no shuffler). For your own histogram, "uniform" is the distance of the uniform histogram
-    from yours. ``randomizer``: its name, with the m or g that was found.
+    ``log10_delta`` is that of the bound `upper` at this eps0. It is -inf if eps0 is eps over the rounds,
+    where the local guarantee is enough. If the shuffler fails, each round is still eps0-locally private.
+    ``capped`` is whether eps0 is the largest that the search tries: `LARGEST_EPS0`, and twice that for sums.
+    ``sigma`` is the standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
+    guarantee. ``randomizer`` is its name, with the m or g that was found.
+
+    ``tv`` maps names to expected total variation errors: "shuffle+INV" is that of the randomizer with eps0,
+    shuffled and inverted, "gaussian" that of the Gaussian mechanism, and "local" that of the randomizer
+    without a shuffler, whose eps0 is eps over the rounds. For your own histogram, "uniform" is the distance
+    of the uniform histogram from yours.
     """
 
     n: int
@@ -142,6 +145,7 @@ def plan(
     rounds = check_whole("rounds", rounds, 1)
     participation = check_participation(participation)
     eps = check_guarantee(eps)
+    # A name without the parameter m or g: the tuned plan finds it, by plans for names with a parameter.
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if rounds != 1:
             raise ValueError(f"rounds must be 1 for {randomizer!r} without number; got {rounds}")
@@ -201,6 +205,7 @@ def plan(
         reports = expected_reports(n, participation)
         return _expected_error(parse(randomizer, k=k, eps0=eps0), reports, shares)
 
+    # The number of users if it is not given, and a first guess of their eps0.
     if n is not None and error is None:
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
         reports = expected_reports(n, participation)
@@ -223,7 +228,8 @@ def plan(
             """log10 of delta over its target, for n users at the eps0 of the error."""
             eps0 = eps0_of_error(n)
             if eps0 == eps_per_round:
-                return _LEAST_SURPLUS
+                return _LEAST_SURPLUS  # the local guarantee is enough: delta is 0
+            # If no eps0 has so small an error, delta counts as 1.
             reached = 0.0 if eps0 == math.inf else log10_delta_at(eps0, n)
             return max(reached - target_log10_delta, _LEAST_SURPLUS)
 
