@@ -51,8 +51,8 @@ def test_curves_pass_through_the_answer():
 
 
 def test_groups_are_rounded_to_the_safe_side():
-    described = answers.collection(GROUPS)
-    for row, group in zip(answers.of_groups(described, -6.0), described.groups, strict=True):
+    described = answers.typed_collection(GROUPS)
+    for row, group in zip(answers.group_rows(described, -6.0), described.groups, strict=True):
         low, high = (
             described.epsilon(1e-6, group=group.name, bound=bound) for bound in ("lower", "upper")
         )
@@ -61,12 +61,12 @@ def test_groups_are_rounded_to_the_safe_side():
 
 
 def test_an_uploaded_matrix():
-    own = answers.matrix(b"0.6,0.4\n0.4,0.6\n")
+    own = answers.uploaded_matrix(b"0.6,0.4\n0.4,0.6\n")
     assert own.k == 2
     setting = answers.Setting(own, 1000, own.k, own.eps0)
     assert answers.bracket(setting, -6.0)[1] == tightshuffle.epsilon(1e-6, n=1000, randomizer=own)
     with pytest.raises(ValueError, match=r"^matrix\.csv: row 2: expected a probability; got 'x'"):
-        answers.matrix(b"0.6,0.4\n0.4,x\n")
+        answers.uploaded_matrix(b"0.6,0.4\n0.4,x\n")
 
 
 def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
@@ -85,8 +85,8 @@ def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
 
 
 def test_what_is_left_if_the_shuffler_fails():
-    described = answers.collection(GROUPS.replace("eps0: 3", "eps0: 7"))
-    left = [row["left if the shuffler fails"] for row in answers.of_groups(described, -6.0)]
+    described = answers.typed_collection(GROUPS.replace("eps0: 3", "eps0: 7"))
+    left = [row["left if the shuffler fails"] for row in answers.group_rows(described, -6.0)]
     assert left == ["eps 2", "nothing useful (eps 7)"]
 
 
@@ -190,7 +190,7 @@ def test_the_page_in_chromium(calculator):
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):
             options = {"log10_delta": -6.0, "participation": 1, "share": 0.1}
-            rows, remarks = answers.designs(100_000, 256, 1.0, rounds, **options)
+            rows, remarks = answers.design_rows(100_000, 256, 1.0, rounds, **options)
             for row in rows[:2]:
                 expect(page.get_by_role("cell", name=row["parameters"], exact=True)).to_be_visible()
             expect(page.get_by_text(remarks[0])).to_be_visible()
@@ -198,7 +198,7 @@ def test_the_page_in_chromium(calculator):
         page.get_by_role("tab", name="Groups, participation, dummies").click()
         page.get_by_role("textbox", name="A collection").fill(GROUPS)
         page.get_by_role("textbox", name="A collection").blur()
-        row = answers.of_groups(answers.collection(GROUPS), -6.0)[1]
+        row = answers.group_rows(answers.typed_collection(GROUPS), -6.0)[1]
         expect(page.get_by_role("cell", name=row["at most"], exact=True)).to_be_visible()
         browser.close()
     assert all(url.startswith((address, "data:", "blob:")) for url in asked)  # it works offline

@@ -1,4 +1,8 @@
-"""The calculator's page, an app of marimo: `tightshuffle calculator` runs it."""
+"""The calculator's page, an app of marimo: `tightshuffle calculator` runs it.
+
+Each cell is a function. Its parameters are names that other cells return, so the names say which cells it
+needs. A cell shows its last expression, or nothing if that is a statement.
+"""
 
 import marimo
 
@@ -48,6 +52,8 @@ def _(mo):
 
 @app.cell
 def _(BY_KEY, mo):
+    # The three choices that decide which fields the page shows: ``question``, one of the values of QUESTIONS,
+    # ``kind`` of randomizer, a key of BY_KEY (key -> class of a randomizer) or "file", and ``rounds``.
     QUESTIONS = {
         "eps, from eps0 and delta": "eps",
         "the largest eps0, from a target (eps, delta)": "eps0",
@@ -64,7 +70,8 @@ def _(BY_KEY, mo):
 
 @app.cell
 def _(kind, mo, question):
-    # The fields that this question and this randomizer need, each with an example.
+    # The fields that this question and this kind of randomizer need, each with an example. ``fields.value``
+    # maps their names to what was typed.
     def text(label, value):
         return mo.ui.text(value=value, label=label)
 
@@ -95,6 +102,9 @@ def _(kind, mo, question):
 
 @app.cell
 def _(argparse, fields, mo, values):
+    # Four functions for all parts of the page: ``parsed`` and ``read_field`` turn texts into numbers,
+    # ``markdown_table`` shows rows, and ``attempt`` shows an answer or an error. The parsers of `values`
+    # return an int for a whole number. That of delta returns its log10.
     PARSERS = {
         "size": values.whole,
         "n": values.whole,
@@ -109,22 +119,24 @@ def _(argparse, fields, mo, values):
     }
 
     def parsed(name, text):
-        """What was typed into a field. ValueError names the field."""
+        """The number that the ``text`` of the field ``name`` stands for. ValueError names the field."""
         try:
             return PARSERS[name](text.strip())
         except argparse.ArgumentTypeError as error:
             raise ValueError(f"{name} {error}") from None
 
-    def read(name):
+    def read_field(name):
+        """The number in the field with this ``name``."""
         return parsed(name, fields.value[name])
 
-    def table(rows):
+    def markdown_table(rows):
+        """A table to show. ``rows`` are dictionaries, column -> text, all with the same columns."""
         lines = [list(rows[0]), ["---"] * len(rows[0])]
         lines += [list(row.values()) for row in rows]
         return mo.md("\n".join("| " + " | ".join(line) + " |" for line in lines))
 
     def attempt(compute):
-        """What `compute` shows, or the one line that says what is wrong."""
+        """The parts that ``compute`` returns, one below the other, or the line of its error."""
         try:
             return mo.vstack(compute())
         except (ValueError, OverflowError) as error:
@@ -132,7 +144,7 @@ def _(argparse, fields, mo, values):
         except MemoryError:
             return mo.callout("n or k is too large for this machine's memory", kind="danger")
 
-    return attempt, parsed, read, table
+    return attempt, markdown_table, parsed, read_field
 
 
 @app.cell
@@ -142,18 +154,22 @@ def _(
     attempt,
     fields,
     kind,
+    markdown_table,
     mo,
     picture,
     plain,
     question,
-    read,
+    read_field,
     rounds,
-    table,
     tightshuffle,
     what_is_left,
 ):
+    # The content of the first tab: the choices, the fields, and the answer to the question.
     def command(name, *options):
-        """Text with the same question on the command line, by the command ``name`` with these ``options``."""
+        """Text to show: the same question on the command line, by the command ``name``.
+
+        ``options`` are the names of the fields that are options of this command.
+        """
         arguments = {
             option: fields.value[option].strip() for option in options if option in fields.value
         }
@@ -167,14 +183,15 @@ def _(
         return mo.md(f"### The same on the command line\n\n```\ntightshuffle {name} {words}\n```")
 
     def randomizer():
+        """The text that names the chosen randomizer for --randomizer, with its parameter if it has one."""
         if kind.value == "file":
             return "file:MATRIX.csv"
-        return f"{kind.value}:{read('size')}" if "size" in fields.value else kind.value
+        return f"{kind.value}:{read_field('size')}" if "size" in fields.value else kind.value
 
     def guarantee(setting, log10_delta, start=""):
-        """What to show of a setting at a delta: eps in a sentence, the picture, and the tables.
+        """The parts to show for a setting at a delta: eps in a sentence, the picture, and two tables.
 
-        The heading begins with ``start``.
+        ``start`` is the beginning of the heading.
         """
         low, high = answers.bracket(setting, log10_delta)
         low_text, high_text = plain(low, side=Side.LOWER), plain(high, side=Side.UPPER)
@@ -189,38 +206,39 @@ def _(
             ),
             picture.draw(setting, log10_delta, high),
             mo.md(f"### delta at eps = {high_text}, by every method that applies"),
-            table(answers.by_every_method(setting, high)),
+            markdown_table(answers.method_rows(setting, high)),
             mo.md(
                 "### Expected total variation error of one round\n\nHalf the sum of the absolute errors of"
                 " all k shares, if every value is held equally often. The estimates are not projected, so an"
                 " error can exceed 1."
             ),
-            table(answers.expected_errors(setting, high, log10_delta)),
+            markdown_table(answers.error_rows(setting, high, log10_delta)),
         ]
 
     options = ("n", "error", "k", "eps0", "eps", "delta", "colluding")
 
     def make_setting(randomizer, n, k, eps0):
+        """The setting with these arguments, and with the rounds and colluding users of the page."""
         return answers.Setting(
-            randomizer, n, k, eps0, rounds=rounds.value, colluding=read("colluding")
+            randomizer, n, k, eps0, rounds=rounds.value, colluding=read_field("colluding")
         )
 
     def answer():
-        """What to show as the answer to the question, and the command that gives it, too."""
-        log10_delta, colluding = read("delta"), read("colluding")
+        """The parts to show: the answer to the question, and the command that gives it, too."""
+        log10_delta, colluding = read_field("delta"), read_field("colluding")
         epsilon = "epsilon upper" if rounds.value > 1 else "epsilon upper,lower"
         if kind.value == "file":
             if question.value != "eps":
                 raise ValueError("a matrix has one fixed eps0: choose eps, from eps0 and delta")
             if not fields.value["matrix"]:
                 raise ValueError("choose a file with the matrix")
-            matrix = answers.matrix(fields.value["matrix"][0].contents)
-            setting = make_setting(matrix, read("n"), matrix.k, matrix.eps0)
+            matrix = answers.uploaded_matrix(fields.value["matrix"][0].contents)
+            setting = make_setting(matrix, read_field("n"), matrix.k, matrix.eps0)
             return [*guarantee(setting, log10_delta), command(epsilon, *options)]
 
-        name, k = randomizer(), read("k")
+        name, k = randomizer(), read_field("k")
         if question.value == "eps":
-            setting = make_setting(name, read("n"), k, read("eps0"))
+            setting = make_setting(name, read_field("n"), k, read_field("eps0"))
             return [*guarantee(setting, log10_delta), command(epsilon, *options)]
 
         target = {
@@ -228,37 +246,39 @@ def _(
             "randomizer": name,
             "colluding": colluding,
             "k": k,
-            "eps": read("eps"),
+            "eps": read_field("eps"),
             "rounds": rounds.value,
         }
         if question.value == "batch":
-            eps0 = read("eps0")
+            eps0 = read_field("eps0")
             n = tightshuffle.fewest_users(eps0=eps0, **target)
             setting = make_setting(name, n, k, eps0)
             return [*guarantee(setting, log10_delta, f"{n:,} users: "), command("users", *options)]
 
+        # Else a plan finds the eps0, and also the users if the question is for them.
         if question.value == "n":
-            plan = tightshuffle.plan(error=read("error"), **target)
+            plan = tightshuffle.plan(error=read_field("error"), **target)
             start = f"{plan.n:,} users, "
         else:
-            plan = tightshuffle.plan(n=read("n"), **target)
+            plan = tightshuffle.plan(n=read_field("n"), **target)
             start = ""
         start += f"eps0 = {plain(plan.eps0, side=Side.LOWER)}: "
         setting = make_setting(name, plan.n, k, plan.eps0)
         return [*guarantee(setting, log10_delta, start), command("plan", *options)]
 
-    alike = mo.vstack(
+    tab_of_alike_users = mo.vstack(
         [
             mo.hstack([question, mo.vstack([kind, rounds])], wrap=True, justify="start", gap=4),
             mo.hstack(list(fields.elements.values()), wrap=True, justify="start", gap=1),
             attempt(answer),
         ]
     )
-    return (alike,)
+    return (tab_of_alike_users,)
 
 
 @app.cell
 def _(mo):
+    # The fields of the tab for groups: the text that describes a collection, and delta.
     EXAMPLE = """k: 100
 rounds: 4
 groups:
@@ -267,13 +287,14 @@ groups:
 dummies: {poisson_per_value: 5}
 """
     label = "A collection, written as for the command tightshuffle collection"
-    described = mo.ui.text_area(EXAMPLE, rows=10, full_width=True, label=label)
+    collection_field = mo.ui.text_area(EXAMPLE, rows=10, full_width=True, label=label)
     delta_of_groups = mo.ui.text("1e-6", label="delta")
-    return delta_of_groups, described
+    return collection_field, delta_of_groups
 
 
 @app.cell
 def _(mo):
+    # The fields of the tab that compares designs: name -> label and example.
     examples = {
         "n": ("Users who could report, n", "100000"),
         "k": ("Values, k", "256"),
@@ -292,37 +313,44 @@ def _(mo):
 
 @app.cell
 def _(
-    alike,
     answers,
     attempt,
+    collection_field,
     delta_of_groups,
-    described,
+    markdown_table,
     mo,
     parsed,
-    table,
+    tab_of_alike_users,
     target_fields,
     target_rounds,
 ):
+    # The three tabs, of which ``tab_of_alike_users`` is the content of the first. ``parsed`` returns the
+    # number in a field's text, log10 delta for delta. ``attempt`` shows what a function gives, or its error.
+
     def designs():
-        """What to show of every design for the target."""
+        """The parts to show: a table with every design for the guarantee, and sentences about it."""
         target = {name: parsed(name, text) for name, text in target_fields.value.items()}
         log10_delta = target.pop("delta")
-        rows, remarks = answers.designs(
+        rows, remarks = answers.design_rows(
             log10_delta=log10_delta, rounds=target_rounds.value, **target
         )
         title = "## Every design with this guarantee for all rounds, the most accurate first"
-        return [mo.md(title), table(rows), mo.md("\n".join(f"- {line}" for line in remarks))]
+        return [
+            mo.md(title),
+            markdown_table(rows),
+            mo.md("\n".join(f"- {line}" for line in remarks)),
+        ]
 
     def groups():
-        """What to show of the collection that was typed."""
+        """The parts to show: a table with the eps of each group that was typed, and the expected error."""
         log10_delta = parsed("delta", delta_of_groups.value)
-        collection = answers.collection(described.value)
+        collection = answers.typed_collection(collection_field.value)
         error = collection.expected_error()
         return [
             mo.md(
                 f"## eps of each group\n\nat delta = {delta_of_groups.value.strip()}, for every dataset."
             ),
-            table(answers.of_groups(collection, log10_delta)),
+            markdown_table(answers.group_rows(collection, log10_delta)),
             mo.md(
                 f"Expected total variation error of one round: {error:.4g}, if in every group each value is"
                 " held equally often. The estimate is not projected."
@@ -332,14 +360,16 @@ def _(
     # Computed only when the tab is opened: some collections take seconds.
     lazy_groups = mo.lazy(lambda: attempt(groups), show_loading_indicator=True)
     lazy_designs = mo.lazy(lambda: attempt(designs), show_loading_indicator=True)
-    targets = [*target_fields.elements.values(), target_rounds]
+    fields_of_designs = [*target_fields.elements.values(), target_rounds]
     mo.ui.tabs(
         {
-            "Users who are all alike": alike,
+            "Users who are all alike": tab_of_alike_users,
             "Which design?": mo.vstack(
-                [mo.hstack(targets, wrap=True, justify="start", gap=1), lazy_designs]
+                [mo.hstack(fields_of_designs, wrap=True, justify="start", gap=1), lazy_designs]
             ),
-            "Groups, participation, dummies": mo.vstack([described, delta_of_groups, lazy_groups]),
+            "Groups, participation, dummies": mo.vstack(
+                [collection_field, delta_of_groups, lazy_groups]
+            ),
         }
     )
     return

@@ -9,16 +9,17 @@ from importlib.util import find_spec
 from tightshuffle.arguments import check_installed
 
 
-def start(port: int | None = None, *, browser: bool = True) -> int:
-    """Serve the page to this machine only, and open it in the browser, until Ctrl-C or SIGTERM.
+def serve_page(port: int | None = None, *, browser: bool = True) -> int:
+    """Serve the calculator's page to this machine only, until Ctrl-C or SIGTERM, and return the exit code.
 
-    Returns marimo's exit code. A ``port`` of None is the first free one from 2718. Raises
-    ModuleNotFoundError that says what to install.
+    A child process of marimo serves the page, and opens it in the ``browser`` if that is wanted. A ``port``
+    of None is the first free one from 2718. The result is marimo's exit code, or 0 after Ctrl-C. Raises
+    ModuleNotFoundError that says what to install, if the extra "calculator" is not.
     """
     check_installed("calculator", "marimo", "matplotlib", "yaml")
     page = find_spec("tightshuffle.calculator.page")
     assert page is not None
-    assert page.origin is not None
+    assert page.origin is not None  # the path of the page's file
 
     words = [sys.executable, "-m", "marimo", "run", "--host", "127.0.0.1"]
     if port is not None:
@@ -27,7 +28,8 @@ def start(port: int | None = None, *, browser: bool = True) -> int:
         words.append("--headless")
     words.append(page.origin)
 
-    # subprocess.run ends the server if an exception passes through it; without this, SIGTERM left it running.
+    # subprocess.run ends the server if an exception passes through it. Without one, SIGTERM would end only
+    # this process, and leave the server running.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     environment = {**os.environ, "MARIMO_SKIP_UPDATE_CHECK": "1"}
     try:

@@ -12,7 +12,9 @@ from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.number_text import plain
 from tightshuffle.side import Side
 
-_SIDES = {"lower": Side.LOWER, "upper": Side.UPPER, "unseen": Side.UPPER}  # of the table's columns
+# The bounds of a group, by the names of their columns, and to which side each is rounded. "unseen" is the
+# upper bound if nobody can know who takes part.
+_SIDES = {"lower": Side.LOWER, "upper": Side.UPPER, "unseen": Side.UPPER}
 _ESTIMATES = {
     "collection": "this collection",
     "gaussian": "analytic Gaussian at the largest (eps, delta)",
@@ -21,22 +23,21 @@ _ESTIMATES = {
 
 
 def answer_collection(arguments: Namespace) -> Answer:
-    """The answer of `tightshuffle collection`: bounds for every group, and errors of the estimate.
+    """The answer of `tightshuffle collection`: bounds for every group, and expected errors of the estimate.
 
-    The bounds are on delta at one eps, or on eps at one delta. The errors are expected total variation
-    errors, beside that of a trusted curator's Gaussian with the guarantee of the worst group.
+    The bounds are on delta if the user gives an eps, or on eps if the user gives a delta. `arguments.delta`
+    is log10 of that delta, since the parser takes the logarithm. An error is the expected total variation
+    error of one round. Beside that of the collection are those of a trusted curator's Gaussian noise with the
+    guarantee of the worst group, and of a uniform histogram, if the user gives data.
     """
     collection = read_collection(arguments.file)
-    stages = (collection, *collection.then)
-    # "unseen" is the upper bound if nobody can know who takes part, which matters if some do not.
+    stages = (collection, *collection.then)  # each is one or several rounds
     columns = ["lower", "upper"]
     if any(group.participation < 1 for stage in stages for group in stage.groups):
         columns.append("unseen")
-    records = [
-        _describe_group(collection, group, arguments, columns) for group in collection.groups
-    ]
+    records = [_group_record(collection, group, arguments, columns) for group in collection.groups]
 
-    # The parser has taken the logarithm of delta.
+    # The guarantee (eps, delta) of the group with the largest upper bound.
     if arguments.delta is None:
         worst = max(records, key=lambda record: record["log10_delta_upper"])
         eps, log10_delta = arguments.eps, worst["log10_delta_upper"]
@@ -44,9 +45,10 @@ def answer_collection(arguments: Namespace) -> Answer:
         worst = max(records, key=lambda record: record["eps_upper"])
         eps, log10_delta = worst["eps_upper"], arguments.delta
 
-    shares = None
+    shares = None  # of the users, for each value; None for uniform data
     if arguments.data:
-        _, shares = histogram(arguments.data)  # how many users there are says the collection
+        # The number of users is that of the collection, not that of the data.
+        _, shares = histogram(arguments.data)
     errors: dict[str, float] = {"collection": collection.expected_error(shares)}
     if 0 < eps < math.inf and -math.inf < log10_delta < 0:
         errors["gaussian"] = collection.gaussian_error(eps, log10_delta, shares)
@@ -62,12 +64,14 @@ def answer_collection(arguments: Namespace) -> Answer:
     return Answer(_answer_text(collection, arguments, record, columns), record)
 
 
-def _describe_group(
+def _group_record(
     collection: Collection, group: Group, arguments: Namespace, columns: list[str]
 ) -> dict[str, Any]:
-    """The JSON record of a group, with a bound on eps or delta for each of the ``columns``.
+    """The JSON record of a group: what it is, and a bound for all rounds together for each of the columns.
 
-    A column is "lower", "upper" or "unseen", the upper bound if nobody can know who takes part.
+    The bounds are on delta, as its log10, at the user's eps, or on eps at the user's delta, of which
+    `arguments.delta` is the log10. A column is "lower", "upper", or "unseen": the upper bound if nobody can
+    know who takes part.
     """
     record: dict[str, Any] = {
         "group": group.name,
@@ -93,7 +97,10 @@ def _describe_group(
 def _answer_text(
     collection: Collection, arguments: Namespace, record: dict[str, Any], columns: list[str]
 ) -> str:
-    """The answer as text: the table of the groups, its legend, and the errors."""
+    """The text of the answer: the table of the groups, its legend, and the errors.
+
+    ``record`` is the JSON record of the answer. ``columns`` are the names of its bounds, as in `_SIDES`.
+    """
     stages = [collection, *collection.then]
     rounds = sum(stage.rounds for stage in stages)
     several_rounds = collection.rounds > 1 or bool(collection.then)
@@ -145,10 +152,11 @@ def _answer_text(
     return "\n".join(lines)
 
 
-def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta: bool) -> str:
-    """The table of the groups as text, from the records of `_describe_group`.
+def _table_of_groups(records: list[dict[str, Any]], columns: list[str], *, of_delta: bool) -> str:
+    """The text of the table of the groups, from their JSON records.
 
-    The ``columns`` are on delta if ``of_delta``, else on eps.
+    There is a bound for each of the ``columns``, "lower", "upper" and perhaps "unseen". They are bounds on
+    delta if ``of_delta``, else on eps. Each is rounded to its safe side, which `_SIDES` has.
     """
     titles = {"lower": "at least", "upper": "at most", "unseen": "if unseen"}
     rows = [["group", "users", "eps0", *(titles[column] for column in columns), "no shuffler"]]
@@ -157,7 +165,7 @@ def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta
         for column in columns:
             side = _SIDES[column]
             if of_delta:
-                row.append(_delta_text(record[f"log10_delta_{column}"], side))
+                row.append(_delta_bound_text(record[f"log10_delta_{column}"], side))
             else:
                 row.append(plain(record[f"eps_{column}"], side=side))
         row.append(plain(record["eps_without_shuffler"], side=Side.UPPER))
@@ -166,13 +174,14 @@ def _table_of_groups(records: list[dict[str, Any]], columns: list[str], of_delta
 
 
 def _error_text(error: float) -> str:
+    """An expected error as text, or why there is none."""
     if math.isnan(error):
         return "no formula for a matrix and users who do not take part"
     return f"{error:.4g}"
 
 
-def _delta_text(log10_delta: float, side: Side) -> str:
-    """delta as text. A lower bound of 0 says nothing."""
+def _delta_bound_text(log10_delta: float, side: Side) -> str:
+    """A bound on delta as text, rounded to its ``side``. A lower bound of 0 says nothing."""
     if log10_delta == -math.inf and side is Side.LOWER:
         return "none known"
     return delta_text(log10_delta, side)

@@ -21,6 +21,7 @@ from tightshuffle.cli.layout import (
     delta_text,
     indented,
     one_or_all,
+    setting_text,
     table,
     what_is_left,
     who_is_protected,
@@ -30,13 +31,14 @@ from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.side import Side
 
-_DEEPEST = -12.0  # log10 of the delta at which a comparison ends
-_POINTS_OF_TEXT = 9  # of a comparison that names no eps
+_LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
+_POINTS_OF_TEXT = 9  # eps of such a comparison
 _POINTS_OF_JSON = 65
-_NEIGHBOURS = {  # --deletion -> what the Gaussian's sigma is for
+_NEIGHBOURS = {  # --deletion -> the query for which the Gaussian's sigma is, and its sensitivity
     False: "a histogram in which one user's value changes: sensitivity sqrt(2)",
     True: "a histogram that lacks one user's value: sensitivity 1",
 }
+# The options of `plan`, apart from its data and guarantee. They have the same defaults in other commands.
 _DEFAULTS: dict[str, Any] = {
     "randomizer": "grr",
     "colluding": 0,
@@ -60,9 +62,10 @@ _BATCH_OPTIONS = (
 
 @dataclass(frozen=True)
 class _Column:
-    """The results of one method: log10 delta at every eps if ``of_delta``, else eps at every delta.
+    """The answers of one method: log10 delta at every eps if ``of_delta``, else eps at every delta.
 
-    ``reason`` says why some of them are nan.
+    ``setting`` has the other arguments of `tightshuffle.delta` and `epsilon`, and ``reason`` says why some
+    answers are nan.
     """
 
     method: methods.Method
@@ -73,7 +76,7 @@ class _Column:
 
     @property
     def notes(self) -> list[str | None]:
-        """Why a result is no finite number, or None."""
+        """For each answer why it is no finite number, or None."""
         return [self._note(answer) for answer in self.answers]
 
     def _note(self, answer: float) -> str | None:
@@ -83,12 +86,12 @@ class _Column:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The results and their notes, for JSON."""
+        """The answers and their notes, for JSON."""
         name = "log10_delta" if self.of_delta else "eps"
         return {name: one_or_all(self.answers), "note": one_or_all(self.notes)}
 
     def text(self, answer: float) -> str:
-        """A result, rounded to the method's side; nan stays nan."""
+        """An answer as text: delta or eps, rounded up by an upper bound, down by a lower one, or "nan"."""
         if math.isnan(answer):
             return "nan"
         side = self.method.side
@@ -98,7 +101,10 @@ class _Column:
 
 
 def _answer_bounds(arguments: Namespace) -> Answer:
-    """delta at every eps, or eps at every delta, by one method or by several side by side."""
+    """The answer of `tightshuffle delta` and `epsilon`: delta at every eps, or eps at every delta.
+
+    It is by one method, or by several side by side.
+    """
     if arguments.command == "epsilon":
         columns = _compute_columns(arguments, arguments.delta, of_delta=False)
         return _answer_columns(columns, "delta", arguments.delta)
@@ -109,36 +115,38 @@ def _answer_bounds(arguments: Namespace) -> Answer:
 def _answer_columns(columns: list[_Column], target_name: str, targets: list[float]) -> Answer:
     """The answer with the results of one or several methods, each a column, at the same ``targets``.
 
-    ``target_name`` says what the targets are: "eps" or "delta". A single method's missing results are
-    complaints, which go to standard error. For several methods the legend of the table has the reasons.
+    ``target_name`` says what the targets are: "eps" or "delta". A single method's reasons for missing results
+    are complaints, which go to standard error. For several methods, the legend of the table has them.
     """
-    # At each target some method has to have a result.
-    has_guarantee = ~np.isnan([column.answers for column in columns]).all(axis=0)
-    promised = bool(has_guarantee.all())
+    # There is a guarantee if at each target some method has a result.
+    has_result = ~np.isnan([column.answers for column in columns]).all(axis=0)
+    has_guarantee = bool(has_result.all())
 
-    # The arguments of all methods, once.
+    # What the user asked, for JSON: the arguments of all methods, each once, and the targets.
     shared: dict[str, Any] = {}
     for column in columns:
-        shared.update(_with_names(column.setting))
+        shared.update(_with_name_of_randomizer(column.setting))
     question = {**shared, target_name: one_or_all(targets)}
 
     if len(columns) == 1:
         column = columns[0]
-        text, complaints = _describe_one_method(column, targets)
+        text, complaints = _text_of_method(column, targets)
         record = {"method": column.method.name, **question, **column.record}
-        return Answer(text, record, complaints, promised)
+        return Answer(text, record, complaints, has_guarantee)
 
-    text = _describe_methods(columns, shared, target_name, targets)
+    text = _text_of_methods(columns, shared, target_name, targets)
     records = {
         column.method.name: {"kind": column.method.kind, **column.record} for column in columns
     }
-    return Answer(text, {**question, "methods": records}, promised=promised)
+    return Answer(text, {**question, "methods": records}, has_guarantee=has_guarantee)
 
 
-def _describe_one_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:
-    """The text of a method's results at the ``targets``, and the lines for standard error.
+def _text_of_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:
+    """The text of a single method's answers at the ``targets``, and the complaints for standard error.
 
-    A line says why the method has no result at a target.
+    The text is a heading and a table with a row per target. A complaint says why there is no answer at a
+    target. If answers are eps, it also names the target and the method. If they are delta, it is the
+    library's warning, the same at every target.
     """
     method = column.method
     rows = [["eps", "delta", "log10 delta"] if column.of_delta else ["delta", "eps"]]
@@ -153,14 +161,20 @@ def _describe_one_method(column: _Column, targets: list[float]) -> tuple[str, li
             where = "" if column.of_delta else f"delta = {target:g}, by {method.name}: "
             complaints.append(where + column.reason)
 
-    heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{_written(column.setting)}"
+    setting = setting_text(_with_name_of_randomizer(column.setting))
+    heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{setting}"
     return f"{heading}\n\n{table(rows)}", complaints
 
 
-def _describe_methods(
+def _text_of_methods(
     columns: list[_Column], shared: Mapping[str, Any], target_name: str, targets: list[float]
 ) -> str:
-    """The text of the results of several methods: a row per target, and a legend."""
+    """The text of several methods' answers: a table with a row per target, and a legend.
+
+    ``shared`` are the arguments of all methods. ``target_name`` is "eps" if the answers are delta, and
+    "delta" if they are eps. The legend says what kind of result each method gives, and where it is valid or
+    why an answer is missing.
+    """
     names = [column.method.name for column in columns]
     rows = [(target_name, *names)]
     for index, target in enumerate(targets):
@@ -174,11 +188,11 @@ def _describe_methods(
         remark = f"nan: {column.reason}" if missing else column.method.valid
         legend.append(indented(f"{column.method.kind}; {remark}", column.method.name))
     title = f"{'eps' if target_name == 'delta' else 'delta'} by several methods"
-    return "\n".join([f"{title}\n{_written(shared)}", "", table(rows), "", *legend])
+    return "\n".join([f"{title}\n{setting_text(shared)}", "", table(rows), "", *legend])
 
 
 def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """The table of `lower` and `upper` with one column for both."""
+    """The rows of a table in which one column has the place of those of `lower` and `upper`."""
     header = rows[0]
     merged: list[tuple[str, ...]] = [(header[0], "eps of the worst dataset")]
     for row in rows[1:]:
@@ -188,10 +202,10 @@ def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool) -> list[_Column]:
-    """The results of every method that ``arguments`` name, at the ``targets``.
+    """The answers of every method that the user names, each method a column, at the ``targets``.
 
-    They are log10 delta at every eps if ``of_delta``, else eps at every delta, and nan where a method does
-    not apply. ValueError if no method applies.
+    An answer is log10 delta at a target eps if ``of_delta``, else eps at a target delta, and nan where the
+    method does not apply. ValueError if every method refuses the setting.
     """
     names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
     unique_names = [check_choice("METHOD", name, methods.METHODS) for name in dict.fromkeys(names)]
@@ -200,7 +214,7 @@ def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool)
 
     columns = []
     refusals = []
-    for method, setting in zip(chosen, _settings(arguments, chosen), strict=True):
+    for method, setting in zip(chosen, _settings_of_methods(arguments, chosen), strict=True):
         try:
             answers, reason = compute(method, setting, np.array(targets))
         except ValueError as error:
@@ -215,10 +229,12 @@ def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool)
 def _compute_log10_delta(
     method: methods.Method, setting: Mapping[str, Any], eps: Any
 ) -> tuple[list[float], str]:
-    """log10 delta at every eps, and why it is nan at some."""
+    """log10 delta at every eps, and why it is nan at some: the warnings of the library."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        answers = _floats(tightshuffle.delta(eps, method=method.name, log10=True, **setting))
+        answers = _list_of_floats(
+            tightshuffle.delta(eps, method=method.name, log10=True, **setting)
+        )
     reasons = [
         str(warning.message) for warning in caught if issubclass(warning.category, OutsideRange)
     ]
@@ -228,10 +244,13 @@ def _compute_log10_delta(
 def _compute_eps(
     method: methods.Method, setting: Mapping[str, Any], delta: Any
 ) -> tuple[list[float], str]:
-    """eps at every delta, and why it is nan at some."""
-    answers = _floats(tightshuffle.epsilon(delta, method=method.name, **setting))
-    largest = setting["eps0"] * setting.get("rounds", 1)
-    return answers, f"no guarantee from shuffling here; eps = {largest:g} holds without shuffling"
+    """eps at every delta, and the reason for those that are nan."""
+    answers = _list_of_floats(tightshuffle.epsilon(delta, method=method.name, **setting))
+    eps_without_shuffler = setting["eps0"] * setting.get("rounds", 1)
+    reason = (
+        f"no guarantee from shuffling here; eps = {eps_without_shuffler:g} holds without shuffling"
+    )
+    return answers, reason
 
 
 def _answer_methods(arguments: Namespace) -> Answer:
@@ -256,12 +275,16 @@ def _answer_methods(arguments: Namespace) -> Answer:
 
 
 def _answer_plan(arguments: Namespace) -> Answer:
-    """The answer of `tightshuffle plan`: a plan for every pair of an eps and a delta."""
+    """The answer of `tightshuffle plan`: a plan for every pair of an eps and a delta that the user names.
+
+    `arguments.delta` has log10 of the deltas, since the parser takes the logarithm. In the text, and in
+    JSON, are only those options that the user changed.
+    """
     from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
 
     n, k, shares = _data_of_plan(arguments)
     options = {name: getattr(arguments, name) for name in _DEFAULTS}
-    shown = _changed_options(arguments, _DEFAULTS)
+    changed = _changed_options(arguments, _DEFAULTS)
     data = "uniform data" if shares is None else "the data of the file"
     sensitivity = 1.0 if arguments.deletion else HISTOGRAM_SENSITIVITY
 
@@ -271,9 +294,9 @@ def _answer_plan(arguments: Namespace) -> Answer:
         plan = tightshuffle.plan(
             n=n, k=k, eps=eps, log10_delta=log10_delta, shares=shares, **options
         )
-        if "randomizer" in shown:  # the plan has found its parameter
-            shown["randomizer"] = plan.randomizer
-        texts.append(_plan_text(k, shown, data, eps, log10_delta, plan))
+        if "randomizer" in changed:
+            changed["randomizer"] = plan.randomizer  # with the parameter that the plan has found
+        texts.append(_plan_text(k, changed, data, eps, log10_delta, plan))
         record = {
             "method": "upper",
             "n": plan.n,
@@ -281,7 +304,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
             "eps0": plan.eps0,
             "eps": eps,
             "log10_delta": log10_delta,
-            **shown,
+            **changed,
             "log10_delta_of_eps0": plan.log10_delta,
             "capped": plan.capped,
             "sigma": plan.sigma,
@@ -296,7 +319,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
 
 
 def _data_of_plan(arguments: Namespace) -> tuple[int | None, int, Any]:
-    """n, k, and the share of each value, None for uniform data."""
+    """n (None if the plan is to find it), k, and the share of users of each value (None for uniform data)."""
     if (arguments.k is None) != bool(arguments.data):
         raise ValueError("give --k, or --data, which gives the users and their values")
     if not arguments.data:
@@ -313,9 +336,10 @@ def _plan_text(
     log10_delta: float,
     plan: Any,
 ) -> str:
-    """The text of a ``plan`` for k values: the guarantee, the largest eps0, and the expected errors.
+    """The text of a ``plan`` for ``k`` values: the guarantee, the largest eps0, and the expected errors.
 
-    ``options`` are those that the user changed, and ``data`` says in words for which data the errors are.
+    The guarantee of all rounds together is (``eps``, 10^``log10_delta``). ``options`` are those that the user
+    changed, and ``data`` says in words for which data the errors are.
     """
     rounds = options.get("rounds", 1)
     colluding = int(check_colluding(options.get("colluding", 0), plan.n))
@@ -340,7 +364,8 @@ def _plan_text(
     if rounds > 1:
         remaining += f", for the {rounds} rounds together"
         heading += " (one round)"
-    lines += [largest, remaining, "", f"{heading}:", *_error_lines(options, eps / rounds, plan)]
+    lines += [largest, remaining, "", f"{heading}:"]
+    lines += _error_lines(options, plan, local_eps0=eps / rounds)
 
     lines += ["", f"The Gaussian's sigma is for {_NEIGHBOURS[options.get('deletion', False)]}."]
     participation = options.get("participation", 1)
@@ -352,10 +377,12 @@ def _plan_text(
     return "\n".join(lines)
 
 
-def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[str]:
-    """A line per mechanism with its expected total variation error in the ``plan``.
+def _error_lines(options: dict[str, Any], plan: Any, *, local_eps0: float) -> list[str]:
+    """A line per mechanism with its expected total variation error, which is in `plan.tv`.
 
-    ``local_eps`` is the eps0 of one round in the local model, without a shuffler.
+    The mechanisms are the shuffled randomizer, with the plan's eps0, a trusted curator's Gaussian noise, and
+    the same randomizer without a shuffler. It then needs the smaller budget ``local_eps0`` in a round for the
+    same guarantee. ``options`` are those that the user changed.
     """
     name = options.get("randomizer", "k-RR")
     sent = "summed" if "release" in options else "shuffled"
@@ -363,7 +390,7 @@ def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[s
     titles = {
         "shuffle+INV": f"{name} with eps0 = {eps0}, {sent}, inverted",
         "gaussian": f"analytic Gaussian, sigma = {sigma}",
-        "local": f"{name} with eps0 = {local_eps:g}, not {sent} (delta = 0)",
+        "local": f"{name} with eps0 = {local_eps0:g}, not {sent} (delta = 0)",
     }
     if "uniform" in plan.tv:
         titles["uniform"] = "a uniform histogram that ignores the data"
@@ -372,13 +399,17 @@ def _error_lines(options: dict[str, Any], local_eps: float, plan: Any) -> list[s
 
 
 def _answer_users(arguments: Namespace) -> Answer:
-    """The fewest users for a guarantee."""
+    """The answer of `tightshuffle users`: the fewest users for a guarantee, with reports of a given eps0.
+
+    `arguments.delta` is log10 of delta, since the parser takes the logarithm. The answer shows only options
+    that the user changed.
+    """
     setting = _changed_options(arguments, _BATCH_OPTIONS)
     users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **setting)
     guarantee = (
         f"(eps = {arguments.eps:g}, delta = {delta_text(arguments.delta)}) for every dataset"
     )
-    text = f"{guarantee}, {_written(setting)}\n\nfewest users   {users}"
+    text = f"{guarantee}, {setting_text(setting)}\n\nfewest users   {users}"
     if arguments.participation != 1:
         text = "\n".join([text, "", *who_is_protected(arguments.participation)])
     return Answer(
@@ -387,9 +418,10 @@ def _answer_users(arguments: Namespace) -> Answer:
 
 
 def _answer_compare(arguments: Namespace) -> Answer:
-    """The answer of `tightshuffle compare`: delta by every upper bound that applies, and by `lower`.
+    """The answer of `tightshuffle compare`: delta by `lower`, and by every upper bound for the randomizer.
 
-    It is at the eps that the user names, or else at some from 0 to where `upper` is 1e-12.
+    delta is at the eps that the user names, or else at some from 0 to where the bound `upper` is 1e-12. The
+    answer is that of `tightshuffle delta` with these methods and eps, which are set in ``arguments``.
     """
     names = ["lower", "upper"]
     for name, method in methods.METHODS.items():
@@ -399,9 +431,9 @@ def _answer_compare(arguments: Namespace) -> Answer:
     arguments.method = ",".join(names)
 
     if arguments.eps is None:
-        setting = _settings(arguments, [methods.METHODS["upper"]])[0]
-        last = tightshuffle.epsilon(log10_delta=_DEEPEST, **setting)
-        if last == 0:  # delta is as small at every eps
+        setting = _settings_of_methods(arguments, [methods.METHODS["upper"]])[0]
+        last = tightshuffle.epsilon(log10_delta=_LOG10_DELTA_AT_END, **setting)
+        if last == 0:  # delta is so small at every eps
             last = setting["eps0"]
         points = _POINTS_OF_JSON if arguments.json else _POINTS_OF_TEXT
         arguments.eps = np.linspace(0.0, last, points).tolist()
@@ -439,11 +471,14 @@ ANSWERS: dict[str, Callable[[Namespace], Answer]] = {
 }
 
 
-def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[dict[str, Any]]:
-    """The keywords of `tightshuffle.delta` for each chosen method, in a list.
+def _settings_of_methods(
+    arguments: Namespace, chosen: Sequence[methods.Method]
+) -> list[dict[str, Any]]:
+    """For each chosen method its keyword arguments of `tightshuffle.delta`, apart from method and eps.
 
-    --count and --direction go only to methods that need a count; if none does, to all, whose errors then say
-    so. --rounds goes to methods that compose rounds, and to all if it is not 1, for the same reason.
+    A method gets an option that it does not take only if the user should hear of it, by the error of the
+    library. So --count and --direction go to the methods that need a count, or to all methods if none of them
+    does. --rounds goes to the methods that compose rounds, and to all methods if it is not 1.
     """
     shared: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
     if arguments.randomizer.startswith("file:"):
@@ -455,13 +490,13 @@ def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[di
         shared["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
     shared.update(_changed_options(arguments, _RELEASE_OPTIONS))
 
-    counted = _changed_options(arguments, ("count", "direction"))
+    options_of_count = _changed_options(arguments, ("count", "direction"))
     counts_matter = any(method.needs_count for method in chosen)
     settings = []
     for method in chosen:
         setting = dict(shared)
         if method.needs_count or not counts_matter:
-            setting.update(counted)
+            setting.update(options_of_count)
         if method.composes or arguments.rounds != 1:
             setting["rounds"] = arguments.rounds
         settings.append(setting)
@@ -469,27 +504,19 @@ def _settings(arguments: Namespace, chosen: Sequence[methods.Method]) -> list[di
 
 
 def _changed_options(arguments: Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """The values of these options but for defaults."""
+    """The values of those of the options ``names`` that are not at their default."""
     values = {name: getattr(arguments, name) for name in names}
     return {name: value for name, value in values.items() if value != _DEFAULTS.get(name)}
 
 
-def _with_names(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting with the name of a randomizer object in its place."""
+def _with_name_of_randomizer(setting: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of the setting, in which the name of a randomizer has the place of the object."""
     named = dict(setting)
     if isinstance(named.get("randomizer"), Randomizer):
         named["randomizer"] = named["randomizer"].name
     return named
 
 
-def _written(setting: Mapping[str, Any]) -> str:
-    """The setting as text."""
-    texts = []
-    for name, value in _with_names(setting).items():
-        texts.append(f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}")
-    return ", ".join(texts)
-
-
-def _floats(array: Any) -> list[float]:
-    """A list of floats, without negative zeros."""
+def _list_of_floats(array: Any) -> list[float]:
+    """The numbers of the array, or the one number, as a list. A negative zero becomes 0."""
     return [float(number) + 0.0 for number in np.atleast_1d(array)]

@@ -10,6 +10,7 @@ from tightshuffle.cli.layout import (
     USELESS_ERROR,
     Answer,
     delta_text,
+    setting_text,
     table,
     what_is_left,
     who_is_protected,
@@ -29,7 +30,7 @@ HEADER = (
     "who is trusted",
     "parameters",
 )
-# The first columns; the last ones are a table of their own.
+# The columns with numbers are the first ones. The last ones, with texts, are a table of their own.
 _NUMBER_COLUMNS = HEADER.index("who is trusted")
 DEFAULTS = {
     "rounds": 1,
@@ -52,13 +53,18 @@ _LEGEND = (
 
 
 def answer_design(arguments: Namespace) -> Answer:
-    """The answer of `tightshuffle design`: every design for one guarantee, in tables with a legend."""
+    """The answer of `tightshuffle design`: every design for one guarantee, with its errors and its costs.
+
+    The text has two tables, each with a line per design: one of numbers, and one of texts. Sentences that
+    explain them follow. Of the arguments, it shows those that the user changed.
+    """
     setting = {"n": arguments.n, "k": arguments.k}
     for name, default in DEFAULTS.items():
         value = getattr(arguments, name)
         if value != default:
             setting[name] = value
-    eps, log10_delta = arguments.eps, arguments.delta  # the parser has taken the logarithm
+    eps = arguments.eps
+    log10_delta = arguments.delta  # the parser has taken the logarithm
     comparison = compare_designs(eps=eps, log10_delta=log10_delta, **setting)
     if "colluding" in setting:  # a share of the users is shown as their number
         setting["colluding"] = int(check_colluding(setting["colluding"], setting["n"]))
@@ -66,13 +72,13 @@ def answer_design(arguments: Namespace) -> Answer:
     left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
     if left_out:
         left_out.append("")
-    rows = [HEADER, *map(row, comparison.designs)]
+    rows = [HEADER, *map(design_cells, comparison.designs)]
     lines = [
-        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {_written(setting)}",
+        f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {setting_text(setting)}",
         "",
         table([line[:_NUMBER_COLUMNS] for line in rows]),
         "",
-        # With the design's name again.
+        # With the name of the design again, its first cell.
         table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),
         "",
         *left_out,
@@ -90,12 +96,12 @@ def answer_design(arguments: Namespace) -> Answer:
     return Answer("\n".join(lines), record)
 
 
-def row(design: Design) -> tuple[str, ...]:
-    """The texts of a design's line in the tables, in the order of `HEADER`."""
+def design_cells(design: Design) -> tuple[str, ...]:
+    """The cells of a design in the tables, as texts, in the order of `HEADER`."""
     return (
         design.name,
-        _users(design.popular_error),
-        _users(design.rare_error),
+        _number_of_users(design.popular_error),
+        _number_of_users(design.rare_error),
         f"{design.error:.3g}",
         f"{design.messages_per_user:.4g}",
         f"{design.bits_per_user:.4g}",
@@ -108,8 +114,12 @@ def row(design: Design) -> tuple[str, ...]:
 def remarks(
     compared: Comparison, n: int, rounds: int, participation: float, share: float
 ) -> list[str]:
-    """What the columns are, and what a reader of the table must not overlook, in sentences."""
-    holders = _users(share * expected_reports(n, participation))
+    """Sentences that say what the columns are, and what a reader of the table must not overlook.
+
+    The designs are for ``n`` users, each of whom reports with probability ``participation`` in each of the
+    ``rounds``. The ``share`` of the users hold the popular value.
+    """
+    holders = _number_of_users(share * expected_reports(n, participation))
     sentences = [
         "popular value: mean error, in users, of the count of a value that a share of"
         f" {share:g} of the users hold ({holders}).",
@@ -128,9 +138,6 @@ def remarks(
     return sentences
 
 
-def _users(number: float) -> str:
+def _number_of_users(number: float) -> str:
+    """A number of users as text: whole from 100 on, else with three digits."""
     return f"{number:,.0f}" if number >= 100 else plain(number, 3)
-
-
-def _written(setting: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in setting.items())

@@ -3,15 +3,15 @@
 import json
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tightshuffle.number_text import e_notation, from_log10, plain
 from tightshuffle.side import Side
 
-INDENT = 17
-_WIDTH = 100
+INDENT = 17  # columns that a title takes, left of its text
+_WIDTH = 100  # columns of a line of text
 # From this eps on nothing useful is left: who thinks that two values are equally likely can be 99.75 % sure
 # of one of them after seeing the report, since e^6 = 403.
 USELESS_EPS = 6.0
@@ -25,25 +25,25 @@ USELESS_ERROR = "An error above 1 means that the estimate is useless."
 class Answer:
     """The result of a command, as text and as JSON.
 
-    ``complaints`` are lines for standard error. ``promised`` is False if no method gives a guarantee at some
-    eps or delta.
+    ``complaints`` are lines for standard error. ``has_guarantee`` is False if there is an eps or delta of the
+    question at which no method gives a guarantee.
     """
 
     text: str
     json: dict[str, Any]
     complaints: Sequence[str] = ()
-    promised: bool = True
+    has_guarantee: bool = True
 
     def as_json(self) -> str:
-        """One JSON object."""
+        """The text of one JSON object, in which null stands for nan and infinity."""
         return json.dumps(_without_nan(self.json), allow_nan=False)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """The rows of texts as lines, with columns aligned to the left."""
+    """The lines of a table as one text, with columns aligned to the left. ``rows`` have texts as cells."""
     widths = []
     for column in zip(*rows, strict=True):
-        # The reason for a nan may be longer than its column.
+        # A cell with the reason for a nan may be longer than its column.
         widths.append(max(len(cell) for cell in column if not cell.startswith("nan (")))
 
     lines = []
@@ -54,13 +54,17 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def indented(text: str, title: str = "") -> str:
-    """Lines of text to the right of a ``title``."""
+    """The ``text``, wrapped into lines, to the right of a ``title``."""
     start = f"{title:<{INDENT}}"
     return textwrap.fill(text, _WIDTH, initial_indent=start, subsequent_indent=" " * INDENT)
 
 
 def delta_text(log10_delta: float, side: Side | None = None) -> str:
-    """A delta with four digits, from its log10. Rounded to the nearest, it has 12 where four would say 1."""
+    """The delta with this log10 as text, with four digits. Such deltas may be below the smallest float.
+
+    It is rounded up for an upper bound, down for a lower bound, and to the nearest number without a ``side``.
+    There it gets 12 digits if four would say 1.
+    """
     delta = from_log10(log10_delta)
     text = e_notation(delta, 4, side=side)
     if text == "1" and side is None:
@@ -90,8 +94,16 @@ def who_is_protected(participation: float) -> list[str]:
     ]
 
 
+def setting_text(setting: Mapping[str, Any]) -> str:
+    """The arguments in one line, such as "n = 1000, k = 10, eps0 = 2"."""
+    texts = []
+    for name, value in setting.items():
+        texts.append(f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}")
+    return ", ".join(texts)
+
+
 def one_or_all(items: Sequence[Any]) -> Any:
-    """The item of a list of one, or the list."""
+    """The item itself if there is only one, or else a list of all."""
     return items[0] if len(items) == 1 else list(items)
 
 

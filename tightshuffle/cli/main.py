@@ -9,15 +9,22 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from tightshuffle.cli.calculator_command import start
+from tightshuffle.cli.calculator_command import serve_page
 from tightshuffle.cli.commands import ANSWERS
 from tightshuffle.cli.parser import make_parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line ``argv`` (by default that of the process) and return the exit code.
+    """Run the command with the words ``argv``, by default those of the process, and return the exit code.
 
-    It is 0, 2 for an error, 3 if no method gives a guarantee, 130 for Ctrl-C, and 1 if nobody reads on.
+    The command's answer is printed to standard output as text, or as JSON if the user asks for it. Warnings
+    and errors go to standard error. The exit code is
+
+    - 0 after an answer,
+    - 1 if nobody reads the output to its end,
+    - 2 for an error,
+    - 3 if there is an eps or delta of the question at which no method gives a guarantee,
+    - 130 for Ctrl-C.
     """
     try:
         with warnings.catch_warnings(record=True) as caught:
@@ -25,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser = make_parser()
             arguments = parser.parse_args(argv)
             if arguments.command == "calculator":
-                return start(arguments.port, browser=not arguments.no_browser)
+                return serve_page(arguments.port, browser=not arguments.no_browser)
             answer = ANSWERS[arguments.command](arguments)
-        # Warnings and complaints once, before the result.
+        # Each warning and complaint once, before the answer.
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):
             _complain(message)
@@ -42,9 +49,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader has read enough. Python must not try to write what is left in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    return 0 if answer.promised else 3
+    return 0 if answer.has_guarantee else 3
 
 
 def _complain(message: object) -> int:
+    """Print the message to standard error, in one line, and return the exit code of an error."""
     print("tightshuffle:", " ".join(str(message).split()), file=sys.stderr)
     return 2

@@ -186,7 +186,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "--eps0": {"metavar": "E0", "type": values.number, "help": "local budget of one report, > 0"},
     "--eps": {
         "metavar": "E",
-        "type": values.some(),
+        "type": values.range_parser(),
         "nargs": "+",
         "action": _Flat,
         "help": f"one or several, >= 0; {_RANGE}",
@@ -306,7 +306,12 @@ def make_parser() -> argparse.ArgumentParser:
     _add(delta, "--eps", required=True)
     deltas = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
     _add(
-        epsilon, "--delta", type=values.some(by_factors=True), nargs="+", action=_Flat, help=deltas
+        epsilon,
+        "--delta",
+        type=values.range_parser(by_factors=True),
+        nargs="+",
+        action=_Flat,
+        help=deltas,
     )
 
     description = (

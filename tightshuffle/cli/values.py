@@ -8,11 +8,11 @@ import numpy as np
 
 from tightshuffle.arguments import Floats
 
-_LONGEST_RANGE = 10_000
+_LONGEST_RANGE = 10_000  # numbers
 
 
 def number(text: str) -> float:
-    """A float."""
+    """The float that the ``text`` stands for."""
     try:
         return float(text)
     except ValueError:
@@ -20,13 +20,16 @@ def number(text: str) -> float:
 
 
 def whole(text: str) -> float:
-    """A whole number as an int: 100000, 1e5, 100_000. The library refuses any other float."""
+    """The number that the ``text`` stands for, an int if it is whole: 100000, 1e5, 100_000.
+
+    The library refuses any other float.
+    """
     value = number(text)
     return int(value) if value.is_integer() else value
 
 
 def users_or_share(text: str) -> float:
-    """A whole number, or a share of the users: 1%, 0.01."""
+    """A number of users, or a share of them below 1: 1000, 1%, 0.01."""
     if not text.endswith("%"):
         return whole(text)
     share = number(text[:-1]) / 100
@@ -35,10 +38,10 @@ def users_or_share(text: str) -> float:
     return share
 
 
-def some(*, by_factors: bool = False) -> Callable[[str], list[float]]:
-    """A parser of one number, or of from:to:how many.
+def range_parser(*, by_factors: bool = False) -> Callable[[str], list[float]]:
+    """A function that parses one number, or a range from:to:how many, into a list of numbers.
 
-    The numbers of a range are evenly spaced, or have equal ratios if ``by_factors``.
+    The numbers of a range are evenly spaced. With ``by_factors`` they have equal ratios instead.
     """
 
     def parse(text: str) -> list[float]:
@@ -79,7 +82,7 @@ def log10_delta(text: str) -> float:
 
 
 def histogram(path: str) -> tuple[int, Floats]:
-    """How many users a file of counts has, and the share of each value."""
+    """The number of users in a file of counts, and the share of them who hold each value, (k,)."""
     from tightshuffle.counts_file import read_counts
 
     try:
@@ -90,4 +93,5 @@ def histogram(path: str) -> tuple[int, Floats]:
 
 
 def _refusal(requirement: str, text: str) -> argparse.ArgumentTypeError:
+    """The error for a ``text`` that does not meet the ``requirement``."""
     return argparse.ArgumentTypeError(f"{requirement}; got {text!r}")

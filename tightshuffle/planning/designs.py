@@ -47,7 +47,8 @@ from tightshuffle.side import Side
 
 # The error of k-RR with dummies over that of dummies alone: a few percent buy a smaller eps0.
 ALLOWED_ERROR_RATIO = 1.05
-_DEEP = -1e3  # log10 of (delta / target delta); the search treats any smaller delta as 0
+# A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
+_LEAST_SURPLUS = -1e3
 
 
 @dataclass(frozen=True)
@@ -162,15 +163,15 @@ def compare_designs(
         "values_per_user": values,
         "rounds": rounds,
     }
-    mean = smallest_poisson_mean(eps, **guarantee)
+    poisson_mean = smallest_poisson_mean(eps, **guarantee)
     noise = best_noise(eps, **guarantee, parties=parties, honest=honest)
     # All designs in which a user may have several values.
     designs = [
-        _poisson_dummies_of_devices(task, mean, honest_devices),
+        _poisson_dummies_of_devices(task, poisson_mean, honest_devices),
         _dummies_of_the_shuffler(task, best_cut_law(eps, **guarantee)),
         _noise_of_aggregators(task, noise, parties, honest),
-        _sums_only(task, "rappor", "RAPPOR"),
-        _sums_only(task, "oue", "OUE"),
+        _sums_of_bits(task, "rappor", "RAPPOR"),
+        _sums_of_bits(task, "oue", "OUE"),
     ]
 
     # k-RR is for one value per user; with dummies it needs an eps0 that its plan alone does not reach.
@@ -178,11 +179,11 @@ def compare_designs(
     if values == 1:
         krr = _krr(task)
         designs.append(krr)
-        eps0, reason = _eps0_with_dummies(task, mean, eps0_of_krr=krr.eps0)
+        eps0, reason = _eps0_with_dummies(task, poisson_mean, eps0_of_krr=krr.eps0)
         if eps0 is None:
             left_out["k-RR with dummies"] = reason
         else:
-            designs.append(_krr_with_dummies(task, eps0, mean))
+            designs.append(_krr_with_dummies(task, eps0, poisson_mean))
     else:
         for name in ("k-RR", "k-RR with dummies"):
             left_out[name] = "only for one report per user and round"
@@ -194,7 +195,13 @@ def compare_designs(
 
 @dataclass(frozen=True)
 class _Task:
-    """Counts of k values to be published, and the checked guarantee that all rounds together must have."""
+    """What every design is for: to publish how many of ``n`` users hold each of ``k`` values.
+
+    All ``rounds`` together must be (``eps``, 10^``log10_delta``)-private. In each round, a user takes part
+    with probability ``participation``, and reports at most ``values_per_user`` different values.
+    ``colluding`` users reveal their reports to the adversary. A number below 1 is a share of the users. The
+    popular value is held by the ``share`` of the users. All is checked.
+    """
 
     n: int
     k: int
@@ -208,50 +215,63 @@ class _Task:
 
     @property
     def reports(self) -> int:
-        """How many users report in a round, about."""
+        """About how many users report in a round."""
         return expected_reports(self.n, self.participation)
 
     @property
     def changed_values(self) -> int:
-        """How many values of one user change, in all rounds."""
+        """How many values of one user may change, over all rounds."""
         return self.rounds * self.values_per_user
 
     def design(
         self,
         name: str,
-        error_of: Callable[[float], float],
+        error_of_count: Callable[[float], float],
         *,
         messages: float,
-        bits: float | None = None,
+        bits_per_message: float | None = None,
         **fields: Any,
     ) -> Design:
-        """The design with the errors that ``error_of`` gives, and with so many ``messages`` per user.
+        """The `Design` called ``name``, with its errors and communication per user and round.
 
-        ``error_of`` is a function from the share of the users who hold a value to the expected absolute error
-        of their number. ``bits`` are those of a message, by default of a value. ``fields`` are all other ones
-        of `Design`.
+        ``error_of_count`` is a function: from the share of users who hold a value to the expected absolute
+        error of the estimated number of these users. It is asked at three shares:
+
+        - 0 for a rare value,
+        - `share` for the popular value,
+        - `values_per_user` / `k` for each of the k values, if data are uniform.
+
+        The error of a share of users is that of the number over `reports`, the users who report. ``messages``
+        is the number of messages per user and round, dummies included. ``bits_per_message`` is by default
+        what one of k values needs. ``fields`` are the other fields of `Design`.
         """
-        if bits is None:
-            bits = (self.k - 1).bit_length()
+        if bits_per_message is None:
+            bits_per_message = (self.k - 1).bit_length()
+        error_of_uniform_count = error_of_count(self.values_per_user / self.k)
         return Design(
             name,
-            error=self.k / 2 * error_of(self.values_per_user / self.k) / self.reports,
-            rare_error=error_of(0.0),
-            popular_error=error_of(self.share),
+            error=self.k / 2 * error_of_uniform_count / self.reports,
+            rare_error=error_of_count(0.0),
+            popular_error=error_of_count(self.share),
             messages_per_user=messages,
-            bits_per_user=messages * bits,
+            bits_per_user=messages * bits_per_message,
             **fields,
         )
 
     def error_of_reports(self, randomizer: str, eps0: float) -> Callable[[float], float]:
-        """The function ``error_of`` of `design` for reports of this randomizer."""
+        """The function ``error_of_count`` of `design` for estimates from reports of this randomizer.
+
+        An estimated number of users is the estimated share of `reports`, times `reports`.
+        """
         parsed = parse(randomizer, k=self.k, eps0=eps0)
         return lambda share: self.reports * float(errors(parsed, share, n=self.reports))
 
-    def eps0(self, **arguments: Any) -> float:
-        """The largest eps0 with the guarantee, by `plan`, whose ``arguments`` name the randomizer.
+    def largest_eps0(self, **arguments: Any) -> float:
+        """The largest local budget of a report with the guarantee for all rounds.
 
-        One user may change `changed_values` values. This counts as so many rounds of one value.
+        ``arguments`` are those of `plan` that name the randomizer and the release. One user may change
+        `changed_values` values in all rounds. They count as so many rounds, in each of which one value
+        changes.
         """
         best_plan = plan(
             n=self.n,
@@ -266,48 +286,70 @@ class _Task:
         return best_plan.eps0
 
 
-def _poisson_dummies_of_devices(task: _Task, mean: float, honest: int) -> Design:
-    """Poisson dummies, of which ``honest`` devices add ``mean`` per value."""
-    law = poisson(mean * task.n / honest)
-    parameters = f"mean {plain(mean / honest, 4, side=Side.UPPER)} per device and value"
-    trust = "shuffler: with all values, to mix; devices: to add dummies"
-    return _values_with_dummies(task, "Poisson dummies, from devices", law, parameters, trust)
+def _poisson_dummies_of_devices(task: _Task, mean: float, honest_devices: int) -> Design:
+    """The design in which every user's device adds a Poisson number of dummies of each value.
+
+    The dummies of the ``honest_devices`` together have the ``mean`` per value that the guarantee needs. Those
+    of the other devices come on top, as the adversary knows them.
+    """
+    law = poisson(mean * task.n / honest_devices)
+    mean_text = plain(mean / honest_devices, 4, side=Side.UPPER)
+    return _values_with_dummies(
+        task,
+        "Poisson dummies, from devices",
+        law,
+        parameters=f"mean {mean_text} per device and value",
+        trust="shuffler: with all values, to mix; devices: to add dummies",
+    )
 
 
 def _dummies_of_the_shuffler(task: _Task, law: Law) -> Design:
-    trust = "shuffler: with all values, to mix, and to keep its dummies secret"
-    return _values_with_dummies(task, "dummies of the best law", law, law.name, trust)
+    """The design in which the shuffler adds a number of dummies of each value by this ``law``."""
+    return _values_with_dummies(
+        task,
+        "dummies of the best law",
+        law,
+        parameters=law.name,
+        trust="shuffler: with all values, to mix, and to keep its dummies secret",
+    )
 
 
-def _values_with_dummies(task: _Task, name: str, law: Law, parameters: str, trust: str) -> Design:
-    """The design in which users send their values as they are, and dummies hide them.
+def _values_with_dummies(
+    task: _Task, name: str, law: Law, *, parameters: str, trust: str
+) -> Design:
+    """The design in which users send their values as they are, and only dummies hide them.
 
-    ``law`` is that of the number of dummies per value. ``name``, ``parameters`` and ``trust`` (whom one has
-    to trust, and with what) are texts for the user. If the trusted party shows all, no finite eps is left.
+    ``law`` is the distribution of the number of dummies of each value. The count of a value has the error of
+    that number, whichever share of the users hold the value. ``name``, ``parameters`` and ``trust`` (who must
+    be trusted with what) are texts for the user. No finite eps is left if the trusted party shows all.
     """
+    dummies_of_all_values = task.k * law.mean
     return task.design(
         name,
         lambda share: law.absolute_error,
-        messages=task.values_per_user + task.k * law.mean / task.reports,
+        messages=task.values_per_user + dummies_of_all_values / task.reports,
         eps_if_it_fails=math.inf,
         trust=trust,
         parameters=parameters,
-        dummies=task.k * law.mean,
+        dummies=dummies_of_all_values,
         law=law.name,
     )
 
 
 def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) -> Design:
-    """The design of sums of the values themselves, to which aggregators add noise.
+    """The design in which aggregators sum the users' values and add noise to every sum.
 
-    Each of the ``parties`` adds numbers of the law ``noise``; ``honest`` of them do not collude.
+    There are ``parties`` aggregators, of whom ``honest`` ones do not collude. Each adds a number with the
+    distribution ``noise`` to the sum of each value. The error of a sum is that of all their numbers,
+    whichever share of the users hold the value. A user's message has a bit per value. No finite eps is left
+    if the aggregators fail.
     """
     error = error_of_parties(noise, parties)
     return task.design(
         "noise of aggregators",
         lambda share: error,
         messages=1.0,
-        bits=task.k,
+        bits_per_message=task.k,
         eps_if_it_fails=math.inf,
         trust=f"aggregators: {honest} of {parties}, to add noise and show only sums",
         parameters=f"{noise.name} from each",
@@ -315,14 +357,18 @@ def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) ->
     )
 
 
-def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
-    """The design in which users send the bits of a unary encoding, of which only the sums are shown."""
-    eps0 = task.eps0(randomizer=randomizer, release="sums")
+def _sums_of_bits(task: _Task, randomizer: str, title: str) -> Design:
+    """The design in which users send k randomized bits, one per value, and only their sums are shown.
+
+    ``randomizer`` is the name of a unary encoding, with the largest eps0 that has the guarantee, and
+    ``title`` is how the user knows it.
+    """
+    eps0 = task.largest_eps0(randomizer=randomizer, release="sums")
     return task.design(
         f"{title}, sums only",
         task.error_of_reports(randomizer, eps0),
         messages=1.0,
-        bits=task.k,
+        bits_per_message=task.k,
         eps_if_it_fails=task.changed_values * eps0,
         trust="aggregators: to show only sums",
         parameters=f"eps0 = {plain(eps0, 4, side=Side.LOWER)}",
@@ -332,7 +378,7 @@ def _sums_only(task: _Task, randomizer: str, title: str) -> Design:
 
 def _krr(task: _Task) -> Design:
     """The design of shuffled k-RR with the largest eps0 that has the guarantee."""
-    eps0 = task.eps0()
+    eps0 = task.largest_eps0()
     return task.design(
         "k-RR",
         task.error_of_reports("grr", eps0),
@@ -344,10 +390,11 @@ def _krr(task: _Task) -> Design:
     )
 
 
-def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
-    """The design of shuffled k-RR with this ``eps0`` and the fewest uniform dummies with the guarantee.
+def _krr_with_dummies(task: _Task, eps0: float, poisson_mean: float) -> Design:
+    """The design of shuffled k-RR with this ``eps0``, and the fewest uniform dummies for the guarantee.
 
-    About ``mean`` dummies per value would be enough without local noise: `fewest_dummies` starts there.
+    ``poisson_mean`` is the mean number of Poisson dummies per value that would be enough without local noise.
+    The search for the fewest dummies starts from it.
     """
     dummies = fewest_dummies(
         task.n,
@@ -358,12 +405,17 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
         colluding=task.colluding,
         participation=task.participation,
         rounds=task.rounds,
-        guess=mean,
+        guess=poisson_mean,
     )
-    collection = with_dummies(task.reports, task.k, eps0, dummies)
+    one_round = collection_with_dummies(task.reports, task.k, eps0, dummies)
+
+    def error_of_count(share: float) -> float:
+        """The expected absolute error of the number of users who hold a value that this share holds."""
+        return task.reports * float(errors_of_values(one_round, np.array([share]))[0])
+
     return task.design(
         "k-RR with dummies",
-        lambda share: task.reports * float(errors_of_values(collection, np.array([share]))[0]),
+        error_of_count,
         messages=1 + dummies / task.reports,
         eps_if_it_fails=task.rounds * eps0,
         trust="shuffler: to mix, and to add dummies",
@@ -374,17 +426,23 @@ def _krr_with_dummies(task: _Task, eps0: float, mean: float) -> Design:
 
 
 def _central_gaussian(task: _Task) -> Design:
+    """The design of a curator with all values, who adds Gaussian noise to each count."""
     sigma = _central_sigma(task.eps, task.log10_delta, task.changed_values)
     return _central(task, "central Gaussian", float(mean_absolute(sigma)), f"sigma = {sigma:.4g}")
 
 
 def _central_geometric(task: _Task) -> Design:
+    """The design of a curator with all values, who adds two-sided geometric noise to each count."""
     error = float(geometric_error(task.eps / task.changed_values))
     return _central(task, "central geometric", error, "delta = 0")
 
 
 def _central(task: _Task, name: str, error: float, parameters: str) -> Design:
-    """The design of a curator who sees all values and adds noise with this ``error`` to each count."""
+    """The design of a curator who sees all values, and adds noise to each count.
+
+    ``error`` is the expected absolute value of the noise. It is that of a count, whichever share of the users
+    hold the value. ``name`` and ``parameters`` are texts for the user.
+    """
     return task.design(
         name,
         lambda share: error,
@@ -410,17 +468,20 @@ def fewest_dummies(
     rounds: int = 1,
     guess: float | None = None,
 ) -> int:
-    """The fewest uniform dummies with which our bound makes shuffled k-RR (eps, delta)-private.
+    """The fewest dummies with which our upper bound on delta makes shuffled k-RR (eps, delta)-private.
+
+    A dummy is a report with a uniform value, which the shuffler adds. The result is the number of dummies of
+    all values together in each of the ``rounds``. All rounds together have the guarantee.
 
     There are ``n`` users and ``k`` values, up to 10^7. ``eps`` is above 0, ``delta`` in (0, 1), or
     ``log10_delta`` < 0 is given instead. ``eps0`` is at most 50, or math.inf if users send the values
     themselves. ``colluding`` users reveal their reports to the adversary; below 1 it is a share of the users.
     ``participation`` is as for `planning.plan`.
 
-    The result is the number of dummies of all values together in each of the ``rounds``. ``guess`` is about
-    how many per value are enough if eps0 is math.inf. From there the search starts. It may only be given if
-    it is known that some dummies are needed, which is then not checked. ValueError names a bad argument; also
-    if 10^12 dummies are too few.
+    The search starts from ``guess``, which is about how many dummies per value are enough if eps0 is
+    math.inf. A guess says that some dummies are needed, which is then not checked.
+
+    ValueError names a bad argument, and is also raised if 10^12 dummies are too few.
     """
     n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
@@ -429,17 +490,20 @@ def fewest_dummies(
 
     @functools.cache
     def surplus(dummies: int) -> float:
-        """log10 of the bound on delta with so many dummies, over its target."""
-        collection = with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
-        return max(float(collection.log10_delta(eps)) - target_log10_delta, _DEEP)
+        """log10 of delta over its target, with so many dummies, by the upper bound for all rounds."""
+        collection = collection_with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
+        return max(float(collection.log10_delta(eps)) - target_log10_delta, _LEAST_SURPLUS)
 
+    # Without local noise, so many dummies per value would about be enough.
     if guess is not None:
         enough_alone = float(check_one("guess", check_positive("guess", guess)))
     elif surplus(0) <= 0:
         return 0
-    else:  # a Poisson number with the variance of the central Gaussian's noise
+    else:
+        # A Poisson number of this mean has the variance of the central Gaussian's noise.
         enough_alone = _central_sigma(eps, target_log10_delta, rounds) ** 2
 
+    # The reports of k-RR hide each other, so fewer may be enough.
     reports = expected_reports(n, participation)
     start = k * max(_dummies_per_value(reports, k, eps0, enough_alone), 1.0)
     fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
@@ -450,7 +514,7 @@ def fewest_dummies(
     return fewest
 
 
-def with_dummies(
+def collection_with_dummies(
     n: float,
     k: float,
     eps0: float,
@@ -459,56 +523,67 @@ def with_dummies(
     rounds: int = 1,
     participation: float = 1.0,
 ) -> Collection:
-    """The collection of k-RR by n users with so many uniform dummies by the shuffler, in each round."""
+    """The `Collection` of n users of k-RR. In each round the shuffler adds so many uniform dummies."""
     group = Group("users", int(n), eps0, participation, colluding)
     return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
 def _central_sigma(eps: float, log10_delta: float, changed_values: int) -> float:
-    """The standard deviation of the central Gaussian mechanism's noise on each count.
+    """The standard deviation of the central Gaussian mechanism's noise on each count, in users.
 
-    One user changes two counts for each of so many values.
+    It is (``eps``, 10^``log10_delta``)-private if one user changes so many values, each of which changes two
+    counts by 1.
     """
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed_values)
     return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
 
 def _dummies_per_value(n: int, k: int, eps0: float, enough_alone: float) -> float:
-    """About how many dummies per value are enough for n reports by k-RR, if so many are enough alone.
+    """About how many dummies per value are enough beside n reports of k-RR.
 
-    Of a value that nobody holds, the inverted count then has the same variance, which is that of a Poisson
-    number of dummies alone. The result is below 0 where the reports alone have more.
+    ``enough_alone`` is the mean of a Poisson number of dummies per value that would be enough without local
+    noise. It is also the variance of a count then. k-RR reports the own value with probability p, and each
+    other one with q. The count of a value that nobody holds is estimated from the number of its reports, less
+    those expected, over p - q. So it has the variance
+
+        (n q (1 - q) + dummies) / (p - q)^2.
+
+    The result are the dummies at which this is ``enough_alone``. In the code p - q is ``slope``. The result
+    is below 0 where the reports alone vary more.
     """
-    lie, slope = 0.0, 1.0
+    q, slope = 0.0, 1.0
     if eps0 != math.inf:
-        lie = float(lie_probability(eps0, k))
-        slope = float(truth_probability(eps0, k)) - lie
-    return slope**2 * enough_alone - n * lie * (1 - lie)
+        q = float(lie_probability(eps0, k))
+        slope = float(truth_probability(eps0, k)) - q
+    return slope**2 * enough_alone - n * q * (1 - q)
 
 
-def _eps0_with_dummies(task: _Task, mean: float, *, eps0_of_krr: float) -> tuple[float | None, str]:
-    """The smallest eps0, in tenths, at which k-RR with dummies is about as accurate as dummies alone, and "".
+def _eps0_with_dummies(
+    task: _Task, poisson_mean: float, *, eps0_of_krr: float
+) -> tuple[float | None, str]:
+    """The smallest eps0 at which k-RR with dummies is about as accurate as dummies alone, and an empty text.
 
-    About as accurate: by a normal approximation, its error is at most `ALLOWED_ERROR_RATIO` times that of
-    Poisson dummies alone, of which ``mean`` per value are enough for the same guarantee. Else the result is
-    None and the reason in words: k-RR without dummies is as accurate at ``eps0_of_krr``, the largest eps0
-    with the guarantee, or the error is larger at any eps0. The latter happens below about 1.7 dummies per
-    value, whose number is far from normal.
+    Dummies alone are a Poisson number per value of mean ``poisson_mean``, which is enough for the guarantee
+    without local noise. k-RR with this eps0, and with the dummies that it needs beside, may have an expected
+    total variation error that is `ALLOWED_ERROR_RATIO` times theirs, by a normal approximation. The eps0 is
+    rounded up to tenths.
+
+    If there is no such eps0, the result is None and the reason in words. Either k-RR without dummies is
+    already so accurate at ``eps0_of_krr``, the largest eps0 with the guarantee. Or the error is larger at
+    every eps0. That happens below about 1.7 dummies per value, whose number is far from normal.
     """
     n, k = task.reports, task.k
-    target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(mean), n=n, k=k)
+    target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(poisson_mean), n=n, k=k)
 
     def surplus(eps0: float) -> float:
-        """The error at this eps0, with dummies for the guarantee, less the target."""
-        dummies = max(0, round(k * _dummies_per_value(n, k, eps0, mean)))
-        return with_dummies(n, k, eps0, dummies).expected_error() - target_error
+        """By how much the expected error at this eps0 is above the target."""
+        dummies = max(0, round(k * _dummies_per_value(n, k, eps0, poisson_mean)))
+        return collection_with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
     if surplus(eps0_of_krr) <= 0:
         return None, "k-RR alone is about as accurate"
     if surplus(LARGEST_EPS0_OF_UPPER) > 0:
-        return (
-            None,
-            f"at no eps0 is its error within {ALLOWED_ERROR_RATIO - 1:.0%} of that of dummies alone",
-        )
+        allowed_excess = f"{ALLOWED_ERROR_RATIO - 1:.0%}"
+        return None, f"at no eps0 is its error within {allowed_excess} of that of dummies alone"
     root = scipy.optimize.brentq(surplus, eps0_of_krr, LARGEST_EPS0_OF_UPPER, xtol=0.01)
     return math.ceil(10 * root) / 10, ""

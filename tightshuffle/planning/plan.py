@@ -52,21 +52,27 @@ from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean
 
 # Of eps0, relative: as precisely as the bound is known.
 _PRECISION = {"reports": 1e-6, "sums": 1e-5}
-_USERS = 1e-4  # precision of the fewest users, relative
-_DEEP = -1e3  # log10 of (delta / wanted delta); the search treats any smaller delta as 0
+_PRECISION_OF_USERS = 1e-4  # of the fewest users, relative
+# The search tries a number of users that is so far beside an estimate of the root, relative to it.
+_BESIDE = 0.4 * _PRECISION_OF_USERS
+# A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
+_LEAST_SURPLUS = -1e3
 
 
 @dataclass(frozen=True)
 class Plan:
     """A guarantee for ``n`` users who could report: the budget ``eps0``, and the errors of the estimates.
 
-    ``log10_delta``: `upper` at this eps0; -inf for eps0 = eps. If the shuffler fails, each round is still
-    eps0-locally private. ``capped``: whether eps0 is the largest that the search tries (`LARGEST_EPS0`, and
-    twice that for sums). ``sigma``: standard deviation of the analytic Gaussian mechanism's noise on each
-    count, for the same guarantee. ``tv``: name -> expected total variation error. The names are
-    "shuffle+INV" (the randomizer with eps0, shuffled and inverted), "gaussian", and "local" (the randomizer
-    with eps0 = eps, no shuffler). For your own histogram, "uniform" is the distance of the uniform histogram
-    from yours. ``randomizer``: its name, with the m or g that was found.
+    ``log10_delta`` is that of the bound `upper` at this eps0. It is -inf if eps0 is eps over the rounds,
+    where the local guarantee is enough. If the shuffler fails, each round is still eps0-locally private.
+    ``capped`` is whether eps0 is the largest that the search tries: `LARGEST_EPS0`, and twice that for sums.
+    ``sigma`` is the standard deviation of the analytic Gaussian mechanism's noise on each count, for the same
+    guarantee. ``randomizer`` is its name, with the m or g that was found.
+
+    ``tv`` maps names to expected total variation errors: "shuffle+INV" is that of the randomizer with eps0,
+    shuffled and inverted, "gaussian" that of the Gaussian mechanism, and "local" that of the randomizer
+    without a shuffler, whose eps0 is eps over the rounds. For your own histogram, "uniform" is the distance
+    of the uniform histogram from yours.
     """
 
     n: int
@@ -139,6 +145,7 @@ def plan(
     rounds = check_whole("rounds", rounds, 1)
     participation = check_participation(participation)
     eps = check_guarantee(eps)
+    # A name without the parameter m or g: the tuned plan finds it, by plans for names with a parameter.
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if rounds != 1:
             raise ValueError(f"rounds must be 1 for {randomizer!r} without number; got {rounds}")
@@ -176,7 +183,7 @@ def plan(
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
     sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=target_log10_delta, sensitivity=sensitivity))
-    largest_eps0 = _largest_eps0_of(release)
+    largest_eps0 = _largest_eps0_tried(release)
 
     def log10_delta_at(eps0: float, n: int) -> float:
         """log10 of the upper bound on delta of all rounds, if n users report with this eps0."""
@@ -198,12 +205,13 @@ def plan(
         reports = expected_reports(n, participation)
         return _expected_error(parse(randomizer, k=k, eps0=eps0), reports, shares)
 
+    # The number of users if it is not given, and a first guess of their eps0.
     if n is not None and error is None:
         n = check_whole("n", n, 1, LARGEST_N_OF_UPPER)
         reports = expected_reports(n, participation)
         if release == "sums":
-            gaussian_limit = math.sqrt(reports / rounds) * sensitivity / sigma
-            guess = _eps0_of_sums(randomizer, k, deletion, gaussian_limit, eps_per_round)
+            mu_of_one = math.sqrt(reports / rounds) * sensitivity / sigma
+            guess = _eps0_of_sums(randomizer, k, deletion, mu_of_one, eps_per_round)
         else:
             guess = _eps0_of_noise(reports, k, sigma)
     elif error is not None and n is None:
@@ -220,9 +228,10 @@ def plan(
             """log10 of delta over its target, for n users at the eps0 of the error."""
             eps0 = eps0_of_error(n)
             if eps0 == eps_per_round:
-                return _DEEP
+                return _LEAST_SURPLUS  # the local guarantee is enough: delta is 0
+            # If no eps0 has so small an error, delta counts as 1.
             reached = 0.0 if eps0 == math.inf else log10_delta_at(eps0, n)
-            return max(reached - target_log10_delta, _DEEP)
+            return max(reached - target_log10_delta, _LEAST_SURPLUS)
 
         n = least_whole(
             surplus,
@@ -239,7 +248,7 @@ def plan(
     else:
         raise ValueError("n or error must be given, but not both")
 
-    eps0, reached_log10_delta = _largest_eps0(
+    eps0, reached_log10_delta = _largest_eps0_with_guarantee(
         functools.partial(log10_delta_at, n=n),
         least=eps_per_round,
         most=largest_eps0,
@@ -280,15 +289,23 @@ def fewest_users(
     release: str = "reports",
     deletion: bool = False,
 ) -> int:
-    """The fewest users for whom reports with this eps0 have the guarantee (eps, delta): the least batch.
+    """About the fewest users who have the guarantee (eps, delta) with reports of this eps0: the least batch.
 
-    The parameters are those of `tightshuffle.delta`, one number each, or those of `plan`.
+    Parameters
+    ----------
+    eps, delta, log10_delta, k, eps0, randomizer, colluding, rounds, release, deletion
+        As for `tightshuffle.delta`, one number each.
+    participation : float, above 0 and at most 1
+        As for `plan`: the result is how many users could report.
 
     Returns
     -------
-    n, for which `upper` was computed to be at most delta. The guarantee then holds for more users, too: they
-    add reports that say nothing about the target user. n is within 0.01 %, and one user, of a number for
-    which `upper` is above delta; whether still fewer users might have the guarantee is not searched.
+    n : int
+        For these users the upper bound on delta, `upper`, was computed to be at most delta. The guarantee
+        then holds for more users, too, who add reports that say nothing about the target user. Unless n is
+        the least number that is possible, `upper` is above delta for some number of users that is smaller by
+        at most 0.01 %, or one user if that is more. Whether still fewer users might have the guarantee is not
+        searched.
 
     Raises
     ------
@@ -296,8 +313,9 @@ def fewest_users(
     """
     eps = check_one("eps", check_eps(eps))
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
-    known_users = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
-    least = 1 if 0 < colluding < 1 else 1 + int(known_users)
+    # The least number of users: the target user, and those who collude if they are given as a number.
+    colluding_users = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
+    least = 1 if 0 < colluding < 1 else 1 + int(colluding_users)
     participation = check_participation(participation)
     setting: dict[str, Any] = {
         "k": k,
@@ -312,19 +330,22 @@ def fewest_users(
     @functools.cache
     def surplus(n: int) -> float:
         """log10 of the upper bound on delta for n users, over its target."""
-        reached = _log10_upper(eps, n=n, participation=participation, **setting)
-        return max(reached - target_log10_delta, _DEEP)
+        log10_delta_of_n = _log10_upper(eps, n=n, participation=participation, **setting)
+        return max(log10_delta_of_n - target_log10_delta, _LEAST_SURPLUS)
 
-    # The number of users for whom the Gaussian limit has the guarantee: mu falls as the root of n, grows as
-    # that of the rounds, and is to be 1 / scale.
+    # A guess: for many users, delta tends to that of Gaussian noise on a query, whose sensitivity is mu times
+    # the deviation of the noise. The guarantee needs mu = 1 / scale. For the reports of n users in several
+    # rounds mu is the mu of one report, times sqrt(rounds / n).
     point = make_points(eps, n=LARGEST_N_OF_UPPER, **setting)
     if release == "sums":
-        mu = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
+        mu_of_one = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
     else:
-        mu = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
+        mu_of_one = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
     scale = float(exact_scale(eps, log10_delta=target_log10_delta))
-    guess = point.rounds.item() * float(mu * scale) ** 2 / participation
-    return _fewest(surplus, least, int(min(max(least, guess), LARGEST_N_OF_UPPER)))
+    guess = point.rounds.item() * float(mu_of_one * scale) ** 2 / participation
+    return _fewest_without_surplus(
+        surplus, least=least, guess=int(min(max(least, guess), LARGEST_N_OF_UPPER))
+    )
 
 
 def expected_reports(n: int, participation: float) -> int:
@@ -333,9 +354,10 @@ def expected_reports(n: int, participation: float) -> int:
 
 
 def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) -> float:
-    """log10 of `tightshuffle.upper` for a user who reports in every round, as others with ``participation``.
+    """log10 of the upper bound on delta of all rounds, for a user who reports in every round.
 
-    ``setting`` has the other arguments of `tightshuffle.delta`, apart from eps and n.
+    Each of the other n - 1 users reports with probability ``participation`` in a round. ``setting`` has the
+    other keyword arguments of `tightshuffle.delta`.
     """
     if participation == 1:
         return float(log10_upper(make_points(eps, n=n, **setting))[0])
@@ -344,12 +366,14 @@ def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) ->
     return float(Collection(setting.pop("k"), (group,), **setting).log10_delta(eps))
 
 
-def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
-    """A number of users with ``surplus`` <= 0, within 0.01 %, and one user, of one with a surplus above 0.
+def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, guess: int) -> int:
+    """A number of users with a surplus of at most 0, close to a smaller number whose surplus is above 0.
 
-    The search goes from ``guess`` in ever longer steps until the surplus changes its sign, and then by
-    secants. It may end at ``least``, if that has no surplus.
+    ``surplus`` is a function of the number of users: log10 of delta over its target. Close means within 0.01
+    % or one user. The result is ``least`` if the search arrives there and it has no surplus. The search
+    starts from ``guess``. ValueError if 10^12 users have a surplus.
     """
+    # Steps of 2 % and ever longer ones, until ``low`` has a surplus, or is the least, and ``high`` has none.
     low = high = guess
     factor = 1.02
     while surplus(high) > 0:
@@ -363,15 +387,18 @@ def _fewest(surplus: Callable[[int], float], least: int, guess: int) -> int:
         low, high = max(int(low / factor), least), low
         factor = factor**2
 
-    beside, tries = 0.4 * _USERS, 0
-    while high - low > max(1, _USERS * high) and surplus(low) > 0:
-        # A little above and then below the crossing of a line; at times the middle, so that this ends.
+    tries = 0
+    while high - low > max(1, _PRECISION_OF_USERS * high) and surplus(low) > 0:
         tries += 1
-        middle = (low + high) / 2
         if tries % 4:
+            # Where a line through both surpluses is 0. By turns a little more and a little less than that, so
+            # that both ends come close to the root.
             share = surplus(low) / (surplus(low) - surplus(high))
-            middle = (low + (high - low) * share) * (1 + (beside if tries % 2 else -beside))
-        n = min(max(round(middle), low + 1), high - 1)
+            offset = _BESIDE if tries % 2 else -_BESIDE
+            number = (low + (high - low) * share) * (1 + offset)
+        else:
+            number = (low + high) / 2  # so that the search ends for every function
+        n = min(max(round(number), low + 1), high - 1)
         if surplus(n) > 0:
             low = n
         else:
@@ -388,12 +415,16 @@ def _tuned_plan(
     shares: npt.ArrayLike | None,
     **arguments: Any,
 ) -> Plan:
-    """The plan for subset selection or local hashing (``kind``) with the best m or g.
+    """The plan for subset selection or local hashing, with the parameter m or g of the best plan.
 
-    m is the number of values in a subset, and g that of hashes. The best has the least error, or the fewest
-    users for the error that is asked for. It is that of uniform data: ``shares`` would reveal something about
-    the users. From a first guess the search steps to the parameter with the least delta at the same error,
-    until the plan does not become better. Other arguments are those of `plan`.
+    ``kind`` is the class of one of these two randomizers. m is the number of values in a subset, and g is the
+    number of hashes. The best plan has the least expected error, or the fewest users for the error that is
+    asked for. It is the best for uniform data, since a parameter that depends on ``shares`` would reveal
+    something about the users. The errors in the result are those for ``shares``, if they are given. Other
+    arguments are those of `plan`.
+
+    The search starts from a first guess of the parameter. In each step it makes a plan with the parameter
+    that has the least delta at the error of the last plan. It ends if this plan is not better.
     """
 
     def plan_of(name: str, shares: npt.ArrayLike | None = None) -> Plan:
@@ -401,18 +432,20 @@ def _tuned_plan(
         return plan(n=n, k=k, eps=eps, randomizer=name, shares=shares, **arguments)
 
     def cost(candidate: Plan) -> tuple[int, float]:
-        """What is to be small: the users, which are the same if n is given, then the error."""
+        """What the best plan has the least of: users (the same for all plans if n is given), then error."""
         return candidate.n, candidate.tv["shuffle+INV"]
 
-    # k-RR's plan checks the arguments, and is about as accurate, so that its noise gives a first m or g.
+    # The functions of `tuning` take one-element arrays here, and give the parameter as one, too. k-RR's plan
+    # checks the arguments. It is about as accurate, so the noise of its guarantee gives a first m or g.
     krr_plan = plan_of("grr")
     k = int(k)
     cells, sigma = np.array([float(k)]), np.array([krr_plan.sigma])
     parameters, _ = first_guess(kind, n=np.array([float(krr_plan.n)]), k=cells, sigma=sigma)
     parameter = int(parameters[0])
+    # Only the name of the randomizer, with its parameter, is needed, so that its eps0 may be anything.
     best = plan_of(kind.of(k, eps, parameter).name)
     while True:
-        # The m or g with the least delta at the error of the best plan so far. The eps0 is for the plan to
+        # The m or g with the least delta at the error of the best plan so far. Its eps0 is for the plan to
         # find.
         randomizer = parse(best.randomizer, k=k, eps0=best.eps0)
         colluding_users = check_colluding(arguments["colluding"], best.n)
@@ -433,50 +466,67 @@ def _tuned_plan(
 
 
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """Expected total variation error of inverted k-RR, uniform data, before projection; all broadcast."""
+    """Expected total variation error of the inverted k-RR estimate before projection, for uniform data.
+
+    All arguments broadcast. They are the numbers of users and values, and the local budget.
+    """
     return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 
 
 def expected_tv_gaussian(n: npt.ArrayLike, k: npt.ArrayLike, sigma: npt.ArrayLike) -> Floats:
-    """Expected total variation error of counts with Gaussian noise of deviation ``sigma`` on each."""
+    """Expected total variation error of the shares of k values of n users, from counts with Gaussian noise.
+
+    ``sigma`` is the standard deviation of the noise on each count, in users. All arguments broadcast.
+    """
     return check_k(k) / 2 * mean_absolute(check_positive("sigma", sigma) / check_n(n))
 
 
 def _expected_error(randomizer: Randomizer, n: int, shares: npt.ArrayLike | None) -> float:
-    """Expected total variation error of the unbiased estimate, before projection; uniform data if None."""
+    """Expected total variation error of the unbiased estimate from n reports, before projection.
+
+    ``shares`` (k,) are those of the users who hold each value, 1 / k each if they are None.
+    """
     if shares is None:
         return randomizer.k / 2 * float(errors(randomizer, 1 / randomizer.k, n=n))
     return float(errors(randomizer, shares, n=n).sum()) / 2
 
 
 def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
-    """The eps0 at which an empty value's inverted count has the noise ``sigma``: a good first guess.
+    """The eps0 at which k-RR's estimated count of a value that nobody holds has the deviation ``sigma``.
 
-    n q (1 - q) / (p - q)^2 = sigma^2 is quadratic in y = e^eps0 - 1: sigma^2 y^2 = n (y + k - 1).
+    Reports of n users have the own value with probability p, and each other one with q. The variance n q (1 -
+    q) / (p - q)^2 = sigma^2 of the count is quadratic in y = e^eps0 - 1: y^2 = ratio (y + k - 1), with ratio
+    = n / sigma^2. This is a good first guess of the eps0 whose delta is that of such Gaussian noise.
     """
-    share = n / sigma**2
-    return math.log1p((share + math.sqrt(share**2 + 4 * share * (k - 1))) / 2)
+    ratio = n / sigma**2
+    return math.log1p((ratio + math.sqrt(ratio**2 + 4 * ratio * (k - 1))) / 2)
 
 
 def _eps0_of_sums(
-    randomizer: str, k: int, deletion: bool, gaussian_limit: float, eps_per_round: float
+    randomizer: str, k: int, deletion: bool, mu_of_one: float, eps_per_round: float
 ) -> float:
-    """The eps0 at which the Gaussian limit of the counts has the guarantee: mu for one user is this."""
+    """The eps0 of a unary encoding at which the Gaussian limit of its sums has the guarantee of a plan.
+
+    ``mu_of_one`` is the mu of Gaussian differential privacy that one user's bits may have in this limit. The
+    eps0 is at least ``eps_per_round``, and inf if no eps0 that a plan tries has so large a mu.
+    """
 
     def is_enough(eps0: float) -> bool:
-        return (
-            sums.gaussian_mu(parse(randomizer, k=k, eps0=eps0), deletion=deletion) >= gaussian_limit
-        )
+        encoding = parse(randomizer, k=k, eps0=eps0)
+        return sums.gaussian_mu(encoding, deletion=deletion) >= mu_of_one
 
-    return _least_eps0(is_enough, eps_per_round, _largest_eps0_of("sums"))
+    return _least_eps0(is_enough, eps_per_round, _largest_eps0_tried("sums"))
 
 
-def _largest_eps0_of(release: str) -> float:
-    """The largest eps0 that a plan tries: of sums, a change of value shows in two bits of half of it each."""
+def _largest_eps0_tried(release: str) -> float:
+    """The largest eps0 that a plan tries: twice as large if only sums are shown.
+
+    There a change of a user's value changes two bits, each of which has half of eps0.
+    """
     return 2 * LARGEST_EPS0 if release == "sums" else LARGEST_EPS0
 
 
-def _largest_eps0(
+def _largest_eps0_with_guarantee(
     log10_delta_at: Callable[[float], float],
     *,
     least: float,
@@ -485,22 +535,24 @@ def _largest_eps0(
     guess: float,
     precision: float,
 ) -> tuple[float, float]:
-    """The largest eps0 at which log10 delta is at most the target, and log10 delta there.
+    """The largest eps0 with the guarantee, and log10 of the bound on delta at this eps0.
 
-    The eps0 is between ``least`` and ``most``, is searched from ``guess`` on, and is known to the relative
-    ``precision``. ``log10_delta_at`` is the bound, which grows with eps0. At ``least`` delta counts as 0: the
-    local guarantee of eps0 is enough there. Bounds have errors of about 0.01 % of delta, so a root between
-    two eps0 proves nothing. The result is the largest of all eps0 that were tried with the guarantee.
+    ``log10_delta_at`` is the bound, which grows with eps0. The guarantee is that it is at most the target. At
+    eps0 = ``least`` delta counts as 0, as the local guarantee is enough there. The search goes from ``guess``
+    through the eps0 from ``least`` to ``most``, and is as fine as the relative ``precision``.
+
+    A bound has an error of about 0.01 % of delta, so that a root between two eps0 proves nothing. So the
+    result is the largest one of the eps0 that were tried and have the guarantee.
     """
     log10_deltas = {least: -np.inf}  # at every eps0 that was tried
 
     def surplus(eps0: float) -> float:
-        """log10 of delta over its target; keeps log10 delta."""
+        """log10 of delta over its target, at an eps0 that thereby has been tried."""
         if eps0 not in log10_deltas:
             log10_deltas[eps0] = log10_delta_at(eps0)
-        return max(log10_deltas[eps0] - target_log10_delta, _DEEP)
+        return max(log10_deltas[eps0] - target_log10_delta, _LEAST_SURPLUS)
 
-    # Ever longer steps from the guess, down to an eps0 that is private enough, and up to one that is not.
+    # Ever longer steps, at first of 1 %: down until ``low`` has the guarantee, up until ``high`` has it not.
     low = high = min(max(guess, least), most)
     step = 0.01 * low
     while low > least and surplus(low) > 0:
@@ -509,7 +561,9 @@ def _largest_eps0(
     while high < most and surplus(high) <= 0:
         low, high = high, min(high + step, most)
         step *= 2
-    if surplus(high) > 0:  # the root itself is not used, only what was tried on the way
+
+    if surplus(high) > 0:
+        # Only what this tries on its way to the root is used.
         scipy.optimize.brentq(surplus, low, high, xtol=precision * low, rtol=precision)
     largest = max(eps0 for eps0, reached in log10_deltas.items() if reached <= target_log10_delta)
     return largest, log10_deltas[largest]
@@ -518,9 +572,9 @@ def _largest_eps0(
 def _least_eps0(
     is_enough: Callable[[float], bool], least: float, most: float = LARGEST_EPS0
 ) -> float:
-    """The smallest eps0 in [least, most] with ``is_enough``, by bisection, rounded up by 1e-9 of it.
+    """The smallest eps0 in [least, most] that ``is_enough``, by bisection, rounded up by 1e-9 of it at most.
 
-    It is inf where none is. A larger eps0 than one that is enough is enough, too.
+    It is inf where none is enough. Every eps0 that is larger than one that is enough must be enough, too.
     """
     if is_enough(least):
         return least

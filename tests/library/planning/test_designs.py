@@ -19,7 +19,7 @@ from tightshuffle.collection import Collection, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law, poisson
-from tightshuffle.planning.designs import compare_designs, fewest_dummies, with_dummies
+from tightshuffle.planning.designs import collection_with_dummies, compare_designs, fewest_dummies
 
 SETTINGS = [  # n, k, eps, delta, eps0, rounds
     (2000, 16, 0.5, 1e-6, 3.5, 1),
@@ -58,8 +58,8 @@ def delta_of_dummies(dummies, k, eps):
 def test_one_dummy_fewer_is_too_few(n, k, eps, delta, eps0, rounds):
     found = fewest_dummies(n, k, eps, delta, eps0=eps0, rounds=rounds)
     assert found > 0
-    assert with_dummies(n, k, eps0, found, rounds=rounds).delta(eps) <= delta
-    assert with_dummies(n, k, eps0, found - 1, rounds=rounds).delta(eps) > delta
+    assert collection_with_dummies(n, k, eps0, found, rounds=rounds).delta(eps) <= delta
+    assert collection_with_dummies(n, k, eps0, found - 1, rounds=rounds).delta(eps) > delta
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def deltas(design, setting, options):
         return [10 ** float(HiddenByDummies(law, values, rounds).log10_delta(eps)) for law in laws]
     if "dummies" in design.name:
         collections = [
-            with_dummies(n, k, design.eps0, number, colluding, rounds, participation)
+            collection_with_dummies(n, k, design.eps0, number, colluding, rounds, participation)
             for number in (design.dummies, design.dummies - 1)
         ]
     else:
