@@ -23,7 +23,7 @@ from tightshuffle.arguments import (
     check_n,
     check_positive,
 )
-from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, wide_chance
+from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, tilted_probability_of_1
 
 # Shares to begin with: the worst m is.
 _FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])
@@ -114,10 +114,12 @@ class HolderCounts:
         # Its height is ln of its moment generating function times e^(-theta mean). `skew` bounds the third
         # derivative of phi, the log of its characteristic function, for |u| <= 1.
         theta, log_odds_of_kinds = self._counts.theta, np.array(kinds)[:, None]
-        chance = wide_chance(theta, log_odds_of_kinds)
+        chance = tilted_probability_of_1(theta, log_odds_of_kinds)
         ln_mgfs = ln_mgf(theta, log_odds_of_kinds)
         self._height = ln_mgfs - theta * chance
-        self._variance = (chance * wide_chance(-theta, -log_odds_of_kinds)).astype(float)
+        self._variance = (chance * tilted_probability_of_1(-theta, -log_odds_of_kinds)).astype(
+            float
+        )
         skew = self._variance / (1 - 2 * (1 - math.cos(1)) * self._variance) ** 1.5
 
         # How a bit of who holds the value differs from another user's; (e,).

@@ -117,12 +117,14 @@ def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> 
     the value and for who does not.
     """
     odds_if_held, odds_if_not = randomizer.log_odds
-    falls = _curve_of_count(Bit.of(odds_if_held, odds_if_not), users, odds)
+    falls = _curve_of_count(Bit.with_log_odds(odds_if_held, odds_if_not), users, odds)
     if odds_if_held == -odds_if_not and odds[0] == -odds[1]:
         return falls, falls
 
     # A bit that rises is one that falls with 0 and 1 exchanged. Each count is the other's reverse direction.
-    rises = _curve_of_count(Bit.of(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0]))
+    rises = _curve_of_count(
+        Bit.with_log_odds(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0])
+    )
     return (
         replace(falls, reverse=rises.log10_delta),
         replace(rises, reverse=falls.log10_delta),
