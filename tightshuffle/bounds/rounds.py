@@ -474,7 +474,7 @@ class _RoundCurve:
         return np.asarray(self._rough(eps), dtype=float) * _LN10
 
     def end(self, ln_negligible: float) -> _End:
-        """An eps at which ln delta is at most ``ln_negligible``, or beyond which hardly any finite loss is left.
+        """An eps where ln delta is at most ``ln_negligible``, or after which hardly any finite loss is left.
 
         ``is_last`` of the result says that losses beyond the eps are infinite or impossible, so that nothing
         finite is left out. There, ln delta is at most ``self._ln_infinite + _FLAT``: that of the infinite
