@@ -192,19 +192,27 @@ def _merged(
     values = np.take_along_axis(values, order, axis=1)
     probabilities = np.take_along_axis(probabilities, order, axis=1)
 
-    # The number of the class that each value belongs to: equal values are one class.
-    is_new = np.diff(values, axis=1, prepend=values[:, :1]) > 0
-    class_numbers = np.cumsum(is_new, axis=1)
-    shape = (len(owners), class_numbers.max() + 1)
-    rows = np.arange(len(owners))[:, None]
-    class_values, class_masses = np.zeros(shape), np.zeros(shape)
-    class_values[rows, class_numbers] = values
-    np.add.at(class_masses, (rows, class_numbers), probabilities)
-
+    class_values, class_masses = merge_equal_values(values, probabilities)
     columns = [owners[:, None], class_values, rounded_to_bits(class_masses)]
     different = np.unique(np.concatenate(columns, axis=1), axis=0)
     class_values, class_masses = np.split(different[:, 1:], 2, axis=1)
     return different[:, 0].astype(int), class_values, class_masses
+
+
+def merge_equal_values(values: Floats, probabilities: Floats) -> tuple[Floats, Floats]:
+    """For each row, its different values (classes), and the sum of the probabilities of each of these.
+
+    ``values`` (rows, reports) ascend in each row, and ``probabilities`` have the same shape. Both results are
+    (rows, classes). Rows with fewer classes are filled up with zeros.
+    """
+    # The number of the class of each value. It rises by 1 where a value is above the one before.
+    is_new = np.diff(values, axis=1, prepend=values[:, :1]) > 0
+    class_numbers = np.cumsum(is_new, axis=1)
+    rows = np.arange(len(values))[:, None]
+    class_values, class_masses = np.zeros((2, len(values), class_numbers.max() + 1))
+    class_values[rows, class_numbers] = values
+    np.add.at(class_masses, (rows, class_numbers), probabilities)
+    return class_values, class_masses
 
 
 def rounded_to_bits(numbers: Floats) -> Floats:
