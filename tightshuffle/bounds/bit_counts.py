@@ -58,8 +58,8 @@ class Bit(NamedTuple):
         else:
             largest = float(np.logaddexp(0, -log_odds_q) - np.logaddexp(0, -log_odds_p))
 
-        # The log odds may be wrong by 2^-48 of their size, 16 units in the last place. Where their gap is
-        # small, the loss is about in proportion to it.
+        # The log odds may be wrong by 2^-48 of their size, 16 units in the last place. This counts relative
+        # to their gap, if the gap is small, as the loss is then about in proportion to it.
         slack = 2.0**-48 * (1 + abs(log_odds_p) + abs(log_odds_q)) / min(gap, 1.0)
         # Rounded up, as delta counts as 0 where eps is at least this.
         return Bit(log_odds_p, log_odds_q, largest * (1 + 2.0**-49), slack)
@@ -167,15 +167,16 @@ class _Line:
         and A = p - e^eps q is of the target user's ``bit``, which is 1 with probability p under P and q under
         Q. At the pole z = 0 of the integrand no line may lie.
 
-        For each eps, (e,): ``root``, ``ln_a`` = ln A, and theta. For each kind of bit and each eps, (kinds,
-        e): the mean, variance and ln of the moment generating function of one bit under the tilt.
-        ``log_odds`` (kinds, 1) are the log odds that a bit is 1, and 2^``level`` is the largest standard
-        deviation of a tilted count. The angles are 2 pi j / L, j = 0, 1, ..., with L in ``_period``.
+        ``root``, ``ln_a`` = ln A, and theta are (e,), one for each eps. The mean, the variance and ln of the
+        moment generating function of one bit under the tilt by theta are (kinds, e), and so is its mean under
+        the tilt by the root. ``log_odds`` (kinds, 1) are the log odds that a bit is 1. 2^``level`` is the
+        largest standard deviation of a tilted count. The angles are 2 pi j / L, j = 0, 1, ..., with L in
+        ``_period``.
         """
         self._eps = eps
         self._bit = bit
         self._deviation = 2.0**level
-        # An odd number, so that -u is an angle for every u > 0.
+        # An odd number, so that each angle u but 0 has another one, -u.
         self._period = 2 * int(_PERIOD * self._deviation / 2) + 1  # L
         self._u = 2 * np.pi * np.arange(_number_of_angles(level, self._period)) / self._period
         self._root = root
@@ -190,7 +191,8 @@ class _Line:
         # With |log odds|, logarithms that are no smaller, as a measure of what rounding may change.
         self._ln_mgfs_of_likelier = ln_mgf(self._theta, np.abs(log_odds))
 
-        # The two parts of the integrand: of each kind of bit, and of all counts. In polar form.
+        # The factors of the integrand in polar form: one for each bit, and one that is the same for all
+        # counts.
         self._ln_moduli_of_bits, self._phases_of_bits = self._characteristic_functions(
             log_odds[..., None]
         )
@@ -215,9 +217,10 @@ class _Line:
 
         delta is the largest F(t), the sum of P(s) - e^eps Q(s) over s >= t. The best t is one of the first
         two whole numbers above the mean of the count under the tilt by ``root``, where f's transform is 0.
-        Each F(t) is a trapezoid sum along the line theta + iu, in units of e^exponent A e^root, with exponent
-        = ln M(theta) - theta t. M is the moment generating function of the count without the target user. In
-        the body, ``total`` is F(t), and ``size`` the sum of the moduli of its terms.
+        Each F(t) is a trapezoid sum along the line theta + iu, in units of e^exponent A e^root. The exponent
+        is ln M(theta) - theta t, where M is the moment generating function of the count without the target
+        user. A = p - e^eps q, where p and q are P and Q of a 1 of the target user's bit. In the body,
+        ``total`` is F(t), and ``size`` the sum of the moduli of its terms.
         """
         wide_numbers = numbers.astype(_Wide)
 
@@ -256,8 +259,8 @@ class _Line:
         chosen = (larger, np.arange(eps_indices.size))
         total, exponent, error = total[chosen], exponent[chosen], error[chosen]
 
-        # The exponent loses 16 units in the last place of its terms, whose size is `magnitude`. 1e-12 is for
-        # the operations that follow.
+        # The exponent may lose 16 units in the last place of its terms, whose size is `magnitude`. 1e-12 is
+        # for the operations that follow.
         magnitude = 1 + sum_over_bits(self._ln_mgfs_of_likelier)
         relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude.astype(float) + 1e-12
         # A relative error of the largest loss changes A = p (1 - e^(eps - largest)) by the factor below.
@@ -284,11 +287,11 @@ class _Line:
             F(t) = (1 / L) sum over u of e^(iu (mean - t)) K(u) prod over kinds of phi(u)^number
 
         in units of e^exponent A e^root, as in `ln_delta`. Each u = 2 pi j / L, j = 0, 1, ..., also stands for
-        -u, so that only real parts count. K is the kernel (`_kernel`), and phi the characteristic function of
-        a centred and tilted bit of a kind. ``self._ln_moduli_of_bits`` and ``self._phases_of_bits`` (kinds,
-        e, angles) are its polar form. ``numbers`` (kinds, rows) are how many bits of each kind a count has,
-        ``mean_less_t`` (rows,) is its mean under the tilt less t, and ``eps_indices`` (rows,) are the indices
-        of its eps.
+        -u, so that only real parts count. L is ``self._period``, and K the kernel (`_kernel`). phi is the
+        characteristic function of a centred and tilted bit of a kind. ``self._ln_moduli_of_bits`` and
+        ``self._phases_of_bits`` are its polar form; (kinds, e, angles). ``numbers`` (kinds, rows) are how
+        many bits of each kind a count has. ``mean_less_t`` (rows,) is the mean of the tilted count less t.
+        ``eps_indices`` (rows,) are the indices of its eps.
         """
         total, size = np.empty((2, eps_indices.size)), np.empty(eps_indices.size)
         # Some rows at a time, so that their terms fit into a cache.

@@ -129,7 +129,7 @@ class HolderCounts:
         self._heights = ln_mgfs - theta * p
         self._variances = (p * one_minus_p).astype(float)
         # |third derivative| <= p (1 - p) / |1 + p (e^iu - 1)|^3, and |1 + p (e^iu - 1)|^2 is
-        # 1 - 2 p (1 - p) (1 - cos u), which is smallest at u = 1.
+        # 1 - 2 p (1 - p) (1 - cos u), which is smallest at |u| = 1, the largest that counts.
         skews = self._variances / (1 - 2 * (1 - math.cos(1)) * self._variances) ** 1.5
 
         # How a bit of who holds the value differs from another user's, in absolute value; all (e,). The
@@ -181,7 +181,8 @@ class HolderCounts:
             |l' + phi0 - phi1| <= slope + half_of_variances u^2 + sixth_of_skews |u|^3.
 
         The part |u| > 1 of delta is at most e^(theta / 2 - V (1 - cos 1)) in the same units. It counts twice:
-        in what is bounded, and at the ends. In the units, e^(-theta c) is at most e^theta, as c >= -1.
+        in what is bounded, and at the ends. The unit is A e^theta e^(l(m) - theta c), at most A e^(2 theta)
+        e^l(m), as c >= -1.
         """
         ends = [self._numbers_of_kinds(m, self.users - m) for m in (first, last)]
         variances = [(numbers * self._variances[:, eps_indices]).sum(axis=0) for numbers in ends]

@@ -109,7 +109,8 @@ def _log10_bound_of_gains(points: Points, side: Side, width: float, mixtures: bo
 
         G = (R_x0(y) - e^eps R_x1(y)) / w(y),    delta = E[(G_1 + ... + G_n)_+] / n.
 
-    ``width`` is the relative width to which each expectation is computed.
+    R_x is the distribution of the report of a user who holds x, and the blanket is the smallest R_x at each
+    y. ``width`` is the relative width to which each expectation is computed.
 
     In the body, a distribution is a row of ``values`` and ``probabilities`` of G, one class for each value.
     ``owners`` (rows,) are the indices of the rows' points. The values may be wrong by ``ulps`` units in the

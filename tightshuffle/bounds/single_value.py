@@ -105,13 +105,14 @@ def _may_be_smaller(points: Points) -> Booleans:
     """Whether `log10_upper` can be smaller than the upper bound of the privacy blanket, for k-RR; (points,).
 
     For k = 2 it is never worth it, as the blanket's module has delta of the worst dataset to about 0.1 %.
-    Otherwise the exponents of two Chernoff bounds decide. With the gain G = (R_x0 - e^eps R_x1) / w of a
-    report with the distribution w, an exponent is ln E[e^(theta G)] times a number of users:
+    Otherwise the exponents of two Chernoff bounds decide. R_x is the distribution of the report of a user
+    who holds x, and the target user's value changes from x0 to x1. With the gain G = (R_x0 - e^eps R_x1) / w
+    of a report with the distribution w, an exponent is ln E[e^(theta G)] times a number of users:
 
-    * for the blanket, w is the blanket, and the number is n;
-    * for `log10_upper`, w is the distribution of the report of the other users' value, the worst of three,
-      and the number is n - 1 / gamma. gamma is the mass of the blanket, and 1 / gamma the mean number of
-      users who are left out.
+    * for the blanket, w is the blanket, the smallest R_x at each report, and the number is n;
+    * for `log10_upper`, w is R_x of the value x of all other users, the worst of three, and the number is
+      n - 1 / gamma. gamma is the mass of the blanket, and 1 / gamma the mean number of users who are left
+      out.
 
     The second exponent has to be smaller by a small amount. In 5,158 random settings (k from 3 to 2,000, n
     from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to 1e-158) `log10_upper` was smaller in 848. Where
@@ -232,8 +233,9 @@ def _gains_of_pairs(
 ) -> Iterator[_PairGains]:
     """For every pair of values x0, x1 that may have the largest delta, the distributions of the gain.
 
-    The gain of a report y is (R_x0(y) - e^eps R_x1(y)) / R_x(y), with y drawn from R_x. There is a
-    distribution for each reference x, the value of all other users. Pairs come with falling Chernoff bounds
+    The gain of a report y is (R_x0(y) - e^eps R_x1(y)) / R_x(y), with y drawn from R_x, the distribution of
+    the report of a user who holds x. There is a distribution of gains for each reference x, the value of all
+    other users. Pairs come with falling Chernoff bounds
     on delta (`_ln_chernoff`, for ``n`` users and the blanket's mass ``gamma``), so that a search can end
     early.
 
@@ -266,9 +268,10 @@ def _gains_of_pairs(
 def _different_pairs(eps: float, randomizer: Finite) -> Iterable[tuple[Floats, Floats]]:
     """For each pair of values x0, x1, the gains of all reports and their chances; (references, reports).
 
-    The gain of a report is (R_x0 - e^eps R_x1) / R_x, and its probability is R_x. There is a row for each
-    reference x, the value of all other users. Gains are rounded to `BITS` bits, and ascend in each row. Of
-    pairs that agree to `BITS` bits only the first comes, and of such references only the first.
+    The gain of a report is (R_x0 - e^eps R_x1) / R_x, and its probability is R_x, that of the report if a
+    user holds x. There is a row for each reference x, the value of all other users. Gains are rounded to
+    `BITS` bits, and ascend in each row. Of pairs that agree to `BITS` bits only the first comes, and of such
+    references only the first.
     """
     chances = randomizer.matrix.T  # R_x of every report; (references, reports)
     # Pairs that agree have the same rows, and so the same bytes as a key.
