@@ -338,8 +338,8 @@ def worst_count(
             return np.minimum(ln_lower, 0.0), np.minimum(np.maximum(ln_upper, ln_dropped), 0.0)
 
         # A block whose bound is at most `ln_enough` is ruled out. Where rounding errors alone exceed the
-        # goal, as for 10^12 users, half of it above them is enough. It is nan where nothing is sure: then
-        # no block is looked at again.
+        # goal, as for 10^12 users, half the goal above `ln_upper` is enough. `ln_enough` is nan where nothing
+        # is sure: then no block is looked at again.
         gap = goals * np.maximum(1.0, -ln_lower) if steeply else goals
         with np.errstate(invalid="ignore"):
             ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.eps_indices]

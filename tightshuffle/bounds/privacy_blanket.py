@@ -242,6 +242,6 @@ def merge_equal_values(values: Floats, probabilities: Floats) -> tuple[Floats, F
 
 
 def rounded_to_bits(numbers: Floats) -> Floats:
-    """``numbers`` to `BITS` bits."""
+    """``numbers``, each rounded to `BITS` bits of its mantissa."""
     mantissas, exponents = np.frexp(numbers)
     return np.ldexp(np.rint(np.ldexp(mantissas, BITS)), exponents - BITS)

@@ -281,7 +281,10 @@ class Rounds(Composition):
         return grids
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
-        """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves."""
+        """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves.
+
+        The points of a curve reach from 0 to its end, an eps, and its step is the distance of neighbours.
+        """
         # What a grid adds to the variance of a loss is in proportion to the square of its spacing.
         numbers = [number for _, number in self._curves]
         squares = sum(number * step**2 for number, step in zip(numbers, steps, strict=True))
@@ -302,13 +305,16 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        """Note the curves, and from which eps on delta of all rounds is 0 by the upper ones."""
+        """Note the curves, and find from which eps on delta of all rounds is 0 by the upper ones.
+
+        Each of ``rounds`` is a lower and an upper bound on delta of a round, and how many rounds have these.
+        """
         self._curves = [
             (_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds
         ]
         super().__init__(
-            sum_of_budgets((number, high.largest) for _, high, number in self._curves),
-            sum(number * high.largest_finite for _, high, number in self._curves),
+            largest=sum_of_budgets((number, high.largest) for _, high, number in self._curves),
+            end_of_search=sum(number * high.largest_finite for _, high, number in self._curves),
         )
 
     def epsilon(self, log10_delta: float) -> float:
@@ -506,13 +512,20 @@ class _RoundCurve:
         return _End(eps, is_last)
 
     def step(self, end: float) -> float:
-        """The distance of neighbouring points of eps, from 0 to ``end``."""
+        """The distance of neighbouring points of eps, from 0 to ``end``.
+
+        There are `_PER_SCALE` points in mu, about the standard deviation of a round's loss, but at least
+        `_FEWEST` and at most `_MOST` in all.
+        """
         points = math.ceil(_PER_SCALE * end / self._mu)
         return end / min(max(points, _FEWEST), _MOST)
 
 
 def _mu_of_gaussian(eps: float, ln_delta: float) -> float:
-    """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`."""
+    """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`.
+
+    It is tiny where delta is 0, which no Gaussian has. For delta near 1, it is that of e^-1e-9.
+    """
     if ln_delta == -math.inf:
         return 1e-6
     scale = float(exact_scale(eps, log10_delta=min(ln_delta, -1e-9) / _LN10))

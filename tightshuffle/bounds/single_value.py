@@ -423,14 +423,23 @@ class Sums:
         self.u = self.h * np.arange(math.ceil(_LAST / (self.tau * self.h)) + 1)
 
     def _ln_mgf(self, theta: Floats) -> Floats:
-        """ln M(theta) for each reference, rounded up: (..., references), from ``theta`` (..., 1)."""
+        """ln M(theta) for each reference, rounded up: (..., references), from ``theta`` (..., 1).
+
+        M(theta) = E[e^(theta G)] for a gain G under the reference. ``lost`` is more than what rounding may
+        take away from M(theta) - 1.
+        """
         exponents = theta[..., None] * self.g
         terms = self.p * np.expm1(exponents)
         lost = 8 * _ULP * (np.abs(terms) * (1 + np.abs(exponents))).sum(axis=-1)
         return np.log1p(terms.sum(axis=-1) + lost * terms.shape[-1])
 
     def _ln_modulus(self, u: Floats, kind: int) -> Floats:
-        """ln of |M(theta + iu) / M(theta)| for the reference number ``kind``, rounded up; (nodes,)."""
+        """ln of |M(theta + iu) / M(theta)| for the reference number ``kind``, rounded up; (nodes,), as ``u``.
+
+        M is the moment generating function of a gain under the reference. With the probabilities w of the
+        tilted gain G, the quotient is E[e^(iuG)] = 1 + real + i imaginary. ``lost`` is in proportion to what
+        rounding may take away from the square of its modulus less 1.
+        """
         w, angle = self.weights[kind, :, None], self.g[kind, :, None] * u
         sine, versine = np.sin(angle), 2 * np.sin(angle / 2) ** 2
         real, imaginary = -(w * versine).sum(axis=0), (w * sine).sum(axis=0)
