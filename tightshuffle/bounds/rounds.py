@@ -524,7 +524,7 @@ class _RoundCurve:
 def _mu_of_gaussian(eps: float, ln_delta: float) -> float:
     """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`.
 
-    It is tiny where delta is 0, which no Gaussian has. For delta near 1, it is that of e^-1e-9.
+    It is tiny where delta is 0, which no Gaussian has. A delta above e^(-1e-9) counts as this.
     """
     if ln_delta == -math.inf:
         return 1e-6

@@ -445,8 +445,9 @@ class Sums:
         real, imaginary = -(w * versine).sum(axis=0), (w * sine).sum(axis=0)
         lost = (w * (versine + np.abs(angle * sine))).sum(axis=0)
         lost += np.abs(imaginary) * (w * np.abs(angle)).sum(axis=0)
-        square = 2 * real + real**2 + imaginary**2 + 8 * _ULP * self.weights.shape[1] * lost
-        return 0.5 * np.log1p(np.clip(square, -1 + 1e-300, 0.0))
+        square_less_1 = 2 * real + real**2 + imaginary**2 + 8 * _ULP * self.weights.shape[1] * lost
+        # A modulus is at most 1, and its logarithm is to be finite.
+        return 0.5 * np.log1p(np.clip(square_less_1, -1 + 1e-300, 0.0))
 
     def _indices_of_nodes(self, users: float, kind: int) -> Integers:
         """The indices in ``self.u`` of the nodes whose terms count, for m = ``users`` or more; ascending.
@@ -494,8 +495,10 @@ class Sums:
         """
         m = np.asarray(users, dtype=float)
         last = self.u[-1]
+        # The weights beyond the last node, and then those of all nodes whose terms are small.
         left_out = math.exp(-((last * self.tau) ** 2) / 2) / (math.pi * last)
         left_out += self.h / math.pi * len(self.u) * math.exp(SMALL_TERM) / self.theta**2
+        # ln of the largest M(theta)^m, the unit of the sums.
         top = m * self.ln_mgf.max()
         total = np.log(self.largest_sums(m) + left_out) + top + (self.theta * self.tau) ** 2 / 2
         return total - np.log(m) + 1e-12 + 4 * _ULP * np.abs(top)
