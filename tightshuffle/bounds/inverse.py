@@ -215,8 +215,9 @@ def _eps_of_gaussian_from_zero(target_log10_delta: float, log10_delta_at_zero: f
     """
     mu = math.sqrt(2 * math.pi) * 10**log10_delta_at_zero
     slope = math.sqrt(math.pi / 2)
-    fall = 2 * math.log(10) * (log10_delta_at_zero - target_log10_delta)
-    return mu * (math.sqrt(slope**2 + fall) - slope)
+    # Twice the fall of ln delta, so that x^2 + 2 slope x = twice_the_fall.
+    twice_the_fall = 2 * math.log(10) * (log10_delta_at_zero - target_log10_delta)
+    return mu * (math.sqrt(slope**2 + twice_the_fall) - slope)
 
 
 def _eps_unless_nan_is_met(

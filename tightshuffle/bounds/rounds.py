@@ -438,7 +438,7 @@ def _points_of_grid(end: float, step: float, spacing: float) -> Integers:
 
 
 class _End(NamedTuple):
-    """Where the points of a curve end, and whether all losses beyond are infinite."""
+    """The eps where the points of a curve end, and whether all losses beyond are infinite or impossible."""
 
     eps: float
     is_last: bool
@@ -474,9 +474,11 @@ class _RoundCurve:
         self._mu = _mu_of_gaussian(0.0, ln_at_zero)
 
     def ln_delta(self, eps: Floats) -> Floats:
+        """Natural log of the bound at ``eps``; both (e,)."""
         return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
 
     def _ln_rough(self, eps: Floats) -> Floats:
+        """Natural log of the rough bound at ``eps``, which is faster and no smaller; both (e,)."""
         return np.asarray(self._rough(eps), dtype=float) * _LN10
 
     def end(self, ln_negligible: float) -> _End:
