@@ -29,37 +29,47 @@ _Complexes = npt.NDArray[np.complex128]
 
 
 class Bit(NamedTuple):
-    """The bit of the target user.
+    """The bit of the target user, which is 1 with probability p under P and with a smaller q under Q.
 
-    ``held`` and, smaller, ``other`` are the log of the odds that it is 1, under P and under Q. ``largest`` is
-    ln(p / q), the largest loss, rounded up. ``slack`` is the relative error of ``largest`` that rounding
-    may cause.
+    ``log_odds_p`` is ln(p / (1 - p)), and ``log_odds_q`` is ln(q / (1 - q)). ``largest`` is ln(p / q), the
+    largest privacy loss, rounded up. ``slack`` is the relative error of ``largest`` that rounding may cause.
     """
 
-    held: float
-    other: float
+    log_odds_p: float
+    log_odds_q: float
     largest: float
     slack: float = 0.0
 
     @staticmethod
-    def of(held: float, other: float) -> "Bit":
-        """The bit that is 1 with the log odds ``held`` under P, and ``other`` under Q, with its largest loss.
+    def with_log_odds(log_odds_p: float, log_odds_q: float) -> "Bit":
+        """The target user's bit, if it is 1 with probability p under P and with q under Q.
 
-        The loss of a 1 is ln (1 + e^-other) - ln (1 + e^-held).
+        ``log_odds_p`` is ln(p / (1 - p)), and ``log_odds_q`` is ln(q / (1 - q)), which is smaller. The
+        largest privacy loss is that of a 1: ln(p / q) = ln(1 + e^-log_odds_q) - ln(1 + e^-log_odds_p).
         """
-        if held == -other:
-            return Bit.flipped(held)
-        if held - other < 30:  # the same loss, without cancellation
-            largest = math.log1p(math.expm1(held - other) / (1 + math.exp(min(held, 700.0))))
+        if log_odds_p == -log_odds_q:
+            return Bit.flipped(log_odds_p)
+
+        gap = log_odds_p - log_odds_q
+        # The same loss, without cancellation. From e^30 on, the two logarithms do not cancel.
+        if gap < 30:
+            # From e^700 on, the quotient is about 0, and e^710 is no float.
+            largest = math.log1p(math.expm1(gap) / (1 + math.exp(min(log_odds_p, 700.0))))
         else:
-            largest = float(np.logaddexp(0, -other) - np.logaddexp(0, -held))
-        slack = 2.0**-48 * (1 + abs(held) + abs(other)) / min(held - other, 1.0)
+            largest = float(np.logaddexp(0, -log_odds_q) - np.logaddexp(0, -log_odds_p))
+
+        # The log odds may be wrong by 2^-48 of their size, 16 units in the last place. This counts relative
+        # to their gap, if the gap is small, as the loss is then about in proportion to it.
+        slack = 2.0**-48 * (1 + abs(log_odds_p) + abs(log_odds_q)) / min(gap, 1.0)
         # Rounded up, as delta counts as 0 where eps is at least this.
-        return Bit(held, other, largest * (1 + 2.0**-49), slack)
+        return Bit(log_odds_p, log_odds_q, largest * (1 + 2.0**-49), slack)
 
     @staticmethod
     def flipped(eps0: float) -> "Bit":
-        """A bit flipped with probability 1 / (e^eps0 + 1); never for eps0 = inf."""
+        """A bit that is 1 under P and 0 under Q, then flipped with probability 1 / (e^eps0 + 1).
+
+        For eps0 = inf it is never flipped.
+        """
         return Bit(eps0, -eps0, eps0)
 
 
@@ -72,7 +82,7 @@ class BitCounts:
         Each is below the largest loss of the ``bit``.
     bit : Bit
         The bit of the target user, which changes from P to Q.
-    odds : sequence of floats (kinds,)
+    log_odds : sequence of floats (kinds,)
         The log odds that another user's bit is 1, for each kind of bit: eps0, -eps0, or 0 for a dummy.
 
     Attributes
@@ -83,41 +93,55 @@ class BitCounts:
         Natural log of A = p - e^eps q, for the ``bit``.
     """
 
-    def __init__(self, eps: Floats, bit: Bit, odds: Sequence[float]) -> None:
-        """Compute A = p - e^eps q and the tilt for each eps. p and q are P and Q of a 1 of the ``bit``."""
+    def __init__(self, eps: Floats, bit: Bit, log_odds: Sequence[float]) -> None:
+        """Compute ln A, the tilt theta, and the variance of one tilted bit of each kind; for each eps.
+
+        The target user's ``bit`` is 1 with probability p under P and q under Q. A = p - e^eps q, which is
+        p (1 - e^(eps - ln(p / q))), and e^theta = 1 + (e^eps - 1) / A. To tilt a bit is to multiply the odds
+        that it is 1 by e^theta. ``log_odds`` (kinds,) are those of the other users' bits. ``theta`` and
+        ``ln_a`` are (e,), as ``eps`` is, and ``_variances`` are (kinds, e).
+        """
         share = -np.expm1(eps - bit.largest)  # A / p
-        self.theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.held)) / share)
-        self.ln_a = np.log(share) - np.log1p(np.exp(-bit.held))
+        # 1 / p is 1 + e^-log_odds_p.
+        self.theta = np.log1p(np.expm1(eps) * (1 + np.exp(-bit.log_odds_p)) / share)
+        self.ln_a = np.log(share) - np.log1p(np.exp(-bit.log_odds_p))
         self._eps = eps
         self._bit = bit
-        self._odds = np.array(odds, dtype=float)[:, None]
-        self._variances = _chance(self.theta + self._odds) * _chance(-self.theta - self._odds)
+        self._log_odds = np.array(log_odds, dtype=float)[:, None]  # (kinds, 1)
+
+        tilted_log_odds = self.theta + self._log_odds
+        self._variances = _probability_of_1(tilted_log_odds) * _probability_of_1(-tilted_log_odds)
         self._lines: dict[int, _Line] = {}
 
-    def ln_delta(self, numbers: Integers, points: Integers) -> tuple[Floats, Floats]:
-        """Natural log of delta in some counts, and the largest error of that; both (rows,).
+    def ln_delta(self, numbers: Integers, eps_indices: Integers) -> tuple[Floats, Floats]:
+        """Natural log of delta of some counts, and the largest error of this logarithm; both (rows,).
 
-        ``numbers`` (kinds, rows) says how many bits of each kind are counted, and ``points`` (rows,) has the
-        index of one of the eps. Counts whose tilted standard deviations have the same next power of 2, their
-        level, share a line of integration.
+        A row is one count at one eps. ``numbers`` (kinds, rows) are how many bits of each kind the count has
+        beside the target user's. ``eps_indices`` (rows,) are the indices of the rows' eps among those of this
+        object. The error is inf where nothing is known.
+
+        Counts of about the same size share a line of integration (`_line`). A row's level is the least whole
+        number, `_LOWEST_LEVEL` or more, for which the standard deviation of its tilted count is at most
+        2^level. ``self._variances`` (kinds, e) are the variances of one tilted bit.
         """
-        deviations = np.sqrt((numbers * self._variances[:, points]).sum(axis=0))
+        deviations = np.sqrt((numbers * self._variances[:, eps_indices]).sum(axis=0))
         levels = np.ceil(np.log2(np.maximum(deviations, 2.0**_LOWEST_LEVEL))).astype(int)
         value, error = np.empty((2, deviations.size))
         for level in np.unique(levels).tolist():
             members = np.flatnonzero(levels == level)
+            # Rows in batches, which bounds the memory.
             for start in range(0, members.size, _BATCH):
                 rows = members[start : start + _BATCH]
                 value[rows], error[rows] = self._line(level).ln_delta(
-                    numbers[:, rows], points[rows]
+                    numbers[:, rows], eps_indices[rows]
                 )
         return value, error
 
     def _line(self, level: int) -> "_Line":
-        """The line of this ``level``, which is computed once."""
+        """The line of integration for counts of this ``level``, which is computed once."""
         if level not in self._lines:
             self._lines[level] = _Line(
-                level, self._eps, self._bit, self._odds, self.theta, self.ln_a
+                level, self._eps, self._bit, self._log_odds, self.theta, self.ln_a
             )
         return self._lines[level]
 
@@ -127,114 +151,167 @@ class _Line:
 
     It serves counts with standard deviations from 2^(level - 1) to 2^level, and smaller ones if the ``level``
     is the lowest. ``root`` (e,) is where f's transform is 0. Theta is there, too, or a little to the right
-    where that is next to the pole at 0. ``ln_a`` is as for `BitCounts`, and ``odds`` are (kinds, 1).
+    where that is next to the pole at 0. ``ln_a`` is as for `BitCounts`, and ``log_odds`` are (kinds, 1).
 
     Arrays for each eps have the shape (e,), and those for each kind of bit (kinds, e). Those for each angle u
     have one more axis at the end.
     """
 
     def __init__(
-        self, level: int, eps: Floats, bit: Bit, odds: Floats, root: Floats, ln_a: Floats
+        self, level: int, eps: Floats, bit: Bit, log_odds: Floats, root: Floats, ln_a: Floats
     ) -> None:
-        """Choose the angles u and theta, and compute at theta + iu what every count needs."""
+        """Choose the line theta + iu and its angles u, and compute there what every count of the level needs.
+
+        With f = P - e^eps Q of a count, delta is F(t), the sum of f(s) over s >= t, for the best t. f has the
+        moment generating function M(z) A (e^z - e^root). M is the product of those of the other users' bits,
+        and A = p - e^eps q is of the target user's ``bit``, which is 1 with probability p under P and q under
+        Q. At the pole z = 0 of the integrand no line may lie.
+
+        ``root``, ``ln_a`` = ln A, and theta are (e,), one for each eps. The mean, the variance and ln of the
+        moment generating function of one bit under the tilt by theta are (kinds, e), and so is its mean under
+        the tilt by the root. ``log_odds`` (kinds, 1) are the log odds that a bit is 1. 2^``level`` is the
+        largest standard deviation of a tilted count. The angles are 2 pi j / L, j = 0, 1, ..., with L in
+        ``_period``.
+        """
         self._eps = eps
         self._bit = bit
         self._deviation = 2.0**level
+        # An odd number, so that each angle u but 0 has another one, -u.
         self._period = 2 * int(_PERIOD * self._deviation / 2) + 1  # L
         self._u = 2 * np.pi * np.arange(_number_of_angles(level, self._period)) / self._period
         self._root = root
         self._theta = np.maximum(root, _CLOSEST / self._deviation)
-        self._ln_factor = ln_a + root  # of A e^root
+        self._ln_unit = ln_a + root  # ln(A e^root), the unit of F(t)
 
-        self._mean_at_root = wide_chance(root, odds)
-        self._mean = wide_chance(self._theta, odds)
-        self._variance = _chance(self._theta + odds) * _chance(-self._theta - odds)
-        self._ln_mgf = ln_mgf(self._theta, odds)
-        self._ln_mgf_of_likelier = ln_mgf(self._theta, np.abs(odds))
-        self._ln_moduli, self._turns = self._bells(odds[..., None])
+        self._means_at_root = tilted_probability_of_1(root, log_odds)
+        self._means = tilted_probability_of_1(self._theta, log_odds)
+        tilted_log_odds = self._theta + log_odds
+        self._variances = _probability_of_1(tilted_log_odds) * _probability_of_1(-tilted_log_odds)
+        self._ln_mgfs = ln_mgf(self._theta, log_odds)
+        # With |log odds|, logarithms that are no smaller, as a measure of what rounding may change.
+        self._ln_mgfs_of_likelier = ln_mgf(self._theta, np.abs(log_odds))
+
+        # The factors of the integrand in polar form: one for each bit, and one that is the same for all
+        # counts.
+        self._ln_moduli_of_bits, self._phases_of_bits = self._characteristic_functions(
+            log_odds[..., None]
+        )
         kernel = self._kernel()
         self._moduli_of_kernel = np.abs(kernel)
-        self._turns_of_kernel = np.angle(kernel)
+        self._phases_of_kernel = np.angle(kernel)
 
-        # Lines to the right of this one and to its left, as a Chernoff bound for other periods; (2, 1, e).
+        # Chernoff bounds for other periods are taken at theta + shift, to the right and to the left of theta,
+        # with shifts (2, 1, e). A shift of 8 / deviation multiplies the bound by e^(-8 L / deviation), which
+        # is e^(-8 * 14), while M grows by about e^(8^2 / 2), which is far less.
         step = min(1.0, 8 / self._deviation)
-        self._shift = np.stack([np.full(root.shape, step), -np.minimum(self._theta, step)])[:, None]
-        self._ln_mgf_aside = ln_mgf(self._theta + self._shift, odds)
+        to_the_left = -np.minimum(self._theta, step)  # to 0 at most
+        self._shifts = np.stack([np.full(root.shape, step), to_the_left])[:, None]
+        self._ln_mgfs_aside = ln_mgf(self._theta + self._shifts, log_odds)
 
-    def ln_delta(self, numbers: Integers, points: Integers) -> tuple[Floats, Floats]:
-        """Natural log of delta in some counts, and its largest error, as `BitCounts.ln_delta` gives them.
+    def ln_delta(self, numbers: Integers, eps_indices: Integers) -> tuple[Floats, Floats]:
+        """Natural log of delta of some counts, and the largest error of this logarithm; both (rows,).
 
-        delta is the largest F(t) = sum of P(s) - e^eps Q(s) over s >= t. It lies at one of the first two
-        whole t above the count's mean under the tilt ``root``. Both F(t) are trapezoid sums along the line.
+        A row is one count at one eps: ``numbers`` (kinds, rows) are how many bits of each kind it has beside
+        the target user's, and ``eps_indices`` (rows,) are the indices of its eps. The error is inf, and the
+        logarithm 0, where nothing is known.
+
+        delta is the largest F(t), the sum of P(s) - e^eps Q(s) over s >= t. The best t is one of the first
+        two whole numbers above the mean of the count under the tilt by ``root``, where f's transform is 0.
+        Each F(t) is a trapezoid sum along the line theta + iu, in units of e^exponent A e^root. The exponent
+        is ln M(theta) - theta t, where M is the moment generating function of the count without the target
+        user. A = p - e^eps q, where p and q are P and Q of a 1 of the target user's bit. In the body,
+        ``total`` is F(t), and ``size`` the sum of the moduli of its terms.
         """
         wide_numbers = numbers.astype(_Wide)
 
-        def add_up(values: _WideFloats) -> _WideFloats:
-            """The sum over all bits of a count of their kinds' ``values``: (..., kinds, e) -> (..., rows)."""
-            return np.asarray((wide_numbers * values[..., points]).sum(axis=-2))
+        def sum_over_bits(of_kinds: _WideFloats) -> _WideFloats:
+            """What each kind's value sums up to over all bits of a count: (..., kinds, e) -> (..., rows)."""
+            return np.asarray((wide_numbers * of_kinds[..., eps_indices]).sum(axis=-2))
 
-        # t is next to the mean under ``root``; angles count from the mean under ``theta``.
-        t = np.floor(add_up(self._mean_at_root)) + 1
-        offset = (add_up(self._mean) - t).astype(float)
-        theta = self._theta.astype(_Wide)[points]
-        exponent = add_up(self._ln_mgf) - theta * t
-        total, size = self._sums_over_angles(numbers.astype(float), points, offset)
+        # The first t is next above the mean under ``root``. The phases need the mean under ``theta``, less t.
+        t = np.floor(sum_over_bits(self._means_at_root)) + 1
+        mean_less_t = (sum_over_bits(self._means) - t).astype(float)
+        theta = self._theta.astype(_Wide)[eps_indices]
+        exponent = sum_over_bits(self._ln_mgfs) - theta * t
+        total, size = self._sums_over_angles(numbers.astype(float), eps_indices, mean_less_t)
 
         # Both whole t; (2, rows).
         t = np.stack([t, t + 1])
         exponent = np.stack([exponent, exponent - theta])
 
-        # The errors of the sum: rounding, angles left out beyond the last, and all other periods.
+        # Rounding. The moduli and the sum have a relative error below 2e-13. The phases add up n angles of at
+        # most `last`, each with an error of two units in the last place.
         last = self._u[-1]
         error = size * (2e-13 + 2 * np.finfo(float).eps * numbers.sum(axis=0) * last)
+        # Angles beyond the last one that are left out: there the modulus of a term is at most
+        # e^(-variance (1 - cos u)) times that of the kernel.
         if self._u.size - 1 < self._period // 2:
             largest_kernel = (np.exp(self._theta - self._root) + 1) / -np.expm1(-self._theta)
-            variance = (numbers * self._variance[:, points]).sum(axis=0)
-            error = error + np.exp(-variance * _versine(last)) * largest_kernel[points]
-        error = error + self._other_periods(add_up(self._ln_mgf_aside), points, t, exponent)
+            variance = (numbers * self._variances[:, eps_indices]).sum(axis=0)
+            error = error + np.exp(-variance * _versine(last)) * largest_kernel[eps_indices]
+        # What the trapezoid rule adds to the integral.
+        error = error + self._error_of_other_periods(
+            sum_over_bits(self._ln_mgfs_aside), eps_indices, t, exponent
+        )
 
-        # delta is the larger F; `relative` adds what the exponent loses in rounding.
+        # delta is the larger F of the two.
         larger = np.argmax(total * np.exp((exponent - exponent[0]).astype(float)), axis=0)
-        chosen = (larger, np.arange(points.size))
+        chosen = (larger, np.arange(eps_indices.size))
         total, exponent, error = total[chosen], exponent[chosen], error[chosen]
-        magnitude = 1 + add_up(self._ln_mgf_of_likelier)
+
+        # The exponent may lose 16 units in the last place of its terms, whose size is `magnitude`. 1e-12 is
+        # for the operations that follow.
+        magnitude = 1 + sum_over_bits(self._ln_mgfs_of_likelier)
         relative = error / total + 16 * float(np.finfo(_Wide).eps) * magnitude.astype(float) + 1e-12
+        # A relative error of the largest loss changes A = p (1 - e^(eps - largest)) by the factor below.
         if self._bit.slack:
             largest = self._bit.largest
-            relative += (self._bit.slack * (1 + largest / (largest - self._eps)))[points]
+            relative += (self._bit.slack * (1 + largest / (largest - self._eps)))[eps_indices]
+
+        # If the error may be half of delta or more, nothing is known.
         with np.errstate(divide="ignore", invalid="ignore"):
-            ln_delta = exponent.astype(float) + np.log(total) + self._ln_factor[points]
+            ln_delta = exponent.astype(float) + np.log(total) + self._ln_unit[eps_indices]
             is_known = (total > 0) & (relative < 0.5)
             ln_delta = np.where(is_known, ln_delta, 0.0)
             ln_error = np.where(is_known, -np.log1p(-relative), np.inf)
+        # The logarithm itself is rounded: two units in its last place.
         return ln_delta, ln_error + 4e-16 * np.abs(ln_delta)
 
     def _sums_over_angles(
-        self, numbers: Floats, points: Integers, offset: Floats
+        self, numbers: Floats, eps_indices: Integers, mean_less_t: Floats
     ) -> tuple[Floats, Floats]:
-        """F(t) and F(t + 1), (2, rows), and the sum of the moduli of their terms, (rows,).
+        """F(t) and F(t + 1), (2, rows), and the sum of the moduli of the terms of F(t), (rows,).
 
-        F(t) is delta if it is decided by s >= t, in units of e^exponent and A e^root (`ln_delta`), whose
-        ``numbers`` and ``points`` these are. ``offset`` (rows,) is the tilted count's mean less t. Each term
-        is a product of powers of the kinds' characteristic functions and of the kernel.
+        F(t) is the sum of P(s) - e^eps Q(s) over the counts s >= t. It is
+
+            F(t) = (1 / L) sum over u of e^(iu (mean - t)) K(u) prod over kinds of phi(u)^number
+
+        in units of e^exponent A e^root, as in `ln_delta`. Each u = 2 pi j / L, j = 0, 1, ..., also stands for
+        -u, so that only real parts count. L is ``self._period``, and K the kernel (`_kernel`). phi is the
+        characteristic function of a centred and tilted bit of a kind. ``self._ln_moduli_of_bits`` and
+        ``self._phases_of_bits`` are its polar form; (kinds, e, angles). ``numbers`` (kinds, rows) are how
+        many bits of each kind a count has. ``mean_less_t`` (rows,) is the mean of the tilted count less t.
+        ``eps_indices`` (rows,) are the indices of its eps.
         """
-        total, size = np.empty((2, points.size)), np.empty(points.size)
+        total, size = np.empty((2, eps_indices.size)), np.empty(eps_indices.size)
+        # Some rows at a time, so that their terms fit into a cache.
         chunk = 1 + _TERMS // self._u.size
-        for start in range(0, points.size, chunk):
+        for start in range(0, eps_indices.size, chunk):
             rows = slice(start, start + chunk)
-            places = points[rows]
+            eps_of_rows = eps_indices[rows]
 
-            # Each term is a modulus times e^(i phase); (rows, angles).
-            ln_moduli = np.zeros((places.size, self._u.size))
-            phases = offset[rows, None] * self._u + self._turns_of_kernel[places]
-            # The characteristic function of each kind of bit, to the power of its number.
-            bells = zip(numbers[:, rows, None], self._ln_moduli, self._turns, strict=True)
-            for number, ln_modulus, turn in bells:
-                ln_moduli += number * ln_modulus[places]
-                phases += number * turn[places]
-            moduli = np.exp(ln_moduli) * self._moduli_of_kernel[places]
+            # Each term is a modulus times e^(i phase); (rows, angles). The kinds multiply.
+            ln_moduli = np.zeros((eps_of_rows.size, self._u.size))
+            phases = mean_less_t[rows, None] * self._u + self._phases_of_kernel[eps_of_rows]
+            bits = zip(
+                numbers[:, rows, None], self._ln_moduli_of_bits, self._phases_of_bits, strict=True
+            )
+            for number, ln_moduli_of_bit, phases_of_bit in bits:
+                ln_moduli += number * ln_moduli_of_bit[eps_of_rows]
+                phases += number * phases_of_bit[eps_of_rows]
+            moduli = np.exp(ln_moduli) * self._moduli_of_kernel[eps_of_rows]
 
-            # Those of F(t + 1) are turned by -u.
+            # The terms of F(t + 1) are those of F(t) times e^-iu.
             cosines, sines = _cosine_and_sine(phases)
             real_parts = moduli * cosines
             total[0, rows] = real_parts.sum(axis=-1)
@@ -242,72 +319,87 @@ class _Line:
             size[rows] = moduli.sum(axis=-1)
         return total / self._period, size / self._period
 
-    def _bells(self, odds: Floats) -> tuple[Floats, Floats]:
-        """ln of the modulus, and the angle, of the characteristic function of each kind of bit.
+    def _characteristic_functions(self, log_odds: Floats) -> tuple[Floats, Floats]:
+        """ln of the modulus, and the phase, of each kind of bit's characteristic function at every angle u.
 
-        Bits are centred and tilted. Both results are (kinds, e, angles), and ``odds`` are (kinds, 1, 1). Over
-        u the modulus has the shape of a bell. For a bit that is 1 with probability p, and 0 with q, the
-        function is (1 + p (e^iu - 1)) e^(-iup), whose squared modulus is 1 - 2 p q (1 - cos u).
+        Bits are centred, and tilted by theta (``self._theta``). Both results are (kinds, e, angles). The
+        ``log_odds`` (kinds, 1, 1) that a bit is 1 are those before the tilt. For a tilted bit that is 1 with
+        probability p, and 0 with q = 1 - p, the function is (1 + p (e^iu - 1)) e^(-iup), whose squared
+        modulus is 1 - 2 p q (1 - cos u).
         """
-        tilted_odds = self._theta[:, None] + odds
-        p, q = _chance(tilted_odds), _chance(-tilted_odds)
-        versine = _versine(self._u)
+        tilted_log_odds = self._theta[:, None] + log_odds
+        p, q = _probability_of_1(tilted_log_odds), _probability_of_1(-tilted_log_odds)
+        versine = _versine(self._u)  # 1 - cos u
         with np.errstate(divide="ignore"):
             ln_modulus = 0.5 * np.log1p(-2 * p * q * versine)
         return ln_modulus, np.arctan2(p * np.sin(self._u), 1 - p * versine) - p * self._u
 
     def _kernel(self) -> _Complexes:
-        """The factor of the integrand that no count changes: (e^(z - root) - 1) / (1 - e^-z); (e, angles).
+        """K(u) = (e^(z - root) - 1) / (1 - e^-z) at z = theta + iu, doubled for u > 0; (e, angles).
 
-        z is theta + iu. It is doubled but for u = 0, as each u stands for -u, too.
+        It is the factor of the integrand of F(t) that is the same for all counts. It is doubled as each angle
+        u > 0 stands for -u, too. ``self._theta`` and ``self._root`` are (e,): the line, and the tilt at which
+        the transform of P - e^eps Q is 0. ``versine`` is 1 - cos u, so that 1 - versine is cos u. That way
+        nothing cancels for small u.
         """
         theta = self._theta[:, None]
-        shift = (self._theta - self._root)[:, None]
+        gap = (self._theta - self._root)[:, None]
         sine, versine = np.sin(self._u), _versine(self._u)
-        numerator = np.expm1(shift) * (1 - versine) - versine + 1j * np.exp(shift) * sine
+        numerator = np.expm1(gap) * (1 - versine) - versine + 1j * np.exp(gap) * sine
         denominator = -np.expm1(-theta) * (1 - versine) + versine + 1j * np.exp(-theta) * sine
         kernel = numerator / denominator
         kernel[:, 1:] *= 2
         return kernel
 
-    def _other_periods(
-        self, ln_mgf_aside: _WideFloats, points: Integers, t: _WideFloats, exponent: _WideFloats
+    def _error_of_other_periods(
+        self,
+        ln_mgfs_aside: _WideFloats,
+        eps_indices: Integers,
+        t: _WideFloats,
+        exponent: _WideFloats,
     ) -> Floats:
-        """A bound on what the trapezoid rule adds to F(t), in units of e^exponent and A e^root; (2, rows).
+        """A bound on what the trapezoid rule adds to F(t), in units of e^exponent A e^root; (2, rows).
 
-        F(t) is delta if it is decided by the counts from t on. With the period L the rule adds F(t + l L)
-        e^(theta l L) for every whole l != 0. Each is at most Chernoff's bound: for every h >= 0,
+        F(t) is the sum of P(s) - e^eps Q(s) over the counts s >= t. With L angles per period, the rule adds
+        F(t + l L) e^(theta l L) for every whole l != 0. At each h >= 0, Chernoff's bound is
 
-            |F(t)| <= e^(-h t) R0(h)^a R1(h)^c ((p - q) e^h + (e^eps - 1) R1(h)).
+            |F(t)| <= e^(-h t) M(h) ((p - q) e^h + (e^eps - 1) (1 - q + q e^h)).
 
-        R0 and R1 are the moment generating functions of a bit of who holds the value and of another one, of
-        which there are a and c. The target user's bit is 1 with probability p under P and q under Q, and
-        A = p - e^eps q. ``exponent`` is ln of the count's moment generating function at theta, less theta t.
-        ``ln_mgf_aside`` (2, rows) is ln of the count's R0(h)^a R1(h)^c to the right of theta, for l > 0, and
-        to its left. ``t`` and ``exponent`` are (2, rows), for both whole t.
+        M is the moment generating function of the count without the target user. The target user's bit is 1
+        with probability p under P and q under Q, and A = p - e^eps q. The bound is taken at
+        h = theta + ``self._shifts``: to the right of theta for l > 0, and to the left for l < 0.
+        ``ln_mgfs_aside`` (2, rows) are ln M there, and ``t`` and ``exponent`` = ln M(theta) - theta t are
+        (2, rows), for both whole t. ``eps_indices`` (rows,) are the indices of each row's eps, and
+        ``self._ln_unit`` is ln(A e^root).
         """
         bit = self._bit
+        # p (1 - q) (1 - e^(log_odds_q - log_odds_p)): nothing cancels.
         p_minus_q = (
-            -np.expm1(bit.other - bit.held) / (1 + np.exp(-bit.held)) / (1 + np.exp(bit.other))
+            -np.expm1(bit.log_odds_q - bit.log_odds_p)
+            / (1 + np.exp(-bit.log_odds_p))
+            / (1 + np.exp(bit.log_odds_q))
         )
-        h = self._theta + self._shift
-        ln_power = ln_mgf_aside[:, None] - h.astype(_Wide)[..., points] * t - exponent
-        mgf = np.exp(ln_mgf(h, bit.other).astype(float))
-        edge = p_minus_q * np.exp(h) + np.expm1(self._eps) * mgf
+        h = self._theta + self._shifts  # (2, 1, e)
+        ln_power = ln_mgfs_aside[:, None] - h.astype(_Wide)[..., eps_indices] * t - exponent
+        mgf_under_q = np.exp(ln_mgf(h, bit.log_odds_q).astype(float))
+        own_bit = p_minus_q * np.exp(h) + np.expm1(self._eps) * mgf_under_q
 
-        # The bounds for all l of one sign are a geometric series; (2, 2, rows) before the sum.
-        decay = np.abs(self._shift) * self._period
-        ln_series = -decay - np.log(-np.expm1(-decay)) - self._ln_factor
-        bounds = np.exp(ln_power.astype(float) + ln_series[..., points]) * edge[..., points]
+        # The bounds for all l of one sign are a geometric series. The axes are the sign of l, t, and the row.
+        decay = np.abs(self._shifts) * self._period
+        ln_series = -decay - np.log(-np.expm1(-decay)) - self._ln_unit
+        bounds = np.exp(ln_power.astype(float) + ln_series[..., eps_indices])
+        bounds *= own_bit[..., eps_indices]
         return np.asarray(bounds.sum(axis=0))
 
 
 def _number_of_angles(level: int, period: int) -> int:
-    """How many angles u of the trapezoid rule are needed from 0 on, for all counts of the ``level``.
+    """How many angles u = 2 pi j / ``period``, j = 0, 1, ..., a trapezoid sum needs for a ``level``.
 
-    There are ``period`` in a period, of which those beyond 1 - cos u = `_DECAY` / variance, about, are left
-    out: the count's moment generating function R has |R(h + iu)| <= R(h) e^(-variance (1 - cos u)). Counts of
-    the level have a variance of at least 4^(level - 1).
+    ``period`` is the number of angles in a whole period, of which 0, 1, ..., period // 2 are needed at most,
+    since u stands for -u, too. But for the kernel, a term at u is at most e^(-variance (1 - cos u)) times the
+    one at 0, with the variance of the tilted count. Angles are left out where the exponent is above about
+    `_DECAY`. Counts of the level have a standard deviation of 2^(level - 1) at least. Only the lowest level
+    has smaller ones, too: there all angles count.
     """
     half = period // 2 + 1
     if level == _LOWEST_LEVEL:
@@ -321,11 +413,11 @@ def _number_of_angles(level: int, period: int) -> int:
     return min(half, last + 1)
 
 
-def _chance(odds: Floats) -> Floats:
-    """The probability that a bit of these log ``odds`` is 1."""
+def _probability_of_1(log_odds: Floats) -> Floats:
+    """The probability that a bit with these ``log_odds`` is 1; of the same shape."""
     from scipy.special import expit  # here, for it takes as long to import as numpy
 
-    return np.asarray(expit(odds))
+    return np.asarray(expit(log_odds))
 
 
 def _cosine_and_sine(angles: Floats) -> tuple[Floats, Floats]:
@@ -343,12 +435,18 @@ def _versine(u: npt.ArrayLike) -> Floats:
     return np.asarray(2 * np.sin(np.asarray(u) / 2) ** 2)
 
 
-def ln_mgf(theta: Floats, odds: npt.ArrayLike) -> _WideFloats:
-    """Natural log of E[e^(theta bit)] = 1 + p (e^theta - 1), for a bit that is 1 with these log ``odds``."""
-    wide_odds = np.asarray(odds, _Wide)
-    return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-wide_odds))))
+def ln_mgf(theta: Floats, log_odds: npt.ArrayLike) -> _WideFloats:
+    """Natural log of E[e^(theta bit)] = 1 + p (e^theta - 1), for a bit with ``log_odds`` = ln(p / (1 - p)).
+
+    p is the probability that the bit is 1. The arguments broadcast.
+    """
+    wide_log_odds = np.asarray(log_odds, _Wide)
+    return np.asarray(np.log1p(np.expm1(np.asarray(theta, _Wide)) / (1 + np.exp(-wide_log_odds))))
 
 
-def wide_chance(theta: Floats, odds: npt.ArrayLike) -> _WideFloats:
-    """The probability that a bit of log ``odds``, tilted by ``theta``, is 1; in more digits than a float."""
-    return np.asarray(1 / (1 + np.exp(-np.asarray(theta, _Wide) - np.asarray(odds, _Wide))))
+def tilted_probability_of_1(theta: Floats, log_odds: npt.ArrayLike) -> _WideFloats:
+    """The probability that a bit of these ``log_odds`` is 1 after a tilt by ``theta``, its mean; wide floats.
+
+    The tilt multiplies the odds by e^theta.
+    """
+    return np.asarray(1 / (1 + np.exp(-np.asarray(theta, _Wide) - np.asarray(log_odds, _Wide))))

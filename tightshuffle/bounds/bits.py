@@ -23,11 +23,11 @@ from tightshuffle.arguments import (
     check_n,
     check_positive,
 )
-from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, wide_chance
+from tightshuffle.bounds.bit_counts import Bit, BitCounts, ln_mgf, tilted_probability_of_1
 
-# Shares to begin with: the worst m is.
+# The search begins with datasets of these shares of holders. The worst share is often near 0 or 1.
 _FEW_HOLDERS = np.array([0, 1 / 512, 1 / 128, 1 / 32, 1 / 8])
-_FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)  # often near 0 or N
+_FIRST_SHARES = np.append(_FEW_HOLDERS, 1 - _FEW_HOLDERS)
 _MOST_DATASETS = 200_000  # m and blocks that are looked at for one eps, about
 _MOST_EPS = 1024  # that are looked at together, which bounds the memory
 _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
@@ -41,35 +41,34 @@ def binary(
     """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
 
     These are bounds for shuffled k-RR with two values. The lower bound is delta of some dataset, rounded
-    down. ``eps``, ``n`` users in all and ``eps0``, at most 300, are numbers or arrays, which broadcast. So
-    are both results. ``width`` is the target for upper / lower - 1, which is reached unless that takes more
-    than 200,000 datasets. ValueError names the argument that is out of range.
+    down. ``n`` is the number of all users. ``eps``, ``n`` and ``eps0``, at most 300, are numbers or arrays,
+    which broadcast. Both results have the broadcast shape. ``width`` is the target for upper / lower - 1. It
+    is reached unless that takes more than about 200,000 datasets (`_MOST_DATASETS`). ValueError names the
+    argument that is out of range.
     """
     all_eps, all_n, all_eps0 = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
     )
     goal = np.log1p(check_positive("width", width))
-    low = np.full(all_eps.shape, -np.inf)
-    high = np.full(all_eps.shape, -np.inf)
+    # Natural logs; delta is 0 where eps >= eps0.
+    ln_low = np.full(all_eps.shape, -np.inf)
+    ln_high = np.full(all_eps.shape, -np.inf)
 
-    # All eps of the same n and eps0 together.
+    # All eps of the same n and eps0 are computed together, at most _MOST_EPS at a time.
     is_positive = all_eps < all_eps0
     settings = np.stack([all_n[is_positive], all_eps0[is_positive]], axis=-1)
     for users, budget in np.unique(settings, axis=0).tolist():
-        of_setting = is_positive & (all_n == users) & (all_eps0 == budget)
-        some_eps = all_eps[of_setting]
-        bounds = [
-            worst_count(
-                some_eps[start : start + _MOST_EPS],
-                Bit.flipped(budget),
-                int(users) - 1,
-                (budget, -budget),
-                goal=goal,
+        has_setting = is_positive & (all_n == users) & (all_eps0 == budget)
+        eps_of_setting = all_eps[has_setting]
+        bounds = []
+        for start in range(0, eps_of_setting.size, _MOST_EPS):
+            some_eps = eps_of_setting[start : start + _MOST_EPS]
+            log_odds = (budget, -budget)
+            bounds.append(
+                worst_count(some_eps, Bit.flipped(budget), int(users) - 1, log_odds, goal=goal)
             )
-            for start in range(0, some_eps.size, _MOST_EPS)
-        ]
-        low[of_setting], high[of_setting] = np.concatenate(bounds, axis=-1)
-    return low[()] / np.log(10), high[()] / np.log(10)
+        ln_low[has_setting], ln_high[has_setting] = np.concatenate(bounds, axis=-1)
+    return ln_low[()] / np.log(10), ln_high[()] / np.log(10)
 
 
 def ln_delta_among(
@@ -84,128 +83,161 @@ def ln_delta_among(
     """Natural logs of a lower and an upper bound on delta of one report in the worst dataset, for k = 2.
 
     ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
-    ``users`` other users have ``eps0``, ``dummies`` is the number of uniform reports, and ``width`` is as for
-    `binary`. Nothing is checked.
+    ``users`` is the number of other users, who all have ``eps0``, and ``dummies`` that of uniform reports.
+    ``width`` is the target for upper / lower - 1. Nothing is checked.
     """
-    odds = (eps0, -eps0)
+    log_odds = (eps0, -eps0)
     bit = Bit.flipped(target_eps0)
-    low, high = worst_count(np.array([eps]), bit, users, odds, dummies, goal=math.log1p(width))
+    low, high = worst_count(np.array([eps]), bit, users, log_odds, dummies, goal=math.log1p(width))
     return float(low[0]), float(high[0])
 
 
 class HolderCounts:
     """The counts in which a bit is hidden among those of other users, some of whom hold the value.
 
-    ``eps`` (e,) and ``bit`` are as for `BitCounts`. There are ``users`` other users, and ``odds`` are the log
-    odds that the bit of one is 1, for who holds the value and for who does not. ``dummies`` is the number of
-    random bits.
+    ``eps`` (e,) and ``bit`` are as for `BitCounts`. There are ``users`` other users. ``log_odds`` are two
+    numbers: the log odds that the bit of one is 1, for who holds the value and for who does not. ``dummies``
+    is the number of random bits.
     """
 
     def __init__(
-        self, eps: Floats, bit: Bit, users: int, odds: tuple[float, float], dummies: int = 0
+        self,
+        eps: Floats,
+        bit: Bit,
+        users: int,
+        log_odds: tuple[float, float],
+        dummies: int = 0,
     ) -> None:
-        """Compute for each eps how a bit of who holds the value and of another user differ, once tilted."""
+        """Compute for each eps what the bounds of `ln_curvatures` need of one tilted bit of each kind.
+
+        The kinds are 0, a bit of who holds the value, 1, a bit of another user, and 2, a dummy, if there are
+        any. To tilt a bit by theta is to multiply its odds of 1 by e^theta; theta (e,) is chosen by
+        `BitCounts`. For a tilted bit that is 1 with probability p, ``_variances`` (kinds, e) are p (1 - p).
+        With the moment generating function R of the bit, ``_heights`` (kinds, e) are ln R(theta) - theta p.
+        ``skews`` (kinds, e) bound the absolute third derivative of phi(u), the log of the characteristic
+        function of the centred and tilted bit, for |u| <= 1.
+        """
         self.users = users
         self._dummies = dummies
-        kinds = [*odds, 0.0] if dummies > 0 else [*odds]
+        kinds = [*log_odds, 0.0] if dummies > 0 else [*log_odds]
         self._counts = BitCounts(eps, bit, kinds)
 
-        # Tilted by theta: of a bit of who holds the value, of another user's, and of a dummy; (kinds, e).
-        # Its height is ln of its moment generating function times e^(-theta mean). `skew` bounds the third
-        # derivative of phi, the log of its characteristic function, for |u| <= 1.
         theta, log_odds_of_kinds = self._counts.theta, np.array(kinds)[:, None]
-        chance = wide_chance(theta, log_odds_of_kinds)
+        p = tilted_probability_of_1(theta, log_odds_of_kinds)
+        one_minus_p = tilted_probability_of_1(-theta, -log_odds_of_kinds)
         ln_mgfs = ln_mgf(theta, log_odds_of_kinds)
-        self._height = ln_mgfs - theta * chance
-        self._variance = (chance * wide_chance(-theta, -log_odds_of_kinds)).astype(float)
-        skew = self._variance / (1 - 2 * (1 - math.cos(1)) * self._variance) ** 1.5
+        self._heights = ln_mgfs - theta * p
+        self._variances = (p * one_minus_p).astype(float)
+        # |third derivative| <= p (1 - p) / |1 + p (e^iu - 1)|^3, and |1 + p (e^iu - 1)|^2 is
+        # 1 - 2 p (1 - p) (1 - cos u), which is smallest at |u| = 1, the largest that counts.
+        skews = self._variances / (1 - 2 * (1 - math.cos(1)) * self._variances) ** 1.5
 
-        # How a bit of who holds the value differs from another user's; (e,).
-        self._drift = np.abs((chance[0] - chance[1]).astype(float))
+        # How a bit of who holds the value differs from another user's, in absolute value; all (e,). The
+        # drift is that of the means, and the ratio that of R(theta).
+        self._drift = np.abs((p[0] - p[1]).astype(float))
         self._ln_ratio = np.abs((ln_mgfs[0] - ln_mgfs[1]).astype(float))
-        self._slope = np.abs((self._height[0] - self._height[1]).astype(float))
-        self._half_of_variances = np.abs(self._variance[0] - self._variance[1]) / 2
-        self._sixth_of_skews = (skew[0] + skew[1]) / 6
+        self._slope = np.abs((self._heights[0] - self._heights[1]).astype(float))
+        # The coefficients of u^2 and u^3 in a bound on |phi_0(u) - phi_1(u)|.
+        self._half_of_variances = np.abs(self._variances[0] - self._variances[1]) / 2
+        self._sixth_of_skews = (skews[0] + skews[1]) / 6
 
     def ln_delta(
-        self, points: Integers, holders: Integers, others: Integers
+        self, eps_indices: Integers, holders: Integers, others: Integers
     ) -> tuple[Floats, Floats]:
-        """Natural log of delta of some datasets, and the largest error of that; both (rows,).
+        """Natural log of delta of some datasets, and the largest error of this logarithm; both (rows,).
 
-        A row is a dataset and one of the eps, whose index ``points`` has. That many of the other users are
-        ``holders`` of the value, and that many are ``others``. All three are (rows,).
+        A row is a dataset at one eps, whose index ``eps_indices`` has. So many of the other users are
+        ``holders`` of the value, and so many are ``others``. All three are (rows,).
         """
-        return self._counts.ln_delta(self._numbers(holders, others), points)
+        return self._counts.ln_delta(self._numbers_of_kinds(holders, others), eps_indices)
 
     def ln_curvatures(
-        self, points: Integers, first: Integers, last: Integers
+        self, eps_indices: Integers, first: Integers, last: Integers
     ) -> tuple[Floats, Floats]:
         """Natural logs of two bounds on how much delta of a block may exceed the larger delta of its ends.
 
-        A block is all m from ``first`` to ``last``, the numbers of the N other users who hold the value. Both
-        bounds are (blocks,), as are ``first``, ``last`` and ``points``, the index of each block's eps. Only
-        the first bound holds where the mean of the count moves by more than 1: there the second is inf.
+        Both are (blocks,). A block is all m from ``first`` to ``last``, where m of the N other users hold the
+        value. ``first``, ``last`` and ``eps_indices``, the index of each block's eps, are (blocks,). The
+        second bound holds only where the mean of the count moves by at most 1 within the block. Elsewhere it
+        is inf.
 
-        A function on an interval of length w exceeds its larger end by at most w^2 / 8 times its largest
-        second derivative. With mu(m) and V(m), mean and variance of the count tilted by theta, and
-        c = t - mu(m), the part |u| <= 1 of delta's integral, at the count t from which on P is larger, is
+        *Idea.* A function on an interval of length w exceeds its larger end by at most w^2 / 8 times its
+        largest second derivative. delta is a function of m, or of m and c = t - mu(m). Here t is the count
+        from which on P is larger, and mu(m) and V(m) are the mean and variance of the count tilted by theta.
+        But for the factor of dummies, in which there is no m, the integral of delta over |u| <= 1 is
 
-            E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du.
+            E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du,
 
-        Index 0 is for who holds the value, and 1 for another user. A = p - e^eps q, and R is the moment
-        generating function of a bit. l(m) = log(R0(theta)^m R1(theta)^(N - m)) - theta mu(m) is affine, phi
-        is the log of the characteristic function of a centred, tilted bit, and
-        |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2) and at most |u| / (1 - e^-theta).
+        where index 0 is for who holds the value, and 1 for another user, A = p - e^eps q of the target user's
+        bit, R is the moment generating function of a bit, and phi(u) is the log of the characteristic
+        function of a centred, tilted bit. l(m) = ln(R0(theta)^m R1(theta)^(N - m)) - theta mu(m) is affine.
+        |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2), and at most |u| / (1 - e^-theta).
 
-        The second derivatives in m and c are at most integrals of |u|^j e^(-11 V u^2 / 24): (phi0 - phi1)''
-        is the difference of the two variances at u = 0, and its derivative is bounded for |u| <= 1, so that
-        |l' + phi0 - phi1| <= a + b u^2 + c |u|^3. The part |u| > 1 is at most e^(theta / 2 - V (1 - cos 1)),
-        in the same units, and counts twice: in what is bounded, and at the ends.
+        *Bounds.* With the real part of m phi0 + (N - m) phi1 at most -11 V u^2 / 24, second derivatives are
+        at most integrals of |u|^j e^(-11 V u^2 / 24). A derivative in m is a factor l' + phi0 - phi1, and
+        one in c is a factor theta + iu. As (phi0 - phi1)'' is the difference of the two variances at u = 0,
+        and its derivative is bounded for |u| <= 1,
+
+            |l' + phi0 - phi1| <= slope + half_of_variances u^2 + sixth_of_skews |u|^3.
+
+        The part |u| > 1 of delta is at most e^(theta / 2 - V (1 - cos 1)) in the same units. It counts twice:
+        in what is bounded, and at the ends. The unit is A e^theta e^(l(m) - theta c), at most A e^(2 theta)
+        e^l(m), as c >= -1.
         """
-        ends = self._numbers(first, self.users - first), self._numbers(last, self.users - last)
-        variances = [(numbers * self._variance[:, points]).sum(axis=0) for numbers in ends]
+        ends = [self._numbers_of_kinds(m, self.users - m) for m in (first, last)]
+        variances = [(numbers * self._variances[:, eps_indices]).sum(axis=0) for numbers in ends]
         heights = [
-            (numbers * self._height[:, points]).sum(axis=0).astype(float) for numbers in ends
+            (numbers * self._heights[:, eps_indices]).sum(axis=0).astype(float) for numbers in ends
         ]
         least_variance = np.minimum(*variances)
 
-        tilt = self._counts.theta[points]
-        largest_k = np.exp(tilt / 2)
+        theta = self._counts.theta[eps_indices]
+        largest_k = np.exp(theta / 2)
         far_part = 2 * largest_k * np.exp(-least_variance * (1 - math.cos(1)))
-        ln_unit = self._counts.ln_a[points] + 2 * tilt + np.maximum(*heights)
+        # ln of A e^theta e^(l(m) - theta c) at its largest.
+        ln_unit = self._counts.ln_a[eps_indices] + 2 * theta + np.maximum(*heights)
+        # int |u|^k e^(-11 V u^2 / 24) du / (2 pi), from those with V = 12 / 11; 1e-300 is for V = 0.
         scale = np.sqrt(12 / 11 / np.maximum(least_variance, 1e-300))
-        moments = [size * scale ** (k + 1) for k, size in enumerate(_MOMENTS)]
+        moments = [moment * scale ** (k + 1) for k, moment in enumerate(_MOMENTS)]
 
-        def ln_excess(polynomial: Sequence[Floats]) -> Floats:
-            """ln of the bound, if the second derivative is the integrand times this polynomial in |u|."""
-            integral = sum(factor * moments[power] for power, factor in enumerate(polynomial))
-            sloped = sum(factor * moments[power + 1] for power, factor in enumerate(polynomial))
+        def ln_excess(factors: Sequence[Floats]) -> Floats:
+            """ln of the bound, from w^2 times the second derivative: the integrand of E times a polynomial.
+
+            ``factors`` are those of 1, |u|, |u|^2, ... in the polynomial.
+            """
+            # With both bounds on |K|: the constant one, and the one with a further |u|.
+            integral = sum(factor * moments[k] for k, factor in enumerate(factors))
+            sloped = sum(factor * moments[k + 1] for k, factor in enumerate(factors))
             with np.errstate(divide="ignore", invalid="ignore"):
-                sloped = np.where(tilt > 0, sloped / -np.expm1(-tilt), np.inf)
+                sloped = np.where(theta > 0, sloped / -np.expm1(-theta), np.inf)
                 derivative = np.minimum(largest_k * integral, sloped)
+                # 1e-9 is more than what rounding may take away.
                 return np.asarray(ln_unit + np.log(derivative / 8 + far_part) + 1e-9)
 
-        # The bound for every c: first in m, then in c, whose derivative multiplies with theta + iu.
-        width = (last - first).astype(float)
-        a = self._slope[points]
-        b = self._half_of_variances[points]
-        c = self._sixth_of_skews[points]
-        for_every_c = [width**2 * factor for factor in _square([a, np.zeros_like(a), b, c])]
-        for_every_c[0] += tilt**2
+        # The first bound, for every c: over m, w = last - first, and then over c, w = 1 between two whole t.
+        w = (last - first).astype(float)
+        slope = self._slope[eps_indices]
+        half_of_variances = self._half_of_variances[eps_indices]
+        sixth_of_skews = self._sixth_of_skews[eps_indices]
+        in_m = [slope, np.zeros_like(slope), half_of_variances, sixth_of_skews]
+        for_every_c = [w**2 * factor for factor in _squared_polynomial(in_m)]
+        # |theta + iu|^2
+        for_every_c[0] += theta**2
         for_every_c[2] += 1.0
         ln_curved = ln_excess(for_every_c)
 
-        # The bound for one t, where c moves with m: there a derivative in m multiplies with
-        # log(R0 / R1) + iu (mu0 - mu1) + phi0 - phi1, mu0 and mu1 the means of a bit.
-        drift = self._drift[points]
-        is_short = width * drift <= 1
+        # The second bound, for one t, where c moves with m. There a derivative in m is the factor
+        # ln(R0 / R1) + iu (mu0 - mu1) + phi0 - phi1, where mu0 and mu1 are the means of a bit.
+        drift = self._drift[eps_indices]
+        is_short = w * drift <= 1
         if not is_short.any():
             return ln_curved, np.full(ln_curved.shape, np.inf)
-        for_one_t = [width**2 * factor for factor in _square([self._ln_ratio[points], drift, b, c])]
+        in_m = [self._ln_ratio[eps_indices], drift, half_of_variances, sixth_of_skews]
+        for_one_t = [w**2 * factor for factor in _squared_polynomial(in_m)]
         return ln_curved, np.where(is_short, ln_excess(for_one_t), np.inf)
 
-    def _numbers(self, holders: Integers, others: Integers) -> Integers:
-        """How many bits of each kind there are, (kinds, rows)."""
+    def _numbers_of_kinds(self, holders: Integers, others: Integers) -> Integers:
+        """How many bits of each kind there are, of holders, others, and dummies if any; (kinds, rows)."""
         numbers = [holders, others]
         if self._dummies > 0:
             numbers.append(np.full(holders.shape, self._dummies))
@@ -213,14 +245,14 @@ class HolderCounts:
 
 
 class _Blocks(NamedTuple):
-    """Blocks of neighbouring m, each for one eps; every array is (blocks,).
+    """Blocks of neighbouring m, the numbers of holders, each for one eps; every array is (blocks,).
 
-    ``points`` are the indices of eps, ``first`` and ``last`` the m at both ends, and ``ln_first`` and
-    ``ln_last`` the logs of delta there, rounded up. ``ln_bound`` is the log of a bound for every m of a
-    block.
+    ``eps_indices`` are the indices of eps, and ``first`` and ``last`` the m at both ends. ``ln_first`` and
+    ``ln_last`` are the natural logs of delta there, rounded up, and ``ln_bound`` that of a bound for every m
+    of a block.
     """
 
-    points: Integers
+    eps_indices: Integers
     first: Integers
     last: Integers
     ln_first: Floats
@@ -232,9 +264,13 @@ class _Blocks(NamedTuple):
         return _Blocks._make(array[rows] for array in self)
 
     def halves(self, middle: Integers, ln_middle: Floats) -> "_Blocks":
-        """The first halves of all blocks, and then the second ones, which meet at ``middle``."""
+        """The first halves of all blocks, and then the second halves; twice as many blocks.
+
+        The halves of a block meet at ``middle`` (blocks,), a number m of holders. ``ln_middle`` (blocks,) is
+        the natural log of delta there, rounded up. A bound for every m of a block also holds for its halves.
+        """
         return _Blocks(
-            points=np.tile(self.points, 2),
+            eps_indices=np.tile(self.eps_indices, 2),
             first=np.concatenate([self.first, middle]),
             last=np.concatenate([middle, self.last]),
             ln_first=np.concatenate([self.ln_first, ln_middle]),
@@ -247,7 +283,7 @@ def worst_count(
     eps: Floats,
     bit: Bit,
     users: int,
-    odds: tuple[float, float],
+    log_odds: tuple[float, float],
     dummies: int = 0,
     *,
     goal: npt.ArrayLike,
@@ -255,92 +291,101 @@ def worst_count(
 ) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one bit in a count, in the worst dataset.
 
-    The distribution of the target user's ``bit`` changes from P to Q. The number m of other users who hold
-    the value is a dataset. By branch and bound: blocks of m are cut in two until a bound for all m of a block
-    (`_ln_block_bounds`) rules it out. Both results are (e,), as is ``eps``, of which each is below
-    ``bit.largest``. ``users`` is the number of other users, ``odds`` the log odds that their bit is 1, for
-    those who hold the value and those who do not, and ``dummies`` the number of random bits. ``goal`` is the
-    difference of the two bounds to be reached. With ``steeply`` the goal may be -log(delta) times as large
-    where delta < 1 / e, so that eps for a given delta is about equally exact at every delta.
-    """
-    counts = HolderCounts(eps, bit, users, odds, dummies)
-    # The largest of all m that were looked at, rounded up and down, and of all blocks that were dropped.
-    ln_upper, ln_lower, ln_dropped = (np.full(eps.shape, -np.inf) for _ in range(3))
+    Both are (e,), as is ``eps``, of which each is below ``bit.largest``. The distribution of the target
+    user's ``bit`` changes from P to Q. ``users`` is the number of other users. ``log_odds`` are the log odds
+    that the bit of one is 1, for who holds the value and for who does not. ``dummies`` is the number of
+    random bits that are counted, too.
 
-    def look_at(points: Integers, m: Integers) -> Floats:
-        """ln delta of the datasets m at the eps with the indices ``points``, rounded up and noted above."""
-        value, error = counts.ln_delta(points, m, users - m)
-        np.maximum.at(ln_upper, points, value + error)
-        np.maximum.at(ln_lower, points, value - error)
+    A dataset is the number m of other users who hold the value. The search for the worst m is branch and
+    bound: blocks of neighbouring m are cut in two until a bound for all m of a block (`_ln_bounds_of_blocks`)
+    rules the block out. ``goal`` is the difference of the two results to be reached. With ``steeply``, the
+    goal may be -ln(delta) times as large where delta < 1 / e. Then eps for a given delta is about equally
+    exact at every delta.
+    """
+    counts = HolderCounts(eps, bit, users, log_odds, dummies)
+    # For each eps: the largest ln delta of all m so far, rounded up and down, and the largest bound of all
+    # blocks that were ruled out.
+    ln_upper, ln_lower, ln_dropped = np.full((3, eps.size), -np.inf)
+
+    def evaluate(eps_indices: Integers, m: Integers) -> Floats:
+        """ln delta of the datasets ``m`` at the eps with these indices, rounded up; the largest are kept."""
+        value, error = counts.ln_delta(eps_indices, m, users - m)
+        np.maximum.at(ln_upper, eps_indices, value + error)
+        np.maximum.at(ln_lower, eps_indices, value - error)
         return value + error
 
-    # The first blocks lie between some shares of holders; eps after eps.
+    # The first blocks lie between neighbours of a few borders; eps after eps.
     borders = np.unique(np.rint(users * _FIRST_SHARES).astype(np.int64))
     indices = np.arange(eps.size)
-    ln_borders = look_at(np.repeat(indices, borders.size), np.tile(borders, eps.size))
+    ln_borders = evaluate(np.repeat(indices, borders.size), np.tile(borders, eps.size))
     ln_borders = ln_borders.reshape(eps.size, borders.size)
-    points = np.repeat(indices, borders.size - 1)
+    eps_of_blocks = np.repeat(indices, borders.size - 1)
     blocks = _Blocks(
-        points,
+        eps_of_blocks,
         first=np.tile(borders[:-1], eps.size),
         last=np.tile(borders[1:], eps.size),
         ln_first=ln_borders[:, :-1].ravel(),
         ln_last=ln_borders[:, 1:].ravel(),
-        ln_bound=np.full(points.size, np.inf),
+        ln_bound=np.full(eps_of_blocks.size, np.inf),
     )
 
-    looked_at = borders.size
+    looked_at = borders.size  # datasets and blocks per eps, about
     goals = np.broadcast_to(np.asarray(goal, dtype=float), eps.shape)
     while True:
+        # Blocks of two neighbours have no m between them.
         blocks = blocks.choose(blocks.last - blocks.first > 1)
-        if blocks.points.size == 0:
+        if blocks.first.size == 0:
             return np.minimum(ln_lower, 0.0), np.minimum(np.maximum(ln_upper, ln_dropped), 0.0)
 
+        # A block whose bound is at most `ln_enough` is ruled out. Where rounding errors alone exceed the
+        # goal, as for 10^12 users, half the goal above `ln_upper` is enough. `ln_enough` is nan where nothing
+        # is sure: then no block is looked at again.
         gap = goals * np.maximum(1.0, -ln_lower) if steeply else goals
-        # Where rounding errors alone exceed the goal, as for 10^12 users, half of it above them is enough.
-        # nan where nothing is sure: then no block is looked at again.
         with np.errstate(invalid="ignore"):
-            ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.points]
-        ln_bound = _ln_block_bounds(counts, blocks, ln_upper[blocks.points], ln_enough)
+            ln_enough = np.maximum(ln_lower + gap, ln_upper + gap / 2)[blocks.eps_indices]
+        ln_known = ln_upper[blocks.eps_indices]
+        ln_bound = _ln_bounds_of_blocks(counts, blocks, ln_known, ln_enough)
         is_doubtful = (ln_bound > ln_enough) & (looked_at <= _MOST_DATASETS)
-        np.maximum.at(ln_dropped, blocks.points[~is_doubtful], ln_bound[~is_doubtful])
+        np.maximum.at(ln_dropped, blocks.eps_indices[~is_doubtful], ln_bound[~is_doubtful])
 
-        # Cut the other blocks in two.
+        # Cut the other blocks in two: for each, one more dataset, and one more block.
         blocks = blocks._replace(ln_bound=ln_bound).choose(is_doubtful)
         middle = (blocks.first + blocks.last) // 2
-        ln_middle = look_at(blocks.points, middle)
+        ln_middle = evaluate(blocks.eps_indices, middle)
         looked_at += 2 * (middle.size // eps.size + 1)
         blocks = blocks.halves(middle, ln_middle)
 
 
-def _ln_block_bounds(
+def _ln_bounds_of_blocks(
     counts: HolderCounts, blocks: _Blocks, ln_known: Floats, ln_enough: Floats
 ) -> Floats:
-    """Natural logs of upper bounds on delta for every m of each block, (blocks,), no larger than before.
+    """Natural logs of upper bounds on delta for every m of a block, at most ``blocks.ln_bound``; (blocks,).
 
-    ``ln_known`` (blocks,) is the natural log of the largest delta known so far at the block's eps. A bound of
-    at most ``ln_enough`` (blocks,) rules a block out, and then no sharper one is computed.
+    A block is a range of m, the number of other users who hold the value, at one eps. ``ln_known`` (blocks,)
+    is the natural log of the largest delta known so far at this eps. A bound of at most ``ln_enough``
+    (blocks,) rules a block out. The third bound costs most, and is only computed for other blocks.
     """
-    ln_curved, ln_for_one_t = counts.ln_curvatures(blocks.points, blocks.first, blocks.last)
+    ln_curved, ln_for_one_t = counts.ln_curvatures(blocks.eps_indices, blocks.first, blocks.last)
+    # 1. delta exceeds its larger end by at most e^ln_curved.
     ln_larger_end = np.maximum(blocks.ln_first, blocks.ln_last)
-    bounds = np.minimum(blocks.ln_bound, np.logaddexp(ln_larger_end, ln_curved))
+    ln_bounds = np.minimum(blocks.ln_bound, np.logaddexp(ln_larger_end, ln_curved))
 
-    # The second bound only rules out: what it drops is below a delta that is known, and changes nothing.
+    # 2. The same with the bound for one t, which only rules out: what it rules out is below a delta that
+    # is known, and changes nothing.
     sharper = np.logaddexp(ln_larger_end, ln_for_one_t)
-    bounds = np.where(sharper <= ln_known, np.minimum(bounds, sharper), bounds)
+    ln_bounds = np.where(sharper <= ln_known, np.minimum(ln_bounds, sharper), ln_bounds)
 
-    # The third leaves out the users whose value differs within the block: their bits only add noise.
-    rows = np.flatnonzero(bounds > ln_enough)
+    # 3. delta without the users whose value differs within the block: their bits only add noise.
+    rows = np.flatnonzero(ln_bounds > ln_enough)
     if rows.size:
-        value, error = counts.ln_delta(
-            blocks.points[rows], blocks.first[rows], counts.users - blocks.last[rows]
-        )
-        bounds[rows] = np.minimum(bounds[rows], value + error)
-    return bounds
+        surely_others = counts.users - blocks.last[rows]
+        value, error = counts.ln_delta(blocks.eps_indices[rows], blocks.first[rows], surely_others)
+        ln_bounds[rows] = np.minimum(ln_bounds[rows], value + error)
+    return ln_bounds
 
 
-def _square(factors: Sequence[Floats]) -> list[Floats]:
-    """The factors of 1, u, u^2, ... of the square of the polynomial with these ``factors``."""
+def _squared_polynomial(factors: Sequence[Floats]) -> list[Floats]:
+    """The factors of 1, u, u^2, ... in the square of the polynomial that has these ``factors``."""
     square = [np.zeros_like(factors[0]) for _ in range(2 * len(factors) - 1)]
     for i, factor_i in enumerate(factors):
         for j, factor_j in enumerate(factors):
@@ -357,12 +402,12 @@ def ln_delta_of_some(
 ) -> float:
     """Natural log of a lower bound on delta of one report for k = 2: the largest of some datasets.
 
-    They have these ``shares`` of users who hold the value x0.
-
-    ``groups`` are number and eps0 of the other users. The other parameters are those of `ln_delta_among`.
+    In each dataset, the share of users who hold the value x0 is one of the ``shares``, and the same in every
+    group. ``groups`` are the number and eps0 of the other users. ``target_eps0`` is that of the target user,
+    or math.inf if the report is the value itself. ``dummies`` is the number of uniform reports.
     """
-    bits = [(users, (eps0, -eps0)) for users, eps0 in groups]
-    return ln_delta_of_datasets(eps, Bit.flipped(target_eps0), bits, dummies, shares)
+    groups_of_bits = [(users, (eps0, -eps0)) for users, eps0 in groups]
+    return ln_delta_of_datasets(eps, Bit.flipped(target_eps0), groups_of_bits, dummies, shares)
 
 
 def ln_delta_of_datasets(
@@ -374,18 +419,21 @@ def ln_delta_of_datasets(
 ) -> float:
     """Natural log of a lower bound on delta of the target user's ``bit``: the largest of some datasets.
 
-    The bit is that of one value, called x0. In a dataset the share of users who hold x0 is the same in every
-    group, and one of the ``shares``. A group is (number of other users, (log odds that the bit of a user who
-    holds x0 is 1, the same for one who does not)). ``dummies`` bits that are 1 or 0 evenly are counted, too.
+    The bit says whether a user holds one value, called x0. In a dataset, the share of users who hold x0 is
+    one of the ``shares``, and the same in every group. Each of the ``groups`` is a number of other users, and
+    the log odds that the bit of one is 1: a pair, for who holds x0 and for who does not. ``dummies`` bits
+    that are 1 or 0 evenly are counted, too.
     """
     shares_of_x0 = np.asarray(shares, dtype=float)
+    # Each kind of bit has one entry in both lists. The first kind is a dummy.
     numbers = [np.full(shares_of_x0.shape, dummies)]
     log_odds_of_kinds = [0.0]
-    for users, odds in groups:
+    for users, log_odds_of_group in groups:
         holders = np.rint(shares_of_x0 * users).astype(np.int64)
         numbers += [holders, users - holders]
-        log_odds_of_kinds += odds
-    points = np.zeros(shares_of_x0.shape, dtype=int)  # every dataset is for the one eps
+        log_odds_of_kinds += log_odds_of_group
+
     counts = BitCounts(np.array([eps], dtype=float), bit, log_odds_of_kinds)
-    value, error = counts.ln_delta(np.stack(numbers), points)
+    eps_indices = np.zeros(shares_of_x0.shape, dtype=int)  # every dataset is for the one eps
+    value, error = counts.ln_delta(np.stack(numbers), eps_indices)
     return float(np.max(value - error))

@@ -25,9 +25,10 @@ def gaussian_mu(
 ) -> Floats:
     """mu of the Gaussian differential privacy that n shuffled reports tend to, the largest over all pairs.
 
-    mu^2 is the variance of a report's gain (R_x0 - R_x1) / blanket, over n, for a pair of values x0, x1. It
-    is that of Gaussian noise with sensitivity / deviation = mu. ``n`` is a number or an array; other
-    parameters as for `tightshuffle.upper`. Raises ValueError that names a bad argument.
+    mu^2 is the variance of a report's gain (R_x0 - R_x1) / blanket, divided by n, for a pair of values x0,
+    x1. A Gaussian mechanism with sensitivity / deviation = mu has this mu. ``n``, the number of users, is a
+    number or an array, and the result has its shape. Other parameters are as for `tightshuffle.upper`. Raises
+    ValueError that names a bad argument.
     """
     if isinstance(randomizer, str):
         randomizer = parse(randomizer, k=k, eps0=eps0)
@@ -39,17 +40,18 @@ def gaussian_mu(
 
 
 def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps at which Gaussian noise with sensitivity / deviation = ``mu`` has this log10 delta.
+    """The eps at which the Gaussian mechanism with sensitivity / deviation = ``mu`` has this log10 delta.
 
-    It is 0 if delta is smaller at eps = 0 already. All are numbers.
+    It is 0 if log10 delta is at most ``log10_delta`` at eps = 0 already.
     """
 
     def surplus(eps: float) -> float:
-        """log10 delta at ``eps``, less its target."""
+        """log10 delta of the mechanism at ``eps``, less the target; it falls with eps."""
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
 
     if surplus(0.0) <= 0:
         return 0.0
+    # An interval that has the root, from 0 to mu, 2 mu, 4 mu, ...
     high = mu
     while surplus(high) > 0:
         high *= 2

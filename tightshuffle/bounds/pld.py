@@ -34,15 +34,17 @@ def pessimistic_pld(
 ) -> "PrivacyLossDistribution":
     """A distribution of privacy losses that dominates every mechanism with this bound on delta.
 
-    ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), called up to the eps ``last``.
-    The losses are multiples of ``spacing``.
+    ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), the same in both directions. It is
+    called at eps from 0 to ``last``. The losses are multiples of ``spacing``, and what is left of delta at
+    ``last`` is the probability of an infinite loss.
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     index, eps = _make_grid(last, spacing)
     grid = connected(index, spacing, log10_delta(eps) * np.log(10))
 
-    # Losses are given by their places on the grid: those with a positive probability.
+    # dp-accounting takes {place of a loss on the grid: probability}. The places of the grid's masses are
+    # grid.first, grid.first + 1, ...; only those with a positive probability are given.
     possible = np.flatnonzero(np.isfinite(grid.log_mass))
     losses = (grid.first + possible).tolist()
     probabilities = np.exp(grid.log_mass[possible]).tolist()
@@ -55,9 +57,10 @@ def pessimistic_pld(
 def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDistribution":
     """A distribution of privacy losses that is dominated by that of one dataset of the setting ``point``.
 
-    ``point`` has length 1. The losses are multiples of ``spacing``, and delta is computed up to the eps
-    ``last``. "Forward" is P, where the target user holds the value 0, against Q, where it is 1, and "reverse"
-    is Q against P.
+    So its delta is nowhere above that of the dataset. ``point`` has length 1; it gives the randomizer and the
+    number of users. The losses are multiples of ``spacing``, and delta is computed at eps from 0 to ``last``.
+    The target user holds the value 0 under P, and 1 under Q. "Forward" is P against Q, and "reverse" is Q
+    against P.
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
@@ -67,23 +70,29 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
     reverse_low, reverse_high = _delta_of_one_dataset(randomizer, (1, 0), eps, users)
     forward_values = values_below_delta(eps, forward_low, forward_high, reverse_high)
     reverse_values = values_below_delta(eps, reverse_low, reverse_high, forward_high)
-    # At eps = 0 both directions are the same.
+    # At eps = 0, delta of both directions is the same, so both get the smaller value.
     at_zero = min(forward_values[0], reverse_values[0])
     forward_values[0] = reverse_values[0] = at_zero
 
+    # Forward first; dp-accounting calls the reverse "add".
     return PrivacyLossDistribution.create_from_rounded_probability(
         probabilities_of_losses(index, eps, forward_values, reverse_values),
-        0.0,  # the probability of an infinite loss, as below
-        spacing,
-        False,  # not pessimistic: losses between two points were rounded down
-        probabilities_of_losses(index, eps, reverse_values, forward_values),
-        0.0,
+        infinity_mass=0.0,
+        value_discretization_interval=spacing,
+        pessimistic_estimate=False,  # losses between two points were rounded down
+        rounded_probability_mass_function_add=probabilities_of_losses(
+            index, eps, reverse_values, forward_values
+        ),
+        infinity_mass_add=0.0,
         symmetric=False,
     )
 
 
 def _make_grid(last: float, spacing: float) -> tuple[Integers, Floats]:
-    """About 500 multiples of ``spacing`` up to ``last`` at which delta is computed, and their eps."""
+    """About 500 whole numbers i from 0 on, and their multiples eps = i * ``spacing``, which reach ``last``.
+
+    At these eps delta is computed. ValueError if there would be too many multiples in all.
+    """
     spacing = float(check_one("spacing", check_positive("spacing", spacing)))
     steps = np.ceil(last / spacing)
     if steps > _LARGEST:
@@ -99,19 +108,25 @@ def _delta_of_one_dataset(
 ) -> tuple[Floats, Floats]:
     """A lower and an upper bound on delta at ``eps`` of one dataset, of ``n`` users; both (e,), as ``eps``.
 
-    The target user's value changes between those of the ``pair``. All other users hold a third value, or for
-    k = 2 each draws one of the two.
+    The target user's value changes from the first of the ``pair`` to the second. All other users hold a third
+    value; for k = 2 each draws one of the two evenly. With the gains G_1, G_2, ... of the reports, delta is
+    E[(G_1 + ... + G_n)_+] / n. In the body, ``values`` and ``probabilities`` (e, classes) are those of one
+    gain.
     """
     reference = "x2" if randomizer.k > 2 else {"x0": 0.5, "x1": 0.5}
     gains = np.array([randomizer.gains(point, reference, pair) for point in eps.tolist()])
     values, probabilities = gains[:, 0], gains[:, 1]
+    # Units in the last place by which the values may be wrong. They grow with the number of classes, eps and
+    # eps0.
     ulps = 16 + 2 * (gains.shape[2] + eps + randomizer.eps0)[:, None]
 
+    # Distributions whose delta is surely smaller, and larger. `log_positive_part` gives a lower and an upper
+    # bound on ln(n delta) of each.
     smaller = outwards(values, probabilities, Side.LOWER, ulps)
     larger = outwards(values, probabilities, Side.UPPER, ulps)
-    # Each has a lower and an upper bound on ln(n delta).
     ln_low, _ = log_positive_part(*smaller, n)
     _, ln_high = log_positive_part(*larger, n)
+    # The slack covers the rounding of what follows.
     low = np.exp(np.minimum(ln_low - np.log(n), 0.0)) * (1 - _SLACK)
     high = np.exp(np.minimum(ln_high - np.log(n), 0.0)) * (1 + _SLACK)
     return low, np.minimum(high, 1.0)

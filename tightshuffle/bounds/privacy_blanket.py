@@ -51,55 +51,71 @@ def log10_lower(points: Points, *, width: float = WIDTH, mixtures: bool = True) 
 
 
 def _log10_bound(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
-    """log10 of the bound of this ``side`` on delta of one round, -inf from eps0 on; (points,).
+    """log10 of the bound of this ``side`` on delta of one round; (points,), -inf where eps >= eps0.
 
-    k-RR with two values goes to `_log10_of_count`, and every other randomizer to `_log10_of_gains`.
+    ``side`` upper is for every dataset, and lower for some dataset. ``width`` is the largest relative error
+    that the computation adds. ``mixtures`` says whether the lower bound tries random datasets of two values,
+    too. k-RR with two values, whose histogram is one count, has a bound of its own.
     """
     below_eps0 = points.eps < points.eps0
-    is_bit = np.array([_is_bit(randomizer) for randomizer in points.randomizers], dtype=bool)
-    bits = np.flatnonzero(below_eps0 & is_bit)
-    others = np.flatnonzero(below_eps0 & ~is_bit)
+    is_binary = np.array([_is_binary(randomizer) for randomizer in points.randomizers], dtype=bool)
+    binary_points = np.flatnonzero(below_eps0 & is_binary)
+    others = np.flatnonzero(below_eps0 & ~is_binary)
+    # Mostly all points are alike, and need no copies.
     if others.size == points.eps.size:
-        return np.minimum(_log10_of_gains(points, side, width, mixtures), 0.0)
+        return np.minimum(_log10_bound_of_gains(points, side, width, mixtures), 0.0)
+
     result = np.full(points.eps.size, -np.inf)
-    if bits.size:
-        result[bits] = _log10_of_count(points.at(bits), side, width)
+    if binary_points.size:
+        result[binary_points] = _log10_bound_of_binary(points.at(binary_points), side, width)
     if others.size:
-        result[others] = _log10_of_gains(points.at(others), side, width, mixtures)
+        result[others] = _log10_bound_of_gains(points.at(others), side, width, mixtures)
     return np.minimum(result, 0.0)
 
 
-def _is_bit(randomizer: Randomizer) -> bool:
-    """Whether the histogram is one count: k-RR with two values."""
+def _is_binary(randomizer: Randomizer) -> bool:
+    """Whether this is k-RR with two values, where the histogram of the reports is one count."""
     return isinstance(randomizer, KRandomizedResponse) and randomizer.k == 2
 
 
-def _log10_of_count(points: Points, side: Side, width: float) -> Floats:
+def _log10_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
     """log10 of the bound of this ``side`` for k-RR with two values, whose histogram is one count; (points,).
 
-    ``width`` is for the points at which the upper bound is that of all gains, which may be smaller.
+    `binary` has a lower and an upper bound. Where these are farther apart than `_WIDEST`, the upper bound is
+    the smaller one of `binary` and of the privacy blanket. ``width`` is the relative error that the latter
+    may have.
     """
     low, high = binary(points.eps, n=points.users, eps0=points.eps0)
     if side is Side.LOWER:
         return low
-    # For very small delta, too many datasets stay possible. k-RR is subset selection of one value.
-    wide = np.flatnonzero(high - low > np.log10(1 + _WIDEST))
-    if wide.size:
-        points = points.at(wide)
+
+    # For very small delta, `binary` cannot rule out enough datasets.
+    far_apart = np.flatnonzero(high - low > np.log10(1 + _WIDEST))
+    if far_apart.size:
+        points = points.at(far_apart)
+        # k-RR is the selection of a subset of one value. With this class, `log10_upper` takes the blanket.
         subsets = [SubsetSelection(2, eps0, 1) for eps0 in points.eps0.tolist()]
         same_points = points_of_randomizers(points.eps, points.users, subsets)
-        high[wide] = np.minimum(high[wide], log10_upper(same_points, width=width))
+        high[far_apart] = np.minimum(high[far_apart], log10_upper(same_points, width=width))
     return high
 
 
-def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
+def _log10_bound_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
     """log10 of a bound on delta of one round, the largest over all pairs of values and references; (points,).
 
-    Each pair and reference gives one distribution of the gain G of a report, and the bound
-    E[(G_1 + ... + G_n)_+] / n on delta. Row i of a batch of distributions belongs to the point with the
-    number ``owners[i]``. ``ulps`` are units in the last place by which the gains may be wrong. They grow with
-    eps, eps0 and the number of classes (different gains), and for a matrix also by the rounding to `BITS`
-    bits. ``width`` is the relative one of the computed bracket, and ``mixtures`` are those of `log10_lower`.
+    A reference w is the blanket for ``side`` upper. For lower, w is the distribution of a report if all other
+    users hold one value, or, with ``mixtures``, also if each draws one of two. Each pair x0, x1 and reference
+    w gives the distribution of the gain of a report y that is drawn from w, and a bound on delta:
+
+        G = (R_x0(y) - e^eps R_x1(y)) / w(y),    delta = E[(G_1 + ... + G_n)_+] / n.
+
+    R_x is the distribution of the report of a user who holds x, and the blanket is the smallest R_x at each
+    y. ``width`` is the relative width to which each expectation is computed.
+
+    In the body, a distribution is a row of ``values`` and ``probabilities`` of G, one class for each value.
+    ``owners`` (rows,) are the indices of the rows' points. The values may be wrong by ``ulps`` units in the
+    last place. These grow with eps, eps0 and the number of classes, and for a matrix by the rounding to
+    `BITS` of 53 bits.
     """
     result = np.full(points.eps.size, -np.inf)
     has_matrix = any(isinstance(randomizer, Finite) for randomizer in points.randomizers)
@@ -107,12 +123,15 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
         sizes = points.eps[owners] + points.eps0[owners]
         ulps = 16.0 + 2 * (values.shape[1] + sizes[:, None])
         if has_matrix:
-            owners, values, probabilities = _merged(owners, values, probabilities)
+            owners, values, probabilities = _without_equal_rows(owners, values, probabilities)
+            # The rows are others now, so all get the largest.
             ulps = ulps.max() + 2.0 ** (53 - BITS)
+
         distribution = outwards(values, probabilities, side, ulps)
         users = points.users[owners]
-        low, high = log_positive_part(*distribution, users, width=width, groups=owners)
-        ln_bounds = high if side is Side.UPPER else low
+        # Only the largest row of each point has to be exact.
+        ln_low, ln_high = log_positive_part(*distribution, users, width=width, groups=owners)
+        ln_bounds = ln_high if side is Side.UPPER else ln_low
         np.maximum.at(result, owners, (ln_bounds - np.log(users)) / np.log(10))
     return result
 
@@ -120,9 +139,10 @@ def _log10_of_gains(points: Points, side: Side, width: float, mixtures: bool) ->
 def _distributions(
     points: Points, side: Side, mixtures: bool
 ) -> Iterator[tuple[int, Floats, Floats]]:
-    """For each point its number, and the gains and probabilities of its pairs and references.
+    """For each point its index, and distributions of the gain of a report: the gains and their probabilities.
 
-    Both arrays are (m, classes), with m distributions. A point may come several times.
+    There is a row for each pair of values and each reference; both arrays are (rows, classes). A point may
+    come several times, with some of its rows at a time. For ``side`` upper the reference is the blanket.
     """
     for number, (eps, randomizer) in enumerate(
         zip(points.eps.tolist(), points.randomizers, strict=True)
@@ -144,26 +164,29 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
 def _batches(
     distributions: Iterable[tuple[int, Floats, Floats]],
 ) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """The distributions in batches of about `_BATCH` numbers, each as the arrays that `_padded` makes.
+    """The distributions in batches of about `_BATCH` numbers, each as the arrays that `_stacked` makes.
 
-    ``distributions`` are numbers of points, values and probabilities, as from `_distributions`.
+    These are the indices of points (rows,), and values and probabilities (rows, classes). ``distributions``
+    are the index of one point, and values and probabilities (rows, classes).
     """
     batch: list[tuple[int, Floats, Floats]] = []
     size = 0
     for owner, values, probabilities in distributions:
         if size >= _BATCH:
-            yield _padded(batch)
+            yield _stacked(batch)
             batch, size = [], 0
         batch.append((owner, values, probabilities))
         size += values.size
     if batch:
-        yield _padded(batch)
+        yield _stacked(batch)
 
 
-def _padded(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floats, Floats]:
-    """All distributions of a batch as rows: the numbers of their points (m,), values and probabilities.
+def _stacked(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floats, Floats]:
+    """All rows of a batch in one array: the index of each row's point, values, and probabilities.
 
-    Both are (m, classes). Shorter rows are filled up with classes of probability 0.
+    A row is one distribution. Of each part of the ``batch``, the first number is the index of a point, and
+    the others are the values and probabilities of its rows, (rows of the part, classes). The results are
+    (rows,), (rows, classes) and (rows, classes). Shorter rows are filled up with classes of probability 0.
     """
     lengths = [len(values) for _, values, _ in batch]
     owners = np.repeat([owner for owner, _, _ in batch], lengths)
@@ -179,35 +202,46 @@ def _padded(batch: Sequence[tuple[int, Floats, Floats]]) -> tuple[Integers, Floa
     return owners, all_values, all_probabilities
 
 
-def _merged(
+def _without_equal_rows(
     owners: Integers, values: Floats, probabilities: Floats
 ) -> tuple[Integers, Floats, Floats]:
-    """The distributions that differ in `BITS` bits: numbers of their points, values and probabilities.
+    """The distributions without those that agree with another one of the same point to `BITS` bits.
 
-    Arguments and results are as from `_padded`. Values are rounded to `BITS` bits, and equal ones become one
-    class. A symmetric matrix gives few distributions that differ in more than the last digits.
+    A distribution is a row of ``values`` and ``probabilities`` (rows, classes). Its point is the one whose
+    index ``owners`` (rows,) has. The results are the same three arrays with fewer rows. Their values are
+    rounded to `BITS` bits, and equal values are one class. A symmetric matrix gives few distributions that
+    differ in more than the last digits.
     """
     values = rounded_to_bits(values)
     order = np.argsort(values, axis=1)
     values = np.take_along_axis(values, order, axis=1)
     probabilities = np.take_along_axis(probabilities, order, axis=1)
+    class_values, class_masses = merge_equal_values(values, probabilities)
 
-    # The number of the class that each value belongs to: equal values are one class.
-    is_new = np.diff(values, axis=1, prepend=values[:, :1]) > 0
-    class_numbers = np.cumsum(is_new, axis=1)
-    shape = (len(owners), class_numbers.max() + 1)
-    rows = np.arange(len(owners))[:, None]
-    class_values, class_masses = np.zeros(shape), np.zeros(shape)
-    class_values[rows, class_numbers] = values
-    np.add.at(class_masses, (rows, class_numbers), probabilities)
-
+    # Equal rows have the same point, values and probabilities: the columns of one array.
     columns = [owners[:, None], class_values, rounded_to_bits(class_masses)]
     different = np.unique(np.concatenate(columns, axis=1), axis=0)
     class_values, class_masses = np.split(different[:, 1:], 2, axis=1)
     return different[:, 0].astype(int), class_values, class_masses
 
 
+def merge_equal_values(values: Floats, probabilities: Floats) -> tuple[Floats, Floats]:
+    """For each row, its different values (classes), and the sum of the probabilities of each of these.
+
+    ``values`` (rows, reports) ascend in each row, and ``probabilities`` have the same shape. Both results are
+    (rows, classes). Rows with fewer classes are filled up with zeros.
+    """
+    # The number of the class of each value. It rises by 1 where a value is above the one before.
+    is_new = np.diff(values, axis=1, prepend=values[:, :1]) > 0
+    class_numbers = np.cumsum(is_new, axis=1)
+    rows = np.arange(len(values))[:, None]
+    class_values, class_masses = np.zeros((2, len(values), class_numbers.max() + 1))
+    class_values[rows, class_numbers] = values
+    np.add.at(class_masses, (rows, class_numbers), probabilities)
+    return class_values, class_masses
+
+
 def rounded_to_bits(numbers: Floats) -> Floats:
-    """``numbers`` to `BITS` bits."""
+    """``numbers``, each rounded to `BITS` bits of its mantissa."""
     mantissas, exponents = np.frexp(numbers)
     return np.ldexp(np.rint(np.ldexp(mantissas, BITS)), exponents - BITS)

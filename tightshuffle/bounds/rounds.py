@@ -63,9 +63,11 @@ class Curve:
 
 
 class Depth(NamedTuple):
-    """delta computed down to a certain depth: a function eps (e,) -> ln delta, never on the wrong side.
+    """A bound on delta of all rounds, computed down to a certain depth: a greater depth leaves out less.
 
-    ``ln_left_out``: natural log of what the depth leaves out. ``is_last``: a greater depth would not help.
+    ``ln_delta`` is a function from eps (e,) to the natural log of the bound (e,), never on the wrong side.
+    ``ln_left_out`` is the natural log of by how much the bound may miss delta because of the depth.
+    ``is_last`` says that a greater depth would not help.
     """
 
     ln_delta: Callable[[Floats], Floats]
@@ -96,51 +98,61 @@ class Composition(ABC):
     def _build(self, depth: float) -> Depth:
         """delta down to this depth, which leaves out about e^-``depth``."""
 
-    def _depth(self, number: float) -> Depth:
-        """delta down to the depth ``number``, from `_build` or as kept."""
-        if number not in self._depths:
-            self._depths[number] = self._build(number)
-        return self._depths[number]
+    def _bound_at_depth(self, depth: float) -> Depth:
+        """The bound that leaves out about e^-``depth``, from `_build` or as kept."""
+        if depth not in self._depths:
+            self._depths[depth] = self._build(depth)
+        return self._depths[depth]
 
-    def _next_depth(self, number: float) -> float:
-        """The depth to try after ``number``. Most settings need one or two, so later steps may be large."""
-        return number * (2 if number <= self.first_depth else 4)
+    def _next_depth(self, depth: float) -> float:
+        """The depth to try after ``depth``. Most settings need one or two, so later steps may be large."""
+        return depth * (2 if depth <= self.first_depth else 4)
 
     def ln_delta(self, eps: Floats) -> Floats:
-        """Natural log of delta of all rounds together at ``eps``; both (e,).
+        """Natural log of a bound on delta of all rounds together at ``eps``; both (e,).
 
-        Every eps takes the first depth whose delta is clearly above what the depth leaves out.
+        It is -inf where delta is 0. A bound at depth d misses delta by about e^-d. Every eps takes the first
+        depth at which delta is at least e^clear times what is left out (``self.clear``). From
+        ``self.largest`` on, delta is 0.
         """
         result = np.full(eps.shape, -np.inf)
         unsettled = np.flatnonzero(eps < self.largest)
-        number = self.first_depth
+        depth = self.first_depth
         while unsettled.size:
-            depth = self._depth(number)
-            result[unsettled] = depth.ln_delta(eps[unsettled])
-            if depth.is_last:
+            bound = self._bound_at_depth(depth)
+            result[unsettled] = bound.ln_delta(eps[unsettled])
+            if bound.is_last:
                 break
-            unsettled = unsettled[result[unsettled] < depth.ln_left_out + self.clear]
-            number = self._next_depth(number)
+            unsettled = unsettled[result[unsettled] < bound.ln_left_out + self.clear]
+            depth = self._next_depth(depth)
         return result
 
     def epsilon_of(self, target_ln_delta: float) -> float:
         """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none.
 
-        By Brent's method, on sqrt(-ln delta), which is almost affine in eps.
+        By Brent's method, on sqrt(-ln delta), which is almost affine in eps. ``self.largest`` is the eps from
+        which on delta is 0. Beyond ``self.end_of_search`` only infinite losses are left, so that delta no
+        longer falls.
         """
-        ln_delta_at = self._deep_enough_for(target_ln_delta)
+        ln_delta_at = self._ln_delta_down_to(target_ln_delta)
         target_root = math.sqrt(-target_ln_delta)
 
         @functools.cache
         def missing(eps: float) -> float:
-            """How much sqrt(-ln delta) is below that of the target; at least -sqrt(-target_ln_delta)."""
+            """By how much sqrt(-ln delta) is below its target, sqrt(-target_ln_delta); falls with eps.
+
+            It is at least -sqrt(-target_ln_delta), as ln delta counts as 4 times its target at least: so it
+            is finite where delta is 0.
+            """
             ln_delta = max(float(ln_delta_at(np.array([eps]))[0]), 4 * target_ln_delta)
             return target_root - math.sqrt(-min(ln_delta, 0.0))
 
         if missing(0.0) <= 0:
             return 0.0
+
+        # First an interval [low, high] with the root in it. If delta is below 1 at eps = 0, a good guess is
+        # the eps of the Gaussian mechanism with the same delta there. `high` is 5 % more than this.
         low, high = 0.0, min(1.0, self.largest)
-        # The Gaussian with the same delta at eps = 0 is a good guess.
         if missing(0.0) < target_root:
             ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
             mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
@@ -152,19 +164,21 @@ class Composition(ABC):
         root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-15)
         return min(root + margin(root), high)
 
-    def _deep_enough_for(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
-        """A function from eps (e,) to ln delta, like `ln_delta`, but exact only from the target on.
+    def _ln_delta_down_to(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
+        """A function from eps (e,) to a bound on ln delta (e,), which is close where it is above the target.
 
-        Its bounds hold everywhere. A search also meets far smaller deltas, whose depths would cost seconds.
+        It holds at every eps. A search for the target also meets far smaller deltas, and `ln_delta` would
+        spend seconds on the depths that these need. A bound at depth d misses delta by about e^-d. It is
+        close where delta is at least e^clear times what is left out (``self.clear``).
         """
-        number = self.first_depth
+        depth = self.first_depth
         while True:
-            depth = self._depth(number)
-            if target_ln_delta >= depth.ln_left_out + self.clear:
-                return lambda eps: np.where(eps < self.largest, depth.ln_delta(eps), -np.inf)
-            if depth.is_last:
+            bound = self._bound_at_depth(depth)
+            if target_ln_delta >= bound.ln_left_out + self.clear:
+                return lambda eps: np.where(eps < self.largest, bound.ln_delta(eps), -np.inf)
+            if bound.is_last:
                 return self.ln_delta
-            number = self._next_depth(number)
+            depth = self._next_depth(depth)
 
 
 class Rounds(Composition):
@@ -177,13 +191,17 @@ class Rounds(Composition):
     first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
-        """Check how many rounds there are, and note from which eps on delta of all of them is 0."""
+        """Check how many rounds there are, and find from which eps on delta of all of them is 0.
+
+        ``rounds`` are pairs: a bound on delta of one round as a function of eps, and how many rounds have it.
+        """
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
-        # Each with the number of rounds that have it.
+        # Each curve with the number of rounds that have it.
         self._curves = list(zip(curves, numbers, strict=True))
-        # Beyond the sum of the largest finite losses only infinite ones are left: a search may end there.
+        # A curve's `largest` is the largest loss, inf where losses can be infinite; its `largest_finite` is
+        # always finite. Beyond the sum of these, only infinite losses are left: a search may end there.
         super().__init__(
             largest=sum_of_budgets((number, curve.largest) for curve, number in self._curves),
             end_of_search=sum(number * curve.largest_finite for curve, number in self._curves),
@@ -199,23 +217,28 @@ class Rounds(Composition):
         return self.epsilon_of(log10_delta * _LN10)
 
     def _build(self, depth: float) -> Depth:
-        """ln delta of all rounds as a function of eps, and what is left out at this ``depth``.
+        """An upper bound on delta of all rounds as a function of eps, which leaves out about e^-``depth``.
 
-        A pair of distributions that dominates each round is put on one grid of losses that all rounds share,
-        whose points reach to where delta of a round is e^-``depth``. The composition convolves the losses.
+        Each curve, a bound on delta of one round, becomes the distribution of the privacy loss of a pair that
+        dominates the round. All losses are multiples of one ``spacing``, and the rounds' losses add up by a
+        convolution. The bound on one round is computed at points from 0 to an end, where delta is about
+        e^-depth.
         """
+        # Of each curve: where its points end, and how far apart they are.
         ends = [curve.end(-depth) for curve, _ in self._curves]
         steps = [curve.step(end.eps) for (curve, _), end in zip(self._curves, ends, strict=True)]
         spacing = self._spacing(ends, steps)
 
+        # The points, as multiples of the spacing.
         indices = [
             _points_of_grid(end.eps, max(step, spacing), spacing)
             for end, step in zip(ends, steps, strict=True)
         ]
-        grids = self._grids(indices, spacing)
+        grids = self._loss_grids(indices, spacing)
+
+        # Losses beyond an end that is not the last count as infinite, though they may not be.
         ln_left_out = [-math.inf]
         for grid, (_, number), end in zip(grids, self._curves, ends, strict=True):
-            # Then losses beyond the end count as infinite, though they may not be.
             if not end.is_last:
                 ln_left_out.append(grid.log_infinite + math.log(number))
 
@@ -227,37 +250,41 @@ class Rounds(Composition):
             is_last=len(ln_left_out) == 1,
         )
 
-    def _grids(self, indices: Sequence[Integers], spacing: float) -> list[loss_grid.LossGrid]:
-        """The losses of a pair that dominates each curve, on the grid with this ``spacing``.
+    def _loss_grids(self, indices: Sequence[Integers], spacing: float) -> list[loss_grid.LossGrid]:
+        """For each curve, the distribution of the privacy loss of a pair that dominates its rounds.
 
-        ``indices`` has, for each curve, the whole numbers i for which its bound is computed at the eps
-        i ``spacing``. A bound that several curves share, as where one is the other's reverse, is computed
-        once.
+        The losses are multiples of ``spacing``. ``indices`` are whole numbers i for each curve: its bounds on
+        delta are computed at the eps i ``spacing``. ``curve.bounds`` are one bound for both directions, or
+        one for each. A bound that several curves share, as where one curve is the other's reverse, is
+        computed once.
         """
-        points_of_bound: dict[Callable[[Floats], Floats], list[Integers]] = {}
+        # At which i each bound is needed, by all curves together.
+        indices_of_bound: dict[Callable[[Floats], Floats], list[Integers]] = {}
         for (curve, _), index in zip(self._curves, indices, strict=True):
             for bound in curve.bounds:
-                points_of_bound.setdefault(bound, []).append(index)
+                indices_of_bound.setdefault(bound, []).append(index)
 
+        # For each bound, all these i in ascending order, and ln delta there.
         ln_delta_of_bound = {}
-        for bound, points in points_of_bound.items():
-            index = np.unique(np.concatenate(points))
-            ln_delta_of_bound[bound] = (
-                index,
-                np.asarray(bound(index * spacing), dtype=float) * _LN10,
-            )
+        for bound, some_indices in indices_of_bound.items():
+            index = np.unique(np.concatenate(some_indices))
+            log10_delta_of_bound = np.asarray(bound(index * spacing), dtype=float)
+            ln_delta_of_bound[bound] = (index, log10_delta_of_bound * _LN10)
 
         grids = []
         for (curve, _), index in zip(self._curves, indices, strict=True):
             ln_deltas = []
             for bound in curve.bounds:
-                all_points, ln_delta = ln_delta_of_bound[bound]
-                ln_deltas.append(ln_delta[np.searchsorted(all_points, index)])
+                all_indices, ln_delta = ln_delta_of_bound[bound]
+                ln_deltas.append(ln_delta[np.searchsorted(all_indices, index)])
             grids.append(loss_grid.connected(index, spacing, *ln_deltas))
         return grids
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
-        """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves."""
+        """The spacing of the grid that all losses share, from the ``ends`` and ``steps`` of all curves.
+
+        The points of a curve reach from 0 to its end, an eps, and its step is the distance of neighbours.
+        """
         # What a grid adds to the variance of a loss is in proportion to the square of its spacing.
         numbers = [number for _, number in self._curves]
         squares = sum(number * step**2 for number, step in zip(numbers, steps, strict=True))
@@ -278,13 +305,16 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        """Note the curves, and from which eps on delta of all rounds is 0 by the upper ones."""
+        """Note the curves, and find from which eps on delta of all rounds is 0 by the upper ones.
+
+        Each of ``rounds`` is a lower and an upper bound on delta of a round, and how many rounds have these.
+        """
         self._curves = [
             (_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds
         ]
         super().__init__(
-            sum_of_budgets((number, high.largest) for _, high, number in self._curves),
-            sum(number * high.largest_finite for _, high, number in self._curves),
+            largest=sum_of_budgets((number, high.largest) for _, high, number in self._curves),
+            end_of_search=sum(number * high.largest_finite for _, high, number in self._curves),
         )
 
     def epsilon(self, log10_delta: float) -> float:
@@ -295,27 +325,31 @@ class LowerRounds(Composition):
         return max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
-        """A lower bound on ln delta of all rounds as a function of eps.
+        """A lower bound on delta of all rounds as a function of eps.
 
-        For each round it composes a pair of distributions whose delta is nowhere above that of the dataset.
-        The points of a round reach to the eps where delta is e^-``depth``. All rounds share one grid of
-        losses, with one ``spacing``. delta is the same in both directions, and so are the arguments of both.
+        For each round it composes a pair of distributions whose delta is nowhere above that of the round's
+        dataset. ``self._curves`` has a lower bound, an upper bound, and how many rounds have both. The bounds
+        are computed at points from 0 to the eps where delta is e^-``depth``. The losses of all rounds are
+        multiples of one ``spacing``. delta is the same in both directions, so the same values serve for both.
         """
+        # Of each round: where its points end, and how far apart they are.
         ends = [low.end(-depth).eps for low, _, _ in self._curves]
         steps = [low.step(end) for (low, _, _), end in zip(self._curves, ends, strict=True)]
+        # The factor: the last point is to be at the largest loss, not just below it.
         spacing = max(min(steps), max(ends) / _WIDEST) * (1 + 2.0**-50)
-        grids = []
+
+        grids_and_numbers = []
         for (low, high, number), end, step in zip(self._curves, ends, steps, strict=True):
             index = _points_of_grid(end, max(step, spacing), spacing)
             eps = index * spacing
             lowest = np.exp(low.ln_delta(eps)) * (1 - _SLACK)
             highest = np.minimum(np.exp(high.ln_delta(eps)) * (1 + _SLACK), 1.0)
-            deltas = values_below_delta(eps, lowest, highest, highest)
-            probabilities = probabilities_of_losses(index, eps, deltas, deltas)
-            grid = loss_grid.of_masses(probabilities, spacing)
-            grids.append((grid, number))
+            deltas = values_below_delta(eps, lowest, highest, reverse_high=highest)
+            probabilities = probabilities_of_losses(index, eps, forward=deltas, reverse=deltas)
+            grids_and_numbers.append((loss_grid.of_masses(probabilities, spacing), number))
+        # A lower bound may leave anything out, so no greater depth is tried.
         return Depth(
-            lambda eps: loss_grid.ln_delta(eps, grids, side=Side.LOWER),
+            lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.LOWER),
             ln_left_out=-math.inf,
             is_last=True,
         )
@@ -328,10 +362,11 @@ LogDeltaOfRound = Callable[[Points], Floats]
 def log10_delta(
     log10_delta_of_round: LogDeltaOfRound, points: Points, *, zero_from_eps0: bool = True
 ) -> Floats:
-    """log10 of an upper bound on delta of all rounds together, from one for a single round; (points,).
+    """log10 of an upper bound on delta of all rounds together, from a bound for a single round; (points,).
 
-    ``log10_delta_of_round`` is that of a single round, a function from points to (points,).
-    ``zero_from_eps0`` says whether this delta is 0 from eps = eps0 on.
+    ``log10_delta_of_round`` is a function from points to log10 of the bound on delta of one round, (points,).
+    ``zero_from_eps0`` says whether this bound is 0 from eps = eps0 on. A point is an eps and a setting: the
+    numbers of users, values and rounds, and eps0.
     """
     is_single = points.rounds == 1
     if np.all(is_single):
@@ -340,16 +375,16 @@ def log10_delta(
     if np.any(is_single):
         result[is_single] = log10_delta_of_round(points.at(is_single))
 
-    # All eps of one setting share the distributions of its losses.
-    numbers_of_setting: dict[tuple[float, ...], list[int]] = {}
+    # All points of one setting share the distributions of its losses, so they are computed together.
+    points_of_setting: dict[tuple[float, ...], list[int]] = {}
     for number in np.flatnonzero(~is_single).tolist():
         arguments = (points.users, points.k, points.eps0, points.rounds)
         setting = tuple(values[number].item() for values in arguments)
-        numbers_of_setting.setdefault(setting, []).append(number)
-    for numbers in numbers_of_setting.values():
-        point = points.at(numbers[:1])
-        composed = _composed(log10_delta_of_round, point, zero_from_eps0)
-        result[numbers] = composed.ln_delta(points.eps[numbers]) / _LN10
+        points_of_setting.setdefault(setting, []).append(number)
+    for numbers in points_of_setting.values():
+        first_point = points.at(numbers[:1])
+        all_rounds = _all_rounds_of_point(log10_delta_of_round, first_point, zero_from_eps0)
+        result[numbers] = all_rounds.ln_delta(points.eps[numbers]) / _LN10
     return result
 
 
@@ -365,15 +400,20 @@ def epsilon(
     It is nan if this eps is above the sum of all rounds' eps0, which holds without shuffling. ``point`` has
     length 1.
     """
-    composed = _composed(log10_delta_of_round, point, zero_from_eps0)
-    eps = composed.epsilon(target_log10_delta)
+    all_rounds = _all_rounds_of_point(log10_delta_of_round, point, zero_from_eps0)
+    eps = all_rounds.epsilon(target_log10_delta)
     # The sum of the local budgets, rounded up where delta is 0 from there on.
-    largest = composed.largest if zero_from_eps0 else (point.rounds * point.eps0).item()
+    largest = all_rounds.largest if zero_from_eps0 else (point.rounds * point.eps0).item()
     return eps if eps <= largest else np.nan
 
 
-def _composed(log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_eps0: bool) -> Rounds:
-    """All rounds of ``point``, which has length 1, with the parameters of `log10_delta`."""
+def _all_rounds_of_point(
+    log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_eps0: bool
+) -> Rounds:
+    """All rounds of ``point``, which has length 1, composed; their delta is a function of eps.
+
+    The parameters are those of `log10_delta`.
+    """
     largest_loss = point.eps0.item() if zero_from_eps0 else np.inf
     curve = Curve(lambda eps: log10_delta_of_round(point.with_eps(eps)), largest_loss)
     return Rounds([(curve, point.rounds.item())])
@@ -398,7 +438,7 @@ def _points_of_grid(end: float, step: float, spacing: float) -> Integers:
 
 
 class _End(NamedTuple):
-    """Where the points of a curve end, and whether all losses beyond are infinite."""
+    """The eps where the points of a curve end, and whether all losses beyond are infinite or impossible."""
 
     eps: float
     is_last: bool
@@ -413,36 +453,47 @@ class _RoundCurve:
     """
 
     def __init__(self, curve: Curve) -> None:
-        """Note the bounds, and start from the Gaussian that has the same delta at eps = 0."""
+        """Note the curve's bounds and its largest loss, and the Gaussian with the same delta at eps = 0.
+
+        The ``curve`` is a bound on delta of one round, ``curve.log10_delta``, a function of eps, perhaps with
+        another one for the reverse direction, and with a rough one, which is faster. ``curve.eps0`` is the
+        largest finite loss. At and beyond it, a bound above 0 is the probability of an infinite loss.
+        ``_mu`` is sensitivity / deviation of the Gaussian mechanism.
+        """
         self._curve = curve
         self.bounds = (
             [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
         )
         self.largest_finite = min(curve.eps0, _LARGEST)
         self._rough = curve.log10_delta if curve.rough is None else curve.rough
-        ln_at_zero, self._ln_infinite = self._ln_rough(
-            np.array([0.0, self.largest_finite])
-        ).tolist()
-        self.largest = curve.eps0 if self._ln_infinite == -math.inf else math.inf
+
+        ends = np.array([0.0, self.largest_finite])
+        ln_at_zero, self._ln_infinite = self._ln_rough(ends).tolist()
+        has_infinite_loss = self._ln_infinite != -math.inf
+        self.largest = math.inf if has_infinite_loss else curve.eps0
         self._mu = _mu_of_gaussian(0.0, ln_at_zero)
 
     def ln_delta(self, eps: Floats) -> Floats:
+        """Natural log of the bound at ``eps``; both (e,)."""
         return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
 
     def _ln_rough(self, eps: Floats) -> Floats:
+        """Natural log of the rough bound at ``eps``, which is faster and no smaller; both (e,)."""
         return np.asarray(self._rough(eps), dtype=float) * _LN10
 
     def end(self, ln_negligible: float) -> _End:
-        """An eps at which ln delta is at most ``ln_negligible``, or beyond which all losses are infinite.
+        """An eps where ln delta is at most ``ln_negligible``, or after which hardly any finite loss is left.
 
-        It is found by the rough curve. Each guess is where the Gaussian mechanism that has the last point's
-        delta reaches ``ln_negligible``, and a little more, but no more than four times the last point. That
-        mechanism's sensitivity over its deviation is mu. The second result says whether losses beyond the eps
-        are infinite or impossible, so that nothing finite is left out.
+        ``is_last`` of the result says that losses beyond the eps are infinite or impossible, so that nothing
+        finite is left out. There, ln delta is at most ``self._ln_infinite + _FLAT``: that of the infinite
+        losses, or hardly more. The search uses the rough curve, and looks at ever larger eps. Each guess is
+        where the Gaussian mechanism that has the last eps' delta reaches ``ln_negligible``. ``mu`` is that
+        mechanism's sensitivity / deviation.
         """
         ln_enough = max(ln_negligible, self._ln_infinite + _FLAT)
         mu, eps, ln_delta = self._mu, 0.0, 0.0
         while eps < self.largest_finite and ln_delta > ln_enough:
+            # 5 % more than the guess, but from 1.25 to 4 times the last eps.
             guess = 1.05 * gaussian_eps(ln_negligible / _LN10, mu)
             farthest = 4 * eps if eps > 0 else guess
             eps = min(max(guess, 1.25 * eps), farthest, self.largest_finite)
@@ -451,7 +502,9 @@ class _RoundCurve:
         if eps == 0:  # delta is the same at every eps, as for one user: any end will do
             return _End(min(1.0, self.largest_finite), is_last=True)
 
-        if ln_delta < 1.2 * ln_enough:  # too far: the least of 16 shorter distances that is enough
+        # Where ln delta is below its goal by more than 20 %: the least of 16 shorter eps that is enough. They
+        # go down to eps / 16.
+        if ln_delta < 1.2 * ln_enough:
             shorter = eps * 2.0 ** (-np.arange(16, 0, -1) / 4)
             sufficient = shorter[self._ln_rough(shorter) <= ln_enough]
             if sufficient.size:
@@ -461,13 +514,20 @@ class _RoundCurve:
         return _End(eps, is_last)
 
     def step(self, end: float) -> float:
-        """The distance of neighbouring points of eps, from 0 to ``end``."""
+        """The distance of neighbouring points of eps, from 0 to ``end``.
+
+        There are `_PER_SCALE` points in mu, about the standard deviation of a round's loss, but at least
+        `_FEWEST` and at most `_MOST` in all.
+        """
         points = math.ceil(_PER_SCALE * end / self._mu)
         return end / min(max(points, _FEWEST), _MOST)
 
 
 def _mu_of_gaussian(eps: float, ln_delta: float) -> float:
-    """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`."""
+    """mu of the Gaussian differential privacy with this delta at ``eps``, at most `_GREATEST_SCALE`.
+
+    It is tiny where delta is 0, which no Gaussian has. A delta above e^(-1e-9) counts as this.
+    """
     if ln_delta == -math.inf:
         return 1e-6
     scale = float(exact_scale(eps, log10_delta=min(ln_delta, -1e-9) / _LN10))

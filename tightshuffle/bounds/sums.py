@@ -89,9 +89,11 @@ def _compose(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> 
 def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:
     """Bounds on delta of all rounds together, the largest of which holds.
 
-    ``stages`` are the two counts of `curves` (one in which a user's bit falls, and one in which it rises),
-    and how many rounds have them. With ``deletion`` only one count of a round changes, in all rounds falling
-    or in all rising. Else both change, and are like two rounds.
+    Each of the ``stages`` is a pair of curves and a number of rounds that have these. A curve is a bound on
+    delta of one count as a function of eps. In the first count of a pair (`curves`), the target user's bit
+    falls from p to q, and in the second it rises from q to p. With ``deletion``, only one count of a round
+    changes, and in all rounds it is a falling one, or in all a rising one. Otherwise both counts of a round
+    change, which is like two rounds.
     """
     if deletion:
         falling = [(falls, rounds) for (falls, _), rounds in stages]
@@ -109,30 +111,38 @@ def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) 
     return [Rounds(curves_and_rounds)]
 
 
-def curves(randomizer: UnaryEncoding, users: int, odds: tuple[float, float]) -> tuple[Curve, Curve]:
+def curves(
+    randomizer: UnaryEncoding, users: int, log_odds: tuple[float, float]
+) -> tuple[Curve, Curve]:
     """Bounds on delta of the two counts that a user changes, as functions of eps.
 
-    In the first the user's bit changes from p (for who holds the value) to q, and in the second from q to p.
-    The bits of ``users`` other users hide it. ``odds`` are the log odds that such a bit is 1, for who holds
-    the value and for who does not.
+    There is one count for each value; a user's bit in it is 1 with probability p if the user holds the value,
+    and with q otherwise. In the first count the target user's bit changes from p to q, and in the second from
+    q to p. The bits of ``users`` other users hide it. ``log_odds`` are the log odds that such a bit is 1, for
+    who holds the value and for who does not. The target user's are those of the ``randomizer``.
     """
-    odds_if_held, odds_if_not = randomizer.log_odds
-    falls = _curve_of_count(Bit.of(odds_if_held, odds_if_not), users, odds)
-    if odds_if_held == -odds_if_not and odds[0] == -odds[1]:
+    target_if_held, target_if_not = randomizer.log_odds
+    other_if_held, other_if_not = log_odds
+    falling_bit = Bit.with_log_odds(target_if_held, target_if_not)
+    falls = _curve_of_count(falling_bit, users, log_odds)
+    # With p = 1 - q, one count is the other with 0 and 1 exchanged.
+    if target_if_held == -target_if_not and other_if_held == -other_if_not:
         return falls, falls
 
     # A bit that rises is one that falls with 0 and 1 exchanged. Each count is the other's reverse direction.
-    rises = _curve_of_count(Bit.of(-odds_if_not, -odds_if_held), users, (-odds[1], -odds[0]))
+    rising_bit = Bit.with_log_odds(-target_if_not, -target_if_held)
+    rises = _curve_of_count(rising_bit, users, (-other_if_not, -other_if_held))
     return (
         replace(falls, reverse=rises.log10_delta),
         replace(rises, reverse=falls.log10_delta),
     )
 
 
-def _curve_of_count(bit: Bit, users: int, odds: tuple[float, float]) -> Curve:
+def _curve_of_count(bit: Bit, users: int, log_odds: tuple[float, float]) -> Curve:
     """An upper bound on delta of one count in which the bits of ``users`` others hide the target's ``bit``.
 
-    ``odds`` are the log odds that such a bit is 1, for who holds the value and for who does not.
+    It is a function of eps, for the worst dataset. ``log_odds`` are the log odds that the bit of another user
+    is 1, for who holds the value and for who does not.
     """
 
     def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
@@ -140,7 +150,9 @@ def _curve_of_count(bit: Bit, users: int, odds: tuple[float, float]) -> Curve:
         ln_delta = np.full(eps.shape, -np.inf)
         below = eps < bit.largest
         if np.any(below):
-            _, ln_delta[below] = worst_count(eps[below], bit, users, odds, goal=width, steeply=True)
+            _, ln_delta[below] = worst_count(
+                eps[below], bit, users, log_odds, goal=width, steeply=True
+            )
         return ln_delta / np.log(10)
 
     return Curve(log10_delta, bit.largest, rough=functools.partial(log10_delta, width=_ROUGHLY))

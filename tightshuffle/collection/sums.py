@@ -157,8 +157,8 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
     if_held, if_not = _unary(data, group).log_odds
     result = np.full(eps.shape, -np.inf)
     for target_bit, hiding_bits in (
-        (Bit.of(if_held, if_not), bits),
-        (Bit.of(-if_not, -if_held), flipped_bits),
+        (Bit.with_log_odds(if_held, if_not), bits),
+        (Bit.with_log_odds(-if_not, -if_held), flipped_bits),
     ):
         for index in np.flatnonzero(eps < target_bit.largest).tolist():
             # 1e-9: more than what rounded odds lose.

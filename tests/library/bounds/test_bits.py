@@ -47,7 +47,7 @@ def test_every_count(eps0, eps):
 )
 def test_every_pair_of_bits(p, q):
     users, (held, other) = 11, (math.log(chance / (1 - chance)) for chance in (p, q))
-    own = Bit.of(held, other)
+    own = Bit.with_log_odds(held, other)
     eps = np.array([0.0, 0.1, 0.5, 0.95]) * own.largest
     p, q = (1 / (1 + mp.exp(-mp.mpf(odds))) for odds in (held, other))
     held_by = ([p] * m + [q] * (users - m) for m in range(users + 1))
@@ -90,7 +90,9 @@ def random_blocks(seed, number, users_in, other_in, gap_in, most, least):
         held = other + 10 ** rng.uniform(*gap_in)
         p, q = (1 / (1 + math.exp(-odds)) for odds in (held, other))
         spread = math.sqrt(users * min(p * (1 - p), q * (1 - q)))
-        eps = min(rng.uniform(0, 6) * (p - q) / spread, most * Bit.of(held, other).largest)
+        eps = min(
+            rng.uniform(0, 6) * (p - q) / spread, most * Bit.with_log_odds(held, other).largest
+        )
         width = max(2, int(users * 10 ** rng.uniform(least, 0)))
         yield users, held, other, eps, int(rng.integers(0, users - width + 1)), width
 
@@ -100,7 +102,7 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
     only_eps = np.zeros(1, int)
     for case in random_blocks(3, 60, (1.5, 4.2), (-5, 1), (-1.5, 0.9), 0.98, -2.5):
         users, held, other, eps, first, width = case
-        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
+        counts = HolderCounts(np.array([eps]), Bit.with_log_odds(held, other), users, (held, other))
         m = np.unique(np.linspace(first, first + width, 200).astype(int))
         value, error = counts.ln_delta(np.zeros(m.size, int), m, users - m)
         ends = max(value[0], value[-1])
@@ -122,7 +124,7 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
         m = np.arange(first, min(first + width, users) + 1)
         if m.size < 3:
             continue
-        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
+        counts = HolderCounts(np.array([eps]), Bit.with_log_odds(held, other), users, (held, other))
         value, error = counts.ln_delta(np.zeros(m.size, int), m, users - m)
         ends = max(value[0], value[-1])
         curved, slid = counts.ln_curvatures(only_eps, m[:1], m[-1:])
@@ -143,10 +145,10 @@ def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch
     ln_delta = BitCounts.ln_delta
     monkeypatch.setattr(BitCounts, "ln_delta", ln_delta_noted)
     odds, eps = (0.02, -0.02), np.array([0.006])
-    low, high = worst_count(eps, Bit.of(*odds), 999, odds, goal=4e-4, steeply=True)
+    low, high = worst_count(eps, Bit.with_log_odds(*odds), 999, odds, goal=4e-4, steeply=True)
     assert 0 < len(looked_at) < 250
     m = np.arange(1000)
-    counts = HolderCounts(eps, Bit.of(*odds), 999, odds)
+    counts = HolderCounts(eps, Bit.with_log_odds(*odds), 999, odds)
     value, _ = counts.ln_delta(np.zeros(m.size, int), m, 999 - m)
     assert low <= value.max() <= high <= value.max() + 1e-9
 
@@ -184,7 +186,7 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
                 known = scale + math.log(np.trapezoid(size * bell, u) / 8)
                 largest[place] = max(largest[place], known)
         truth = float(np.logaddexp(*largest))
-        counts = HolderCounts(np.array([eps]), Bit.of(held, other), users, (held, other))
+        counts = HolderCounts(np.array([eps]), Bit.with_log_odds(held, other), users, (held, other))
         ends = np.array([first]), np.array([first + width])
         bound = counts.ln_curvatures(np.zeros(1, int), *ends)[0][0]
         assert truth <= bound
