@@ -165,7 +165,8 @@ def _ln_moment_less_1(lam: float, weights: Weights, n: int, rest: list[Any]) -> 
 def _coarse_grid(n: int) -> Floats:
     """Whole T from 1 to ``n``, ascending, about sqrt(min(T, n - T)) / 4 apart; all T where that is below 1.
 
-    So near T they are closer than half a standard deviation of a binomial number of n trials with mean T.
+    Where some T are left out, neighbours near T are closer than half a standard deviation of a binomial
+    number of n trials with mean T.
     """
     steps = np.arange(int(8 * np.sqrt(n)) + 2)
     # From s^2 / 64 to (s + 1)^2 / 64 it is about sqrt(T) / 4 at T = s^2 / 64.
