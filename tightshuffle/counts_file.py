@@ -11,7 +11,7 @@ import numpy as np
 
 from tightshuffle.arguments import Booleans, Integers, check_path
 
-# Names of columns that may be in upper or lower case.
+# Names of columns that are known, in upper or lower case; other columns may have any name.
 KNOWN = ("cell", "count", "label", "row", "column", "south", "north", "west", "east")
 MOST_CELLS = 1_000_000
 MOST_BYTES = 200_000_000  # a million rows with names take far less
@@ -26,7 +26,7 @@ def read_counts(path: StrPath) -> dict[str, Any]:
 
     The file has a header and then one row for each of k cells. The column ``cell`` numbers the cells
     1, 2, ... k, and ``count`` has the users of each. Both are returned as integer arrays. Other columns are
-    returned as lists of text; one of them, ``label``, names the cells in figures. Column names may be in
+    returned as lists of text; one of them, ``label``, names the cells in figures. Known names may be in
     upper or lower case. The file is UTF-8, with or without a byte order mark, with LF or CRLF line ends.
     Spaces around values are ignored.
 

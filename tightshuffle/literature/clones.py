@@ -161,6 +161,7 @@ def ln_positive_part_by_tails(
     gained = larger_gain * tail_from_t_minus_1
     lost = smaller_loss * tail_from_t
     sums = np.maximum(m / 2 * (gained - lost), 0.0)
+    # By so much S_m may be wrong, as both tails are.
     errors = m / 2 * _ERROR_OF_MASS * (gained + lost)
 
     probabilities = _binomial_masses(first, last, n, c)

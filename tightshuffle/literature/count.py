@@ -110,12 +110,14 @@ def log10_ceiling(
     The bound holds for the exact delta and for the one with the paper's printed loss. The result is -inf for
     eps >= eps0, and 0 where the bound is trivial. All arguments are single numbers, eps0 at most 700.
 
-    Let N = n - count users not hold x0. They report x0 J ~ Bin(N, q) times, where q is the probability that
-    k-RR reports one given other value. Let kappa_2 be the least likelihood ratio P / Q of a noisy count. The
-    loss exceeds eps where the mean of J / N, given the noisy count, exceeds a threshold a in (0, 1). By
-    Jensen's inequality, delta = E_Q[(P / Q - e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+]. Here J / N - a
-    is at most 1 - a. By Chernoff's bound, J reaches a N with probability at most e^(-N KL(a || q)) if a > q.
-    So the bound is (e^eps0 - kappa_2) (1 - a) e^(-N KL(a || q)).
+    The noisy count is the number of reports x0, with the distribution P if the target user holds x0, and Q if
+    not. J ~ Bin(N, q) counts the reports x0 of the N = n - count users who do not hold x0. q is the
+    probability that k-RR reports one given other value, and kappa_2 the least likelihood ratio P / Q. The
+    loss exceeds eps where the mean of J / N, given the noisy count, exceeds a threshold a in (0, 1).
+
+    By Jensen's inequality, delta = E_Q[(P / Q - e^eps)_+] <= (e^eps0 - kappa_2) E[(J / N - a)_+]. Here
+    J / N - a is at most 1 - a. By Chernoff's bound, J reaches a N with probability at most
+    e^(-N KL(a || q)) if a > q. So the bound is (e^eps0 - kappa_2) (1 - a) e^(-N KL(a || q)).
     """
     n, k = int(check_n(n)), int(check_k(k))
     eps, eps0 = float(check_eps(eps)), float(check_eps0(eps0))
@@ -145,8 +147,9 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
 
     ``n`` users hold one of ``k`` values each. ``eps0`` is the local budget. ``m`` of the n - 1 users other
     than the target user hold x0. P is the distribution of S if the target user holds x0, and Q if not. Under
-    Q, S = X + J: X ~ Bin(m, p) counts reports x0 of the m holders of x0, and J ~ Bin(N, q) those of all other
-    N = n - m users. k-RR reports the true value with probability p, and one given other value with q.
+    Q, S = X + J: X ~ Bin(m, p) counts reports x0 of the m holders of x0, and J ~ Bin(N, q) those of the other
+    N = n - m users, with the target user. k-RR reports the true value with probability p, and one given other
+    value with probability q.
 
     With kappa_2 = (1 - p) / (1 - q), the likelihood ratio of P to Q at s is
 
@@ -162,6 +165,8 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     """
     if eps >= eps0:
         return -np.inf
+    # The edge's threshold is the E[(J / N)^power | S = s] at which ratio(s) is e^eps, or e^-eps for sign -1.
+    # None if the ratio never gets there.
     non_holders = int(n - m)  # N
     edge = _find_edge(eps, k, eps0, sign, non_holders)
     if edge is None:
@@ -178,14 +183,16 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     theta = sign * max(0.0, sign * (ln_odds - logit_q))
     tilted_p, tilted_q = logit_p + theta, logit_q + theta
 
-    # At each s: Q(s) times (E[(J / N)^power | S = s] - threshold), times sign. Under the tilt.
+    # The surplus at s is sign (E[(J / N)^power | S = s] - threshold) Q(s), under the tilt. It is the
+    # convolution of the masses of X with those of J, times (j / N)^power - threshold, the excess.
     first_x, x_masses = _likely_binomial_masses(int(m), tilted_p)
     j_masses = _weighted_masses_of_j(edge, non_holders, tilted_q, eps0, power)
     surplus = _convolve(x_masses, sign * j_masses.excess)
     s = first_x + j_masses.first + np.arange(surplus.size)
 
     # The tail of S where the loss exceeds eps. The loss grows with s, and falls with s for sign -1: a slice
-    # with that step puts s in the order of growing loss, and back.
+    # with that step puts s in the order of growing loss, and back. A convolution by FFT is only trusted near
+    # the mean.
     mean = m * scipy.special.expit(tilted_p) + non_holders * scipy.special.expit(tilted_q)
     variance = _binomial_variance(m, tilted_p) + _binomial_variance(non_holders, tilted_q)
     distance = sign * (s - mean) / max(np.sqrt(variance), _NARROWEST)

@@ -116,7 +116,7 @@ class Randomizer(ABC):
         in their order. ValueError for another ``name``.
         """
         is_value = name[:1] == "x" and name[1:].isdecimal()
-        number = int(name[1:]) if is_value else self.k  # k is refused
+        number = int(name[1:]) if is_value else self.k  # k, which is refused
         if number >= self.k:
             names = "blanket, x0, x1"
             if self.k > 2:
