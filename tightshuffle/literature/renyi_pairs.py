@@ -119,7 +119,7 @@ def _divergences(weights: Weights, order: Floats, n: Integers, *rest: npt.NDArra
     for index in np.ndindex(divergences.shape):
         lam = order[index].item()
         rest_of_point = [array[index].item() for array in rest]
-        # ln(e^((lam - 1) D) - 1), and ln of e^ of it plus 1 is (lam - 1) D.
+        # This is ln(e^((lam - 1) D) - 1), and so logaddexp of 0 and it is (lam - 1) D.
         ln_moment_less_1 = _ln_moment_less_1(lam, weights, n[index].item(), rest_of_point)
         divergences[index] = np.logaddexp(0, ln_moment_less_1) / (lam - 1)
     return divergences[()]
@@ -165,7 +165,7 @@ def _ln_moment_less_1(lam: float, weights: Weights, n: int, rest: list[Any]) -> 
 def _coarse_grid(n: int) -> Floats:
     """Whole T from 1 to ``n``, ascending, about sqrt(min(T, n - T)) / 4 apart; all T where that is below 1.
 
-    Where some T are left out, neighbours near T are closer than half a standard deviation of a binomial
+    Where some T are left out, neighbours near T are closer than 0.6 standard deviations of a binomial
     number of n trials with mean T.
     """
     steps = np.arange(int(8 * np.sqrt(n)) + 2)

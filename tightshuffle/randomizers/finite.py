@@ -132,11 +132,12 @@ class Finite(Randomizer):
         """
         if reference == "blanket":
             return self.matrix.min(axis=1)[None]
-        measures = []
+        masses = []
         for x1 in x1_values:
+            # {value: weight}; the reference is this mixture of the values' columns.
             weights = self._weights_of_reference(reference, (x0, x1))
-            measures.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
-        return np.array(measures)
+            masses.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
+        return np.array(masses)
 
     def _numerators_of_gains(self, x0: int, x1_values: list[int], eps: float) -> Floats:
         """R_x0 - e^eps R_x1 for each x1, shape (values x1, reports), to a few units in the last place.
