@@ -175,7 +175,8 @@ def _ln_of_counts(data: Data, eps: Floats, group: Group, known: Floats) -> Float
         for index, e in enumerate(eps.tolist()):
             ln_rare = -math.inf if is_fixed else min(float(known[index]), 0.0) - _RARE
             for _ in range(passes):
-                least_users, least_dummies = users.least(ln_rare), dummies.least(ln_rare)
+                least_users = users.likely_minimum(ln_rare)
+                least_dummies = dummies.likely_minimum(ln_rare)
                 # The first result is a lower bound.
                 _, ln_among = ln_delta_among(e, group.budget, least_users, budget, least_dummies)
                 # Too few users or too few dummies: twice the probability.

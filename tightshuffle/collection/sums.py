@@ -133,7 +133,7 @@ def _curves_of_least_variance(stage: _Stage, ln_rare: float) -> tuple[Curve, Cur
     It is the kind whose bits have the largest variance in sum. There are so many of them as are exceeded or
     reached but for a probability with the natural log ``ln_rare``.
     """
-    numbers = {odds: cover.least(ln_rare) for odds, cover in stage.covers.items()}
+    numbers = {odds: cover.likely_minimum(ln_rare) for odds, cover in stage.covers.items()}
     odds = max(numbers, key=lambda kind: numbers[kind] * _least_variance(kind))
     return sums.curves(_unary(stage.data, stage.group), numbers[odds], odds)
 
