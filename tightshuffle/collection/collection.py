@@ -257,7 +257,7 @@ class Collection(Data):
     def _third_value_curve(self, group: str | None) -> Curve:
         target_group = self.group_named(group)
         bound = functools.partial(
-            bounds.log10_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
+            bounds.log10_lower_of_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
 
@@ -292,7 +292,7 @@ class Collection(Data):
         law = self.dummies.parsed_law
         if law is None or self.then or (unseen and self.group_named(group).participation < 1):
             return None
-        return bounds.hidden_by_law(law, side, self.rounds)
+        return bounds.bound_of_law(law, side, self.rounds)
 
     def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
         """The upper bound on delta of all rounds together, as a function of eps; made once and kept.

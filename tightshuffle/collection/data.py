@@ -306,8 +306,8 @@ class Data:
         return sum(group.hidden for group in self.groups)
 
     @property
-    def poisson(self) -> float:
-        """The mean of the Poisson number of dummies in all."""
+    def mean_poisson_dummies(self) -> float:
+        """The mean number of dummies whose number is Poisson, of all values and devices together."""
         of_devices = self.devices * self.dummies.poisson_per_user_and_value
         return self.cells * (self.dummies.poisson_per_value + of_devices)
 
