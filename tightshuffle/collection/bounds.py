@@ -168,7 +168,7 @@ def _ln_upper_of_counts(data: Data, eps: Floats, group: Group, ln_known: Floats)
     Each finite budget of a group is tried, and the smallest bound is returned. ``ln_known`` (points,) is the
     natural log of another upper bound, beside which the event has to be rare.
     """
-    dummies = Cover.from_numbers(_binomials_of_dummies(data, 1.0), data.mean_poisson_dummies)
+    dummies = Cover.from_numbers(_binomials_of_dummies(data, share=1.0), data.mean_poisson_dummies)
     result = np.full(eps.shape, np.inf)
     for budget in {other.budget for other in data.groups} - {math.inf}:
         # A lie is a report of the value that the user does not hold. Of reports with a larger budget, which
@@ -231,7 +231,7 @@ def _ln_upper_if_unseen(data: Data, eps: Floats, group: Group, width: float) -> 
     gains = uniform_gains(data, eps, group) * group.participation / uniform
     gain_of_silence = -(1 - group.participation) * np.expm1(eps) / silence
     masses = np.append(_uniform_masses(data) * uniform, silence)
-    if gains.max() < _LEAST_GAIN:
+    if gains.max() < _LEAST_GAIN:  # out of the range of `ln_delta`
         return no_bound
     distribution = outwards(
         np.column_stack([gains, gain_of_silence]), masses, Side.UPPER, ulps_of_gains(group)
@@ -304,10 +304,9 @@ def _ln_lower_of_counts(data: Data, eps: Floats, group: Group) -> Floats:
         users, other = hiding[0]
         # 1 + 1e-12 covers the rounding of the product.
         reports = math.ceil(users * other.participation * (1 + 1e-12))
-        nobody_or_all_hold_x0 = (0.0, 1.0)
+        shares_of_x0 = (0.0, 1.0)  # nobody or all hold it
         ln_bounds = [
-            ln_delta_of_some(e, budget, [(reports, budget)], dummies, nobody_or_all_hold_x0)
-            for e in points
+            ln_delta_of_some(e, budget, [(reports, budget)], dummies, shares_of_x0) for e in points
         ]
         return np.array(ln_bounds) - math.log(2)
 

@@ -63,6 +63,7 @@ class Collection(Data):
     """
 
     then: tuple["Collection", ...] = ()
+    # The bounds on all rounds that have been made, by what they depend on, such as the target user's group.
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def one_round(
@@ -95,6 +96,7 @@ class Collection(Data):
             log10_bounds = self._log10_delta_of_sums(points, group, unseen, rounds=1)
         else:
             log10_bounds = bounds.log10_upper(self, points, target_group, unseen, width)
+        # [()] makes a number of an array without axes.
         return log10_bounds.reshape(np.shape(eps))[()]
 
     def log10_delta(
@@ -125,10 +127,8 @@ class Collection(Data):
         lower_rounds = self._lower_bound_of_rounds(group, unseen)
         if lower_rounds is not None:
             points = check_eps(eps)
-            log10_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(
-                10
-            )
-            largest = np.maximum(largest, log10_bounds)
+            ln_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape)
+            largest = np.maximum(largest, ln_bounds / math.log(10))
         return largest[()]
 
     def epsilon(

@@ -65,11 +65,11 @@ class Cover:
         return float(self.n @ np.where(self.is_poisson, 1.0, self.shares))
 
     def likely_minimum(self, ln_probability: float) -> int:
-        """A whole number m such that fewer than m reports have at most this probability.
+        """A whole number m such that there are fewer than m reports with at most the given probability.
 
         Chernoff's bound proves it. ``ln_probability`` is the natural log of the probability, below 0. The
-        number of reports is a sum of independent parts: Binomial(`n`, `shares`), or Poisson(`n`) where
-        `is_poisson`. Parts of the share 1 are not random; `certain_reports` is their sum.
+        number of reports is a sum of independent parts: Binomial(``n``, ``shares``), or Poisson(``n``) where
+        ``is_poisson``. Parts with the share 1 are not random: they have ``certain_reports`` in all.
         """
         is_random = self.shares < 1
         n = self.n[is_random]
@@ -134,9 +134,10 @@ def ln_delta(
     positive part. The result is rounded to the ``side``. It is -inf where no gain is positive, and can exceed
     0 by rounding.
 
-    If J is small, the sum over j is computed term by term. Else 1 / J is the integral over x > 0 of e^(-J x),
-    by a quadrature in x whose error has the sign of the side. The factor t^J with t = e^-x *tilts* the law of
-    J (`Cover.tilted_shares`), times E[t^J]. So every node x has one expectation of a sum of gains.
+    If J is small, the sum over j is computed term by term. Else 1 / J is replaced by the integral over x > 0
+    of e^(-J x), and that by a quadrature whose error has the sign of the side. At a node x, each number j of
+    reports is weighted by t^j with t = e^-x. This *tilts* the law of J (`Cover.tilted_shares`). So the term
+    of a node is E[t^J] times one expectation E[(G_1 + ... + G_J)_+] under the tilt.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def ln_delta(
     # About the number of reports at which sums of gains are positive. The integrand falls over 1 / copies.
     copies = np.maximum(tilted_copies(values, probabilities, n, shares), 1.0)
     nodes, weights = _quadrature(side)
-    # The nodes x, (points, nodes). t and t - 1 have a third axis for the parts of the cover, of length 1.
+    # The nodes x, (points, nodes). t and t - 1 have a third axis, of length 1, for the parts of the cover.
     x = nodes / copies[:, None]
     t, t_minus_1 = np.exp(-x)[..., None], np.expm1(-x)[..., None]
 
@@ -171,7 +172,8 @@ def ln_delta(
     ln_of_trial = np.where(cover.is_poisson, t_minus_1, ln_of_trial)
     ln_factors = (cover.n * ln_of_trial).sum(axis=-1)
 
-    # ln E[(G_1 + ... + G_J)_+] under the tilt, (points, nodes). The last part is the user's own report.
+    # Bounds on ln E[(G_1 + ... + G_J)_+] under the tilt, (points, nodes). The last part of J is the user's
+    # own report.
     own_report = np.ones((*x.shape, 1))
     tilted_n = np.where(cover.is_poisson, cover.n * t, cover.n)
     brackets = log_positive_part(
@@ -182,6 +184,7 @@ def ln_delta(
         width=width,
     )
     ln_bounds = _bound_on_side(brackets, side)
+    # ln of the terms of the sum over nodes. ln_factors - x is ln E[t^J].
     terms = ln_bounds + ln_factors - x + np.log(weights / copies[:, None])
 
     # Every report adds the error of its share under the tilt: of the mean number of reports, 12 standard

@@ -67,7 +67,8 @@ def errors_of_values(data: Data, shares: Floats) -> Floats:
         return _normal_absolute_errors(variance / slope**2)
     # Each different variance is computed once.
     variances, places = np.unique(variance, return_inverse=True)
-    return np.array([_absolute_error_of_sum(law, number) for number in variances])[places] / slope
+    errors_of_counts = np.array([_absolute_error_of_sum(law, number) for number in variances])
+    return errors_of_counts[places] / slope
 
 
 def _absolute_error_of_sum(law: Law, variance: float) -> float:
