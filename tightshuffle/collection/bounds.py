@@ -332,6 +332,7 @@ def _ln_lower_of_third_value(data: Data, eps: Floats, group: Group, width: float
     share_of_dummies = 1 - 1 / k  # that are not x2
     binomials: list[tuple[float, float]] = []
     for n, other in data.others(group):
+        # A user who holds x2 reports each of the k - 1 other values with the same probability.
         binomials.append((n, other.participation * (k - 1) * _lie_probability_in(data, other)))
     binomials.append((data.dummies.number, share_of_dummies))
     cover = Cover.from_numbers(binomials, data.mean_poisson_dummies * share_of_dummies)
@@ -347,12 +348,13 @@ def _ln_lower_of_third_value(data: Data, eps: Floats, group: Group, width: float
 def _ln_delta_among_references(
     data: Data, eps: Floats, group: Group, side: Side, cover: Cover, width: float = 1e-4
 ) -> Floats:
-    """Natural log of a bound on delta of one report, hidden by as many as ``cover`` is the law of; (points,).
+    """Natural log of a bound on delta of one round, for the worst values x0 and x1 of the target; (points,).
 
-    delta is the largest over all pairs of values x0 and x1. It is rounded to the ``side``. The reports that
-    hide the target user's are drawn from a reference distribution. For `Side.UPPER` it is the blanket of the
-    group's randomizer, divided by its mass. For `Side.LOWER` it is the distribution of reports of one value
-    that all other users hold; the value with the largest delta counts. ``width`` is about the relative error.
+    It is rounded to the ``side``. The number of reports that hide the target user's has the law ``cover``.
+    They are drawn from a reference distribution. For `Side.UPPER` it is the blanket of the randomizer of the
+    target user's ``group``, divided by its mass. For `Side.LOWER` it is the distribution of reports of one
+    value that all other users hold; the value with the largest delta counts. ``width`` is about the relative
+    error.
     """
     randomizer = data.randomizer_of(group)
     assert randomizer is not None
@@ -363,8 +365,7 @@ def _ln_delta_among_references(
             # The blanket's mass is below 1. Dividing the blanket by the mass makes it a distribution, and
             # multiplies the gains by the mass.
             total = masses.sum(axis=1, keepdims=True) if side is Side.UPPER else 1.0
-            # Units in the last place that the sum over all reports may lose, and exponentials of eps and
-            # eps0.
+            # Units in the last place that may be lost, in a sum over all reports and in e^eps and e^eps0.
             ulps = 32 + 2 * (masses.shape[1] + e + randomizer.eps0)
             distribution = outwards(gains * total, masses / total, side, ulps)
             ln_deltas = ln_delta(*distribution, cover, side=side, width=width)

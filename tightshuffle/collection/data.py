@@ -116,7 +116,7 @@ class Dummies:
     poisson_per_user_and_value: float = 0.0
     probability_per_user_and_value: float = 0.0
     law: str | None = None
-    # A file is read once, here.
+    # What ``law`` names. A file is read once, here.
     _law: Law | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -174,7 +174,8 @@ class Data:
     then: tuple["Data", ...] = ()
     release: str = "reports"
     deletion: bool = False
-    # Of each group; None if its reports are the values. A file is read once, here: it may change later.
+    # Of each group, by its name; None if reports are the values. A file is read once, here: it may change
+    # later.
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
