@@ -148,8 +148,9 @@ def _ln_first_terms_and_differences(
     rounded down, and the second up.
 
     First terms grow with l. ``ln_larger_terms`` (points,) are natural logs of first terms at a larger l, or
-    inf. Where even they do not exceed the second term, the first term is not computed. There the results are
-    ``ln_larger_terms`` and, for the difference, -inf. ``width`` is about the relative error of first terms.
+    inf. Where even they do not exceed the second term, or where c is not known, the first term is not
+    computed. There the results are ``ln_larger_terms`` and, for the difference, -inf. ``width`` is about the
+    relative error of first terms.
     """
     ln_first_terms = ln_larger_terms.copy()
     ln_differences = np.full(least_m.shape, -np.inf)
