@@ -142,9 +142,10 @@ class Collection(Data):
     ) -> float:
         """The smallest eps at which the bound on delta of all rounds together is at most ``delta``.
 
-        It is rounded up. With ``bound`` "lower" it is a lower bound on eps, rounded down. ``delta`` is in
-        (0, 1). Its log10 can be given instead, as ``log10_delta`` < 0. Other parameters and errors are those
-        of `one_round`. The result is math.inf where no eps up to 300 has this delta.
+        It is rounded up. With ``bound`` "lower" it is a lower bound on eps, rounded down. ``delta`` is in (0,
+        1). Its log10 can be given instead, as ``log10_delta`` < 0. Other parameters and errors are those of
+        `one_round`. The result is math.inf where no such eps is found. Of a single round, eps up to 300 are
+        looked at.
         """
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
