@@ -397,8 +397,9 @@ class _Guarantee:
     def ln_ratio_uncut(self, power: float, deviation: float, rough: bool = True) -> float:
         """`ln_delta_ratio` of the law of `noise` with these parameters, at least -10.
 
-        This law is a cut law without its ends: it takes all whole numbers, with the mean 0. Only the numbers up to `mean_with_negligible_ends` on both sides are listed. What lies beyond counts
-        as an infinite loss.
+        This law is a cut law without its ends: it takes all whole numbers, with the mean 0. Only the numbers
+        up to `mean_with_negligible_ends` on both sides are listed. What lies beyond counts as an infinite
+        loss.
         """
         reach = self.mean_with_negligible_ends(power, deviation)
         return max(self.ln_delta_ratio(noise(power, deviation, reach), rough), _LEAST_LN_RATIO)
