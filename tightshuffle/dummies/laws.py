@@ -133,8 +133,8 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     if law.symmetric:
         masses = (masses + masses[::-1]) / 2
 
-    # The steps are taken before rare numbers are left out. These have a probability above 0, so the steps from
-    # the first and the last listed number to them are finite.
+    # The steps are taken before rare numbers are left out: the first and the last step lead to such numbers,
+    # whose probability may be above 0.
     with np.errstate(divide="ignore"):
         log_mass = np.log(masses) - middle
     steps = _steps_of_ln_mass(log_mass)
