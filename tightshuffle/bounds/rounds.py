@@ -2,7 +2,7 @@
 
 In each round the same users report with fresh randomness; values and rounds may differ. Independent draws of
 pairs that dominate the rounds dominate all rounds together, also if later rounds depend on earlier results
-(Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `loss_grid.connected` makes a pair,
+(Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `dominating_grid` makes a pair, and
 `loss_grid.ln_delta` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
 and by up to 0.3 % where few users hide each report. docs/theory.md, "Rounds", has the proofs.
 """
@@ -253,7 +253,7 @@ class Rounds(Composition):
             for bound in curve.bounds:
                 all_points, ln_delta = ln_delta_of_bound[bound]
                 ln_deltas.append(ln_delta[np.searchsorted(all_points, index)])
-            grids.append(loss_grid.connected(index, spacing, *ln_deltas))
+            grids.append(loss_grid.dominating_grid(index, spacing, *ln_deltas))
         return grids
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
@@ -312,7 +312,7 @@ class LowerRounds(Composition):
             highest = np.minimum(np.exp(high.ln_delta(eps)) * (1 + _SLACK), 1.0)
             deltas = values_below_delta(eps, lowest, highest, highest)
             probabilities = probabilities_of_losses(index, eps, deltas, deltas)
-            grid = loss_grid.of_masses(probabilities, spacing)
+            grid = loss_grid.grid_from_masses(probabilities, spacing)
             grids.append((grid, number))
         return Depth(
             lambda eps: loss_grid.ln_delta(eps, grids, side=Side.LOWER),

@@ -145,9 +145,9 @@ class HiddenByDummies(Composition):
     def _build(self, depth: float) -> Depth:
         """delta, of which nothing is left out at any ``depth``: a bound on the side of ``self._side``.
 
-        ``self._rounds`` has the losses' distributions, each with the number of counts that have it. As
-        rounding may have moved losses by ``self._shift_of_eps`` in all, delta is taken at an eps that is lower
-        by this for an upper bound, and higher for a lower bound.
+        ``self._rounds`` has the losses' distributions, each with the number of counts that have it. Rounding
+        may have moved the sum of the losses by ``self._shift_of_eps``. So delta is taken at an eps that is
+        lower by this for an upper bound, and higher for a lower bound.
         """
         shift = -self._shift_of_eps if self._side is Side.UPPER else self._shift_of_eps
         return Depth(
