@@ -240,8 +240,8 @@ def _ln_finite_part(
     With P(s) the probability that the losses of all rounds sum to s, this part of delta at an eps e is the
     sum over s > e of P(s) (1 - e^(e - s)). Under the tilt, s has the mass m(s) = P(s) e^(theta s) / M, where
     M = e^log_mgf makes their sum 1. These masses are large near the served eps, so that their rounding
-    matters little. In terms of them, the part is M times the sum over s > e of m(s) e^(-theta s) (1 - e^(e -
-    s)).
+    matters little. In terms of them, this part of delta is M times the sum over s > e of
+    m(s) e^(-theta s) (1 - e^(e - s)).
     """
     spacing = rounds[0][0].spacing
     theta = _tilt_with_mean(eps[0], coarse_grids, spacing)
@@ -250,7 +250,8 @@ def _ln_finite_part(
     offset, masses, noise = convolve(tilted.parts)
     losses = (tilted.first_index + offset + np.arange(masses.size)) * spacing
 
-    # Served are eps below which the masses are not yet rare, and whose e^(theta s) do not overflow.
+    # The tilt serves the eps up to a few standard deviations above the tilted mean, for beyond these the
+    # masses are too rare, and up to a distance from the first at which no exponential overflows.
     reach = _SERVED_DEVIATIONS * math.sqrt(tilted.variance)
     limit = min(tilted.mean + reach, eps[0] + _LARGEST_EXPONENT / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))

@@ -61,9 +61,11 @@ def test_rounding_of_base_and_units_of_weights(values, probabilities, parts):
     with mp.workdps(60):
         theta = mp.mpf(float(points.theta[0]))
         exact = log_power(values, probabilities, parts, theta)
-        assert abs(mp.mpf(float(points.base[0])) - exact) <= mp.mpf(float(points.rounding[0]))
+        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact) <= mp.mpf(
+            float(points.rounding[0])
+        )
         below = mgf(values, probabilities, theta)
-        given = values, probabilities, points.weights[0], points.units[0]
+        given = values, probabilities, points.weights[0], points.weight_ulps[0]
         for g, p, weight, units in zip(*given, strict=True):
             exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / below
             allowed = exact * mp.mpf(float(units)) * ULP + mp.mpf(10) ** -320
@@ -359,7 +361,9 @@ def test_probabilities_that_sum_to_one_up_to_rounding():
     """What is missing to 1 is summed exactly: 2^-53 of it is the probability of 0, not noise."""
     probabilities = [0.1, 0.2, 0.3, 0.4 - 2.0**-53]
     rest = 1 - sum(map(Fraction, probabilities))
-    assert tilted([1.0, -1.0, 2.0, -30.0], probabilities, 3).missing[0] == float(max(rest, 0))
+    assert tilted([1.0, -1.0, 2.0, -30.0], probabilities, 3).probability_of_0[0] == float(
+        max(rest, 0)
+    )
 
 
 def test_copies_under_the_tilt():

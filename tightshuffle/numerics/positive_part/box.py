@@ -65,7 +65,9 @@ def boxes(points: TiltedPoints, depth: Floats) -> Boxes:
     # The value 0 joins the others, with what they leave of the probability: with all digits if that is much.
     total = np.array([math.fsum(row) for row in points.p.tolist()])
     with np.errstate(divide="ignore"):
-        log_zero = np.where(total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.missing))
+        log_zero = np.where(
+            total < 0.5, np.log1p(-np.minimum(total, 0.5)), np.log(points.probability_of_0)
+        )
         log_p = np.concatenate([np.log(points.p), log_zero[:, None]], axis=1)
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     log_weights = log_p + points.theta[:, None] * g - points.log_mgf[:, None]  # under the tilt
@@ -234,7 +236,7 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     # M(theta)^n / (e theta) times this mass: ``base`` is log of M(theta)^n, and the 1 is the log of e.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
-    return np.where(mass > 0, points.base + points.rounding - 1 + logs, -np.inf)
+    return np.where(mass > 0, points.log_mgf_of_sum + points.rounding - 1 + logs, -np.inf)
 
 
 def _combinations(first: Floats, last: Floats, n: float) -> Floats:

@@ -132,7 +132,7 @@ def tilted_copies(
         copies = np.asarray(np.broadcast_to(n, shape), float)
         shares = np.asarray(np.broadcast_to(shares, shape), float)
         points = at_saddle(_clipped(g[rows]), probabilities[rows], copies, shares)
-        mean_copies[rows] = points.rates.sum(axis=1)
+        mean_copies[rows] = points.mean_copies.sum(axis=1)
     return mean_copies
 
 
@@ -146,7 +146,9 @@ def _clipped(g: Floats) -> Floats:
 
 def _chernoff(points: TiltedPoints) -> Floats:
     """log of M(theta)^n / (e theta), an upper bound on E[S_+]; (points,)."""
-    return points.base + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
+    return (
+        points.log_mgf_of_sum + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
+    )
 
 
 def _brackets_for_largest(
@@ -194,7 +196,7 @@ def _brackets_for_sums(
     # Of the largest summand: what all summands that do not count share evenly.
     log_negligible = math.log(_NEGLIGIBLE * width) - np.log(np.bincount(sums)[sums])
     done = np.zeros(len(points), bool)
-    for likely in (points.base + log_bell(points), low):
+    for likely in (points.log_mgf_of_sum + log_bell(points), low):
         largest = np.full(sums.max() + 1, -np.inf)
         np.maximum.at(largest, sums, likely + log_factors)
         rows = np.flatnonzero(~done & (log_most > largest[sums] + log_negligible))
@@ -232,7 +234,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
         new_low, new_high = contour(points.rows(remaining), tau[remaining], guess[remaining], width)
         search.narrow(remaining, new_low, new_high)
         guess[remaining] = np.minimum(
-            guess[remaining], search.high[remaining] - points.base[remaining]
+            guess[remaining], search.high[remaining] - points.log_mgf_of_sum[remaining]
         )
         if attempt == 0:
             search.narrow_by_boxes(
