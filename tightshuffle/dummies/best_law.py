@@ -59,12 +59,10 @@ _NEARLY_NORMAL = 30  # changed counts, from which on the sum of their losses is 
 _OVERSHOOT = 1.2  # times the distance at which ln_ratio should be 0: a little beyond the root
 _SHORTEST_STEP = 1e-5  # in ln x, from a guess that is nearly right
 _LONGEST_STEP = 0.1  # in ln x, from a bad guess: much wider laws are too wide to be computed
-_LEAST_LN_RATIO = (
-    -10.0
-)  # a smaller one counts as this: ln of a delta 0 would be -inf, without a slope
-_ERROR_DEPTH = (
-    30.0  # numbers whose probability is below e^-30 of the likeliest's do not count in an error
-)
+# A smaller one counts as this: ln of a delta 0 would be -inf, without a slope.
+_LEAST_LN_RATIO = -10.0
+# Numbers whose probability is below e^-30 of the likeliest's do not count in an error.
+_ERROR_DEPTH = 30.0
 _LN10 = math.log(10)
 
 

@@ -43,9 +43,8 @@ _FEWEST_PER_DEVIATION = {True: 10.0, False: 40.0}
 _MOST_PER_DEVIATION = {Side.UPPER: 400.0, Side.LOWER: 4000.0}
 # Points of the grid of one loss in all. The key is whether the bound is rough.
 _MOST_POINTS_OF_LOSS = {True: 2**16, False: 2**19}
-_LEAST_LN_MASS = (
-    -700.0
-)  # e^-700 is near the smallest float: rarer numbers of dummies are not counted
+# Numbers of dummies that are rarer than e^-700, about the smallest float, are not counted.
+_LEAST_LN_MASS = -700.0
 _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
 
 

@@ -25,9 +25,8 @@ MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
-_SUM_TOLERANCE = (
-    1e-9  # by which the sum of a file's probabilities may miss 1, as they are rounded decimals
-)
+# A file's probabilities are rounded decimals: their sum may miss 1 by this.
+_SUM_TOLERANCE = 1e-9
 _ULP = 2.0**-52
 
 
@@ -211,9 +210,8 @@ def noise(power: float, deviation: float, reach: int | None = None) -> Law:
     -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700. What lies
     beyond has at most the probability e^``log_outside``.
     """
-    _power_law_exponents(
-        np.zeros(1), power, deviation
-    )  # ValueError for a bad argument, before its first use
+    # ValueError for a bad argument, before its first use.
+    _power_law_exponents(np.zeros(1), power, deviation)
     if reach is None:
         deviations_of_reach = (power * _DEPTH) ** (1 / power)  # where |z|^power / s is 700
         largest = MOST_NUMBERS / 2 / deviations_of_reach

@@ -34,9 +34,8 @@ _SERVED_DEVIATIONS = 3.0  # standard deviations of the composed loss that one ti
 _SUM_ERROR = 1e-14  # relative error of a sum of many terms
 _ULP = 2.0**-52  # a unit in the last place of 1
 _SMALLEST_UNIT = 1e-300  # the least weight that others are divided by
-_LARGEST_EXPONENT = (
-    600.0  # of e^x, far from an overflow: losses so far below the served eps do not count
-)
+# The largest x for which e^x is computed, far from an overflow. Losses farther below do not count.
+_LARGEST_EXPONENT = 600.0
 _LARGEST_GAP = 600.0  # between two eps: beyond it e^gap - 1 is e^gap
 _COARSE_POINTS = 2000  # of a distribution, to find a tilt
 _LARGEST_TILT = 1000.0  # times the spacing, about: weights grow by e^1000 at most from loss to loss
@@ -273,9 +272,8 @@ def _ln_finite_part(
     # the largest sum of losses, and so is every 1 - e^(e - s).
     relative_error = _SUM_ERROR + 8 * _ULP * tilted.largest_loss
     missing_mass = 2 * tilted.number_of_rounds * _CUT_MASS + WRAPPED
-    slack = (
-        missing_mass / (1 + theta) * np.exp(-theta * eps_from_centre) + relative_error * sum_of_1
-    )
+    slack = missing_mass / (1 + theta) * np.exp(-theta * eps_from_centre)
+    slack += relative_error * sum_of_1
 
     # Third: the masses' errors have at most the norm ``noise``. By Cauchy and Schwarz they add at most this
     # times the norm of the weights. The norm is computed in units of the largest weight, the first.

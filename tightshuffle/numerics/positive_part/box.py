@@ -57,7 +57,7 @@ class Boxes(NamedTuple):
         return Boxes(*(part[index] for part in self))
 
 
-def boxes(points: TiltedPoints, depth: Floats) -> Boxes:
+def boxes_of_counts(points: TiltedPoints, depth: Floats) -> Boxes:
     """The `Boxes` of the points: ranges that a count leaves with a probability of about e^-depth.
 
     A count is the number of copies of the gain that have one value. The probability is that under the tilt:
@@ -113,7 +113,7 @@ def _counts_at_depth(expected: Floats, depth: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
-def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
+def bounds_by_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over the boxes ``ranges``.
 
     S is the sum of all copies of a point's gain: each combination of counts gives one S. A bound on what the
@@ -130,7 +130,7 @@ def sum_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
         rows = waiting.pop()
         bounds = None
         if not _is_faster_as_two_boxes(ranges.rows(rows)):
-            bounds = sum_box(points.rows(rows), ranges.rows(rows))
+            bounds = bounds_by_box(points.rows(rows), ranges.rows(rows))
         if bounds is None:
             waiting += _halves(rows)
         else:
@@ -169,7 +169,7 @@ def _halves(rows: Integers) -> list[Integers]:
     return [rows[:middle], rows[middle:]]
 
 
-def sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
+def bounds_by_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over one box; None if that may fail.
 
     S is the sum of all copies of a point's gain. The ``points`` have the same number n of copies and the same
@@ -182,7 +182,7 @@ def sum_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None
     """
     first = ranges.first.min(axis=0)
     last = ranges.last.max(axis=0)
-    log_rest = log_outside(points, ranges.log_weights, first, last)
+    log_rest = log_bound_outside(points, ranges.log_weights, first, last)
     n = float(points.n[0].sum())
 
     # The values are moved down and up by more than the rounding of S = g @ counts. Combinations whose S is
@@ -223,14 +223,16 @@ def moved_values(g: Floats) -> tuple[Floats, Floats]:
     return g - slack, g + slack
 
 
-def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: Floats) -> Floats:
+def log_bound_outside(
+    points: TiltedPoints, log_weights: Floats, first: Floats, last: Floats
+) -> Floats:
     """log of a bound on what combinations of counts outside of one box add to E[S_+], (points,).
 
-    S is the sum of n copies of the gain G, and M(theta) = E[e^(theta G)] with the point's tilt theta. By x_+
-    <= e^(theta x) / (e theta) the combinations add at most M(theta)^n / (e theta) times their probability
-    under the tilt. A count is Binomial(n, weight) under the tilt. By Chernoff's bound, it leaves its range
-    with a probability of at most e^(-n D) on either side. D is the relative entropy, from weight, of the
-    first share of n outside of the range. Where the box has all combinations, the result is -inf.
+    S is the sum of n copies of the gain G, and M(theta) = E[e^(theta G)] with the point's tilt theta. As x_+
+    is at most e^(theta x) / (e theta), the combinations add at most M(theta)^n / (e theta) times their
+    probability under the tilt. A count is Binomial(n, weight) under the tilt. By Chernoff's bound, it leaves
+    its range with a probability of at most e^(-n D) on either side. D is the relative entropy, from weight,
+    of the first share of n outside of the range. Where the box has all combinations, the result is -inf.
 
     ``log_weights`` (points, values) are the logs of the values' tilted probabilities, the likeliest value
     last. ``first``, ``last`` (values - 1,) are the smallest and the largest count of each other value in the
@@ -245,7 +247,8 @@ def log_outside(points: TiltedPoints, log_weights: Floats, first: Floats, last: 
     above = np.where(may_exceed, np.exp(-n * _relative_entropy(share_above, weights)), 0.0)
     mass = (below + above).sum(axis=1)
 
-    # M(theta)^n / (e theta) times this mass: ``base`` is log of M(theta)^n, and the 1 is the log of e.
+    # The log of M(theta)^n / (e theta) times this mass: ``points.log_mgf_of_sum`` is that of M(theta)^n,
+    # which rounding may change by ``points.rounding``, and the 1 is that of e.
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = log_rounded(1 / points.theta, side=Side.UPPER) + log_rounded(mass, side=Side.UPPER)
     return np.where(mass > 0, points.log_mgf_of_sum + points.rounding - 1 + logs, -np.inf)
@@ -296,9 +299,8 @@ def _log_multinomial(log_p: Floats, counts: Floats, n: float) -> tuple[Floats, F
     running_sum = np.cumsum(np.log(n - np.arange(counted.max())))
     falling = np.concatenate([[0.0], running_sum])[counted]
     factorials = gammaln(counts[:-1] + 1).sum(axis=0)
-    log_p = np.where(
-        np.isneginf(log_p), 0.0, log_p
-    )  # a value with the probability 0 has the count 0
+    # A value with the probability 0 has the count 0 in every combination.
+    log_p = np.where(np.isneginf(log_p), 0.0, log_p)
     log_probability = log_p @ counts + falling - factorials
 
     # Units in the last place of the products, the running sum and the factorials, and of a sum over all

@@ -6,18 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Booleans, Floats, Integers
-from tightshuffle.numerics.positive_part.box import boxes, sum_boxes
-from tightshuffle.numerics.positive_part.contour import contour, high_without_zero
-from tightshuffle.numerics.positive_part.tilt import TiltedPoints, at_saddle, log_rounded
+from tightshuffle.numerics.positive_part.box import bounds_by_boxes, boxes_of_counts
+from tightshuffle.numerics.positive_part.contour import contour_bounds, high_without_zero
+from tightshuffle.numerics.positive_part.tilt import TiltedPoints, log_rounded, tilted_points
 from tightshuffle.side import Side
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_COPIES = 1e12  # the largest n that is accepted
 ATTEMPTS = 8  # contour integrals of one point, at most
 _COARSE_WIDTH = 0.1  # of the brackets that rule out most of a group
-_NEGLIGIBLE_SHARE = (
-    0.01  # of the width: what all points that do not count in a sum may add together
-)
+_NEGLIGIBLE_SHARE = 0.01  # of the width: what all points that do not count in a sum add, at most
 _DEPTH = 42.0  # counts of a value that are rarer than e^-42, about 6e-19, are left out
 # Up to so many combinations of values are summed one by one:
 FEW_COMBINATIONS = 4_000  # before any contour integral,
@@ -74,7 +72,7 @@ def log_positive_part(
     if rows.size == 0:
         return low.reshape(shape), high.reshape(shape)
 
-    points = at_saddle(_clipped_values(g[rows]), p[rows], copies[rows], shares[rows])
+    points = tilted_points(_clipped_values(g[rows]), p[rows], copies[rows], shares[rows])
     if groups is not None:
         brackets = _brackets_for_largest(points, np.reshape(groups, -1)[rows], width)
     elif log_factors is not None:
@@ -138,7 +136,7 @@ def tilted_copies(
         shape = (len(rows), np.size(n))
         copies = np.asarray(np.broadcast_to(n, shape), float)
         shares = np.asarray(np.broadcast_to(shares, shape), float)
-        points = at_saddle(_clipped_values(g[rows]), probabilities[rows], copies, shares)
+        points = tilted_points(_clipped_values(g[rows]), probabilities[rows], copies, shares)
         mean_copies[rows] = points.mean_copies.sum(axis=1)
     return mean_copies
 
@@ -167,11 +165,11 @@ def _log_chernoff_bound(points: TiltedPoints) -> Floats:
 def _brackets_for_largest(
     points: TiltedPoints, groups: Integers, width: float
 ) -> tuple[Floats, Floats]:
-    """Lower and upper bounds on log E[S_+], (points,) each, narrow where it can be the largest of a group.
+    """Lower and upper bounds on log E[S_+], (points,) each, narrow for the largest of each group.
 
     S is the sum of the copies of a point's gain. ``groups`` (points,) is the number of each point's group,
     from 0. A narrow bracket has high - low <= log(1 + ``width``) if possible. Any other bracket only shows
-    that the point is not the largest.
+    that the point is not the largest of its group.
     """
     low = np.full(len(points), -np.inf)
     high = _log_chernoff_bound(points)
@@ -214,7 +212,7 @@ def _brackets_for_sums(
     # do not count add at most 0.01 width of the largest one together.
     log_negligible = math.log(_NEGLIGIBLE_SHARE * width) - np.log(np.bincount(sums)[sums])
     done = np.zeros(len(points), bool)
-    for likely in (points.log_mgf_of_sum + log_bell(points), low):
+    for likely in (points.log_mgf_of_sum + log_gaussian_guess(points), low):
         largest = np.full(sums.max() + 1, -np.inf)
         np.maximum.at(largest, sums, likely + log_factors)
         rows = np.flatnonzero(~done & (log_most > largest[sums] + log_negligible))
@@ -224,7 +222,7 @@ def _brackets_for_sums(
     return low, high
 
 
-def log_bell(points: TiltedPoints) -> Floats:
+def log_gaussian_guess(points: TiltedPoints) -> Floats:
     """Natural log of 1 / (sqrt(2 pi) theta^2 sigma), about log(E[S_+] / M(theta)^n); (points,).
 
     S is the sum of the copies of a point's gain, and M(theta)^n = E[e^(theta S)]. sigma is the standard
@@ -247,14 +245,17 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
 
     # A contour integral's bracket has a relative width of about 1.5 (theta tau)^2.
     tau = math.sqrt(width / 2) / points.theta
-    guess = log_bell(points)  # of log(E[S_+] / M(theta)^n)
+    guess = log_gaussian_guess(points)  # of log(E[S_+] / M(theta)^n)
     ratio_before = np.full(len(points), np.inf)
 
     for attempt in range(ATTEMPTS):
         if not remaining.size:
             break
-        # A contour integral, which the upper bound so far tells how large E[S_+] can be.
-        new_low, new_high = contour(points.rows(remaining), tau[remaining], guess[remaining], width)
+        # The bracket of a contour integral. The guess at E[S_+], for the next one, is at most its upper
+        # bound.
+        new_low, new_high = contour_bounds(
+            points.rows(remaining), tau[remaining], guess[remaining], width
+        )
         search.narrow(remaining, new_low, new_high)
         guess[remaining] = np.minimum(
             guess[remaining], search.high[remaining] - points.log_mgf_of_sum[remaining]
@@ -265,7 +266,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
                 ~is_summed & (search.width_ratio() > 1), SOME_COMBINATIONS, search.depth_of_boxes()
             )
 
-        # S = 0 alone may be most of what U adds to E[S_+]: the upper bound without that.
+        # What U adds where S = 0 is subtracted from the upper bounds that are still too high.
         still_wide = search.width_ratio()[remaining] > 1
         rows = remaining[still_wide]
         without = high_without_zero(points.rows(rows), tau[rows], new_high[still_wide])
@@ -334,12 +335,12 @@ class _Search:
         candidates = candidates & has_fixed_copies
         if not candidates.any():
             return candidates
-        ranges = boxes(self.points, np.broadcast_to(depth, len(self.points)))
+        ranges = boxes_of_counts(self.points, np.broadcast_to(depth, len(self.points)))
         # A combination of more than eight values counts as more than one, as it takes longer.
         size = ranges.combinations * max(ranges.g.shape[1] / 8, 1.0)
         is_small = (size <= most_combinations) & (ranges.last.sum(axis=1) <= MOST_COUNTED)
         summed = candidates & is_small
         rows = np.flatnonzero(summed)
         if rows.size:
-            self.narrow(rows, *sum_boxes(self.points.rows(rows), ranges.rows(rows)))
+            self.narrow(rows, *bounds_by_boxes(self.points.rows(rows), ranges.rows(rows)))
         return summed

@@ -60,7 +60,7 @@ _LEAST_GAP = 1e-150
 _ERROR_SHARE = 1e-3  # of a bracket's width, for each error but smoothing and rounding
 
 
-def contour(
+def contour_bounds(
     points: TiltedPoints, tau: Floats, guess: Floats, width: float
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
@@ -73,12 +73,12 @@ def contour(
     ``guess`` (points,) is about log(E[S_+] / M(theta)^n), and high - low is to be about log(1 + ``width``).
     The bounds hold for every guess and width, which only steer how many nodes there are.
     """
-    # How large each error but smoothing and rounding may be, in units of M(theta)^n.
+    # The log of how large each error but smoothing and rounding may be, in units of M(theta)^n.
     log_allowed = guess + math.log(width * _ERROR_SHARE)
 
     # Aliasing: the spacing h is 2 pi / L, with the shortest of the candidates L whose aliases are small
     # enough, or the last candidate.
-    log_aliases = log_aliasing(points, tau)
+    log_aliases = log_alias_bounds(points, tau)
     is_long_enough = log_aliases <= log_allowed[:, None]
     is_long_enough[:, -1] = True
     column = is_long_enough.argmax(axis=1)
@@ -161,11 +161,11 @@ def bounds_from_sums(
     return np.where(np.isnan(low), -np.inf, low), high
 
 
-def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
+def log_alias_bounds(points: TiltedPoints, tau: Floats) -> Floats:
     """Log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
 
-    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus its aliases: e^(-theta m L) E[(S + U
-    + m L)_+] for every whole m != 0. For any shift s > 0, all aliases with m > 0 together are at most
+    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus its aliases, for every whole m != 0
+    e^(-theta m L) E[(S + U + m L)_+]. For any shift s > 0, all aliases with m > 0 together are at most
 
         M(t)^n e^(t^2 tau^2 / 2) / (e t (e^(s L) - 1)),  t = theta - s,
 
@@ -174,27 +174,26 @@ def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
     gain G, M(t) = E[e^(t G)] and M(t)^n = E[e^(t S)]. U is Gaussian with the standard deviation ``tau``
     (points,).
 
-    A length is L in standard deviations ``sigma`` of S under the tilt, and so are the candidates s, in 1 /
-    sigma.
+    With sigma the standard deviation of S under the tilt, a number in `LENGTHS` is L / sigma.
     """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
     # The candidates s, (points, shifts). For m > 0, t = theta - s must be positive, so that s is below theta.
     shift = _SHIFTS / sigma
     down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
-    bounds = []
+    log_bounds = []
     for s, t in ((shift, theta + shift), (down, theta - down)):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            # M(t)^n e^(t^2 tau^2 / 2) / (e t) in these units, (points, shifts).
+            # log of M(t)^n e^(t^2 tau^2 / 2) / (e t) in these units, (points, shifts).
             moment = mgf(points.g[:, None], points.p[:, None], points.probability_of_0[:, None], t)
             powers = log_powers(points.n[:, None], points.shares[:, None], moment)
-            chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
-            chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
+            log_chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
+            log_chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
 
-            # Over e^(s L) - 1, (points, lengths, shifts).
+            # Divided by e^(s L) - 1, (points, lengths, shifts).
             decay = s[:, None] * LENGTHS[:, None] * sigma[:, None]
-            bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
-        bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
-    return np.logaddexp(*bounds)
+            log_bound = log_chernoff[:, None] - decay - np.log(-np.expm1(-decay))
+        log_bounds.append(np.where(np.isnan(log_bound), np.inf, log_bound).min(axis=2))
+    return np.logaddexp(*log_bounds)
 
 
 def truncation_error(reach: Floats, tau: Floats) -> Floats:
@@ -223,8 +222,7 @@ def rounding_of_terms(weights: Floats, weight_ulps: Floats, angles: Floats) -> F
     of error 5 of the module. All arguments are (values, nodes): the tilted probabilities w = ``weights``, by
     how many units in their last place rounding may change these, ``weight_ulps``, and the angles u g.
     """
-    # |e^(i x) - 1| is at most |x| and 2, and rounding of the angle and of the functions is in proportion to
-    # |x|.
+    # |e^(i x) - 1| is at most |x| and 2. The rounding of x and of its functions is in proportion to |x|.
     size = np.abs(angles)
     return _sum_over_values(weights * (weight_ulps * np.minimum(size, 2.0)) + 3 * weights * size)
 
@@ -239,9 +237,10 @@ def rounding_of_power(
 ) -> Floats:
     """By how many ULP the logarithm of one part's factor of M(z)^n / M(theta)^n may be wrong; (nodes,).
 
-    A part is a random number of copies: Binomial(n, share), or Poisson for the share 0. Its factor is (1 +
-    share w)^n, or e^(n w) for Poisson, with w = M(z) / M(theta) - 1 and the share under the tilt. This is the
-    second part of error 5 of the module, without the rounding of the logarithm itself.
+    A part is a random number of copies: Binomial(n, share), or Poisson for the share 0. Its factor is
+    (1 + share w)^n, or e^(copies w) for Poisson. Here w = M(z) / M(theta) - 1, and the share and the mean
+    number of copies are those under the tilt. This is the second part of error 5 of the module, without the
+    rounding of the logarithm itself.
 
     Parameters
     ----------
@@ -265,8 +264,8 @@ def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats
     ``high`` (points,) is the upper bound on log E[(S + U)_+], where U is Gaussian with the standard deviation
     ``tau`` (points,). Where S = 0, U adds E[U_+] = tau / sqrt(2 pi), and elsewhere it adds more than 0. S = 0
     has at least the probability that all gains are 0. This is (1 - p)^n for a fixed number n of gains, where
-    p is the sum of the probabilities ``points.p``. For a binomial number of gains
-    with a share it is (1 - share p)^n, and for a Poisson number e^(-n p).
+    p is the sum of the probabilities ``points.p``. For a binomial number of gains with a share it is
+    (1 - share p)^n, and for a Poisson number e^(-n p).
     """
     # p is rounded up, so that the probability is rounded down.
     total_p = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
@@ -313,9 +312,9 @@ def angle_windows(
 
         e^(-2 n w_i w_j sin^2(u (g_i - g_j) / 2))
 
-    of its size at u = 0, where n is the number of copies. So windows around the zeros of the sine
-    are enough. The pair whose windows have the fewest nodes is taken. Where no pair saves nodes, half the
-    width is the u of the last node: then the first window, around 0, holds all nodes.
+    of its size at u = 0, where n is the number of copies. So windows around the zeros of the sine are enough.
+    The pair whose windows have the fewest nodes is taken. Where no pair saves nodes, half the width is the u
+    of the last node: then the first window, around 0, holds all nodes.
 
     Parameters
     ----------
@@ -338,8 +337,7 @@ def angle_windows(
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
 
-    # All pairs (i, j) of these values, in columns. A window holds the u with 2 n w_i w_j sin^2(u gap / 2) <=
-    # T.
+    # All pairs (i, j) of these values, in columns. In a window, 2 n w_i w_j sin^2(u gap / 2) is at most T.
     i, j = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, i] - g[:, j])
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -360,7 +358,7 @@ def angle_windows(
     return distance[rows, best], half_width * (1 + 1e-9)
 
 
-def _nodes(
+def _nodes_in_windows(
     spacing: Floats, last_node: Floats, distance: Floats, half_width: Floats, windows: Floats
 ) -> tuple[Integers, Floats]:
     """The nodes in the windows of all points: the point that each node belongs to, and its number j.
@@ -402,7 +400,8 @@ def sum_nodes(
     of the ``windows`` are summed. These are centred at 0, 1, ... times ``distance``, and reach ``half_width``
     to each side.
     """
-    owner, j = _nodes(spacing, last_node, distance, half_width, windows)
+    # ``owner`` is the point of each node. So many nodes are summed at once that their terms fit into a cache.
+    owner, j = _nodes_in_windows(spacing, last_node, distance, half_width, windows)
     terms, sizes, errors_of_terms = np.empty((3, 2, len(j)))
     chunk = 1 + TERMS // points.g.shape[1]
     for start in range(0, len(j), chunk):
@@ -424,8 +423,8 @@ def _node_terms(
 ) -> tuple[Floats, Floats, Floats]:
     """Terms of nodes, bounds on their absolute values, and bounds on their rounding, for tau and 2 tau.
 
-    E[(S + U)_+] of the sum S of the gains G and a Gaussian U is a sum of such terms. The term of the node u =
-    j h is the real part of
+    E[(S + U)_+] of the sum S of the gains G and a Gaussian U is a sum of such terms. The term of the node at
+    u = j h is the real part of
 
         h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2,  z = theta + iu,  M(z) = E[e^(z G)].
 

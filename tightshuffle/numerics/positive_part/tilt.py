@@ -56,6 +56,7 @@ class TiltedPoints:
 
         ``self.mean_copies`` is the mean number of copies of each part under the tilt.
         """
+        # 1e-300 avoids a division by 0.
         return np.where(self.shares > 0, self.mean_copies / np.maximum(self.n, 1e-300), 0.0)
 
     def rows(self, index: Integers | np.integer[Any]) -> "TiltedPoints":
@@ -63,7 +64,7 @@ class TiltedPoints:
         return TiltedPoints(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
-def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
+def tilted_points(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
     """The `TiltedPoints` of gains G with values ``g`` and probabilities ``p``, (points, values).
 
     What the probabilities of a point miss to 1 is the probability of the value 0. The tilt e^(theta G) is
@@ -74,7 +75,7 @@ def at_saddle(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
     # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     negative_rows = (-p).tolist()
     probability_of_0 = np.array([max(math.fsum([1.0, *row]), 0.0) for row in negative_rows])
-    theta = _near_saddle_point(g, p, probability_of_0, n, shares)
+    theta = _theta_near_saddle(g, p, probability_of_0, n, shares)
     moment, weights, mean, variance = _moments(g, p, probability_of_0, theta)
     mean_copies, _, variance_of_sum = _moments_of_sum(n, shares, moment, mean, variance)
     log_powers_of_parts = log_powers(n, shares, moment)
@@ -110,9 +111,8 @@ def rounding_of_log_mgf(points: TiltedPoints) -> Floats:
     each part under the tilt, and ``points.weights`` the values' probabilities p e^(theta g) / M(theta).
     """
     exponents = points.theta[:, None] * points.g
-    operations = (
-        OPERATIONS + points.g.shape[1]
-    )  # in units in the last place, with the sum over the values
+    # Units in the last place that a term may lose, with the sum over the values.
+    operations = OPERATIONS + points.g.shape[1]
 
     # The terms of the sum M(theta) that `mgf` computes, divided by M(theta): p (e^(theta g) - 1), or where
     # M(theta) is below 1/2, p e^(theta g).
@@ -220,7 +220,7 @@ def _moments_of_sum(
     return mean_copies, total * mean, variance_of_sum
 
 
-def _near_saddle_point(
+def _theta_near_saddle(
     g: Floats, p: Floats, probability_of_0: Floats, n: Floats, shares: Floats
 ) -> Floats:
     """theta > 0 near the saddle point, the minimum of ln(M(theta)^n / theta^2); (points,).
