@@ -134,6 +134,7 @@ def best_cut_law(
 
     # The smallest whole mean for the best candidate's deviation, and then the smallest deviation for this
     # mean. It is rounded up to a few digits, for these are shorter to write, if that keeps the guarantee.
+    # Else the candidate's deviation stays. ``ln_ratio`` is ln of the law's delta over the guarantee's.
     power, deviation = best.power, best.deviation
     mean = _least_mean(guarantee, best)
     ln_ratio = functools.partial(guarantee.ln_ratio_cut, power, mean)
@@ -173,6 +174,7 @@ def best_noise(
         deviations, key=lambda power: _error_of_uncut_law(power, deviations[power], parties)
     )
 
+    # By deviation, ln of the law's delta over the guarantee's. The deviations so far are by a rough bound.
     ln_ratio = functools.partial(guarantee.ln_ratio_uncut, power, rough=False)
     smallest = _least_with_guarantee(
         ln_ratio, deviations[power], guarantee.fall_of_ln_delta, known_enough=deviations[power]

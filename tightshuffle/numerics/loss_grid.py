@@ -71,14 +71,14 @@ class _CoarseGrid(NamedTuple):
 
 
 class _TiltedSum(NamedTuple):
-    """The tilted distributions of all rounds, and the moments of the sum of their losses under the tilt."""
+    """The tilted distributions of all rounds, and the moments of the sum L of their losses under the tilt."""
 
     parts: list[tuple[Floats, int]]  # masses of a distribution without its ends, and its rounds
     first_index: int  # of the sum: the sum of the first indices of all rounds
     number_of_rounds: int
-    log_mgf: float  # natural log of E[e^(theta L)], L being the sum of the losses
-    mean: float
-    variance: float
+    log_mgf: float  # natural log of E[e^(theta L)], without the tilt
+    mean: float  # of L
+    variance: float  # of L
     largest_loss: float  # the largest absolute value of L, before the ends are cut
 
 
@@ -111,11 +111,13 @@ def dominating_grid(
 
     # delta at eps = 0 is the total variation distance of P and Q, the same in both directions. By convexity
     # across e^eps = 1, where the directions meet, it is at most (e^eps - 1 + delta + delta') / (e^eps + 1)
-    # for delta and delta' of the two directions at any one eps. The least of these bounds is taken.
-    both = np.exp(forward - np.logaddexp(0.0, eps)) + np.exp(backward - np.logaddexp(0.0, eps))
-    distance = np.tanh(eps / 2) + both
+    # for delta and delta' of the two directions at any one eps. The least of these bounds is taken. Here
+    # tanh(eps / 2) is (e^eps - 1) / (e^eps + 1).
+    ln_divisor = np.logaddexp(0.0, eps)
+    both_deltas = np.exp(forward - ln_divisor) + np.exp(backward - ln_divisor)
+    distance_bounds = np.tanh(eps / 2) + both_deltas
     with np.errstate(divide="ignore"):
-        forward[0] = np.log(distance.min())
+        forward[0] = np.log(distance_bounds.min())
     backward[0] = forward[0]
     log_infinite = float(forward[-1])
 
