@@ -58,17 +58,18 @@ class HiddenByDummies(Composition):
     values_per_user : int
         L, the most different values that a user reports per round.
     rounds : int
-        All are computed together.
+        The number of rounds. delta is that of all rounds together.
     neighbours : str
         "replace" for a user whose values become others, "add" and "remove" for one whose reports are added or
         removed. A guarantee for this needs both.
     side : Side
-        `Side.UPPER` or `Side.LOWER`; delta itself is between the two bounds. For "replace" the lower bound
-        needs at least 2 L values in all.
+        Which bound on delta it is: `Side.UPPER` or `Side.LOWER`. For "replace" the lower bound needs at least
+        2 L values in all.
     rough : bool
         A wider and faster bound, for searches.
     """
 
+    # One depth is enough for every eps, as nothing is left out: see `_build`.
     first_depth = 0.0
     clear = 0.0
 
