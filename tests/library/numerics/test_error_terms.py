@@ -18,7 +18,7 @@ from tightshuffle.numerics.positive_part import (
     log_positive_part,
     tilted_copies,
 )
-from tightshuffle.numerics.positive_part.tilt import at_saddle
+from tightshuffle.numerics.positive_part.tilt import tilted_points
 
 ULP = 2.0**-52
 # values, probabilities, n: a lattice, values of unlike size, rare values, nearly always below 0, one value
@@ -52,7 +52,7 @@ each_small_law = pytest.mark.parametrize(("values", "probabilities", "n"), SMALL
 def tilted(values, probabilities, parts):
     """The `TiltedPoints` of one law; ``parts`` may be a fixed number."""
     n, shares = np.array([(parts, 1.0)] if isinstance(parts, int) else parts, float).T[:, None]
-    return at_saddle(np.array([values]), np.array([probabilities]), n, shares)
+    return tilted_points(np.array([values]), np.array([probabilities]), n, shares)
 
 
 @each_law
@@ -61,9 +61,11 @@ def test_rounding_of_base_and_units_of_weights(values, probabilities, parts):
     with mp.workdps(60):
         theta = mp.mpf(float(points.theta[0]))
         exact = log_power(values, probabilities, parts, theta)
-        assert abs(mp.mpf(float(points.base[0])) - exact) <= mp.mpf(float(points.rounding[0]))
+        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact) <= mp.mpf(
+            float(points.rounding[0])
+        )
         below = mgf(values, probabilities, theta)
-        given = values, probabilities, points.weights[0], points.units[0]
+        given = values, probabilities, points.weights[0], points.weight_ulps[0]
         for g, p, weight, units in zip(*given, strict=True):
             exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / below
             allowed = exact * mp.mpf(float(units)) * ULP + mp.mpf(10) ** -320
@@ -77,7 +79,7 @@ def test_log_aliasing_at_every_length(values, probabilities, n, part):
     points = tilted(values, probabilities, n)
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
     tau = part / theta
-    bounds = contour.log_aliasing(points, np.array([tau]))[0]
+    bounds = contour.log_alias_bounds(points, np.array([tau]))[0]
     with mp.workdps(30):
         scale = (
             log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta))
@@ -193,7 +195,7 @@ def test_smoothing(values, probabilities, n, width):
     points = tilted(values, probabilities, n)
     tau = np.array([math.sqrt(width / 2)]) / points.theta
     guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
-    low, high = (float(end[0]) for end in contour.contour(points, tau, guess, width))
+    low, high = (float(end[0]) for end in contour.contour_bounds(points, tau, guess, width))
     with mp.workdps(40):
         logs = [smoothed(values, probabilities, n, t) for t in (mp.mpf(tau[0]), 2 * mp.mpf(tau[0]))]
         truth = exact_log(values, probabilities, n)
@@ -218,10 +220,12 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
 def test_bounds_hold_however_small_the_box_of_summed_counts_is(values, probabilities, n, depth):
     """A box holds the combinations of counts of values of n gains but for about e^-depth of their mass.
 
-    The bounds on ln E[(sum of the gains)_+] also have a term for what is outside (`box.log_outside`).
+    The bounds on ln E[(sum of the gains)_+] also have a term for what is outside (`box.log_bound_outside`).
     """
     points = tilted(values, probabilities, n)
-    low, high = np.ravel(box.sum_boxes(points, box.boxes(points, np.array([depth]))))
+    low, high = np.ravel(
+        box.bounds_by_boxes(points, box.boxes_of_counts(points, np.array([depth])))
+    )
     truth = exact_log(values, probabilities, n)
     assert low <= truth <= high
     if depth == 42.0 and n < 40:
@@ -238,18 +242,18 @@ def together(values, probabilities, n):
     """The `TiltedPoints` of some values with the same probabilities."""
     masses = np.broadcast_to(probabilities, (len(values), len(probabilities)))
     copies = np.full((len(values), 1), float(n))
-    return at_saddle(np.array(values), np.array(masses), copies, np.ones_like(copies))
+    return tilted_points(np.array(values), np.array(masses), copies, np.ones_like(copies))
 
 
 def numbers_of_points(monkeypatch):
     """How many points each box is summed for from now on."""
-    sizes, sum_box = [], box.sum_box
+    sizes, bounds_by_box = [], box.bounds_by_box
 
     def counted(points, ranges):
         sizes.append(len(points))
-        return sum_box(points, ranges)
+        return bounds_by_box(points, ranges)
 
-    monkeypatch.setattr(box, "sum_box", counted)
+    monkeypatch.setattr(box, "bounds_by_box", counted)
     return sizes
 
 
@@ -277,7 +281,9 @@ def test_one_box_for_all_points_with_the_same_probabilities(unlikely, alike, mon
     monkeypatch.setattr(box, "TERMS", 64)  # several chunks
     sizes = numbers_of_points(monkeypatch)
     points = together(*alike)
-    bounds = box.sum_boxes(points, box.boxes(points, np.full(len(points), unlikely)))
+    bounds = box.bounds_by_boxes(
+        points, box.boxes_of_counts(points, np.full(len(points), unlikely))
+    )
     assert max(sizes) >= 3
     for values, low, high in zip(alike[0], *bounds, strict=True):
         assert low <= exact_log(values, *alike[1:]) <= high
@@ -287,13 +293,13 @@ def test_one_box_for_all_points_with_the_same_probabilities(unlikely, alike, mon
 def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(monkeypatch):
     sizes = numbers_of_points(monkeypatch)
     points = together(*ALIKE)
-    ranges = box.boxes(points, np.full(len(points), 42.0))
+    ranges = box.boxes_of_counts(points, np.full(len(points), 42.0))
     for limits in ({"MOST_TOGETHER": 0}, {"COST_OF_BOX": -(10**9)}):
         sizes.clear()
         with monkeypatch.context() as patch:
             for name, value in limits.items():
                 patch.setattr(box, name, value)
-            low, high = box.sum_boxes(points, ranges)
+            low, high = box.bounds_by_boxes(points, ranges)
         assert sizes == [1] * len(points)
         truth = [exact_log(values, *ALIKE[1:]) for values in ALIKE[0]]
         assert np.all((low <= truth) & (truth <= high))
@@ -309,9 +315,9 @@ def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alon
     monkeypatch.setattr(box, "COST_OF_BOX", 10**9)
     sizes = numbers_of_points(monkeypatch)
     points = together(values, probabilities, n)
-    ranges = box.boxes(points, np.full(3, 42.0))
+    ranges = box.boxes_of_counts(points, np.full(3, 42.0))
     assert len(box.alike_points(points, ranges)) == 1
-    low, high = box.sum_boxes(points, ranges)
+    low, high = box.bounds_by_boxes(points, ranges)
     assert sizes[0] == 3
     assert len(sizes) > 1
     for row, lower, upper in zip(values, low, high, strict=True):
@@ -359,7 +365,9 @@ def test_probabilities_that_sum_to_one_up_to_rounding():
     """What is missing to 1 is summed exactly: 2^-53 of it is the probability of 0, not noise."""
     probabilities = [0.1, 0.2, 0.3, 0.4 - 2.0**-53]
     rest = 1 - sum(map(Fraction, probabilities))
-    assert tilted([1.0, -1.0, 2.0, -30.0], probabilities, 3).missing[0] == float(max(rest, 0))
+    assert tilted([1.0, -1.0, 2.0, -30.0], probabilities, 3).probability_of_0[0] == float(
+        max(rest, 0)
+    )
 
 
 def test_copies_under_the_tilt():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tightshuffle.numerics import loss_grid
-from tightshuffle.numerics.loss_grid import LossGrid, connected, of_masses
+from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid, grid_from_masses
 from tightshuffle.side import Side
 
 INF = math.inf
@@ -23,7 +23,7 @@ def ln_delta(eps, rounds, side):
 
 def grid(masses, spacing=0.25, infinite=-INF):
     """The `LossGrid` with the masses {index: probability}; ``infinite``: ln of the probability of inf."""
-    return of_masses(masses, spacing)._replace(log_infinite=infinite)
+    return grid_from_masses(masses, spacing)._replace(log_infinite=infinite)
 
 
 def exact_delta(eps, rounds):
@@ -111,7 +111,7 @@ def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
 
 
 def test_what_is_cut_off_is_added_back():
-    """A mass of 1e-18 at each end of the tilted distribution is kept; one below _CUT is paid for."""
+    """A mass of 1e-18 at each end of the tilted distribution is kept; one below _CUT_MASS is paid for."""
     for rare in (1e-17, 3e-21):
         rounds = [(grid({-400: rare, 0: 1 - 2 * rare, 400: rare}), 2)]
         with mp.workdps(40):
@@ -171,7 +171,7 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
     with mp.workdps(30):
         deltas = [of_pair(pair, i * spacing) + mp.mpf(10) ** -60 for i in index.tolist()]
         logs = np.array([float(mp.log(delta)) for delta in deltas])
-        own = connected(index, spacing, logs.copy())
+        own = dominating_grid(index, spacing, logs.copy())
         assert math.exp(own.log_infinite) + np.exp(own.log_mass).sum() >= 1 - 1e-12
         for eps in np.linspace(0, 3 * points * spacing * 1.2, 37):
             assert mp.exp(ln_delta(eps, [(own, 1)], side=Side.UPPER)) >= of_pair(pair, float(eps))
@@ -185,7 +185,7 @@ def test_connected_points_are_met():
     index = np.arange(19)
     with mp.workdps(30):
         logs = np.array([float(mp.log(of_pair(PAIRS[0], i * 0.05))) for i in range(19)])
-    own = connected(index, 0.05, logs.copy())
+    own = dominating_grid(index, 0.05, logs.copy())
     np.testing.assert_allclose(
         ln_delta(0.05 * index[1:], [(own, 1)], Side.UPPER), logs[1:], atol=1e-6
     )
@@ -200,7 +200,7 @@ def test_masses_are_rounded_up():
     """Each jump of the slope in e^eps, in 40 digits, is no more than the mass that it gives."""
     index, spacing = np.array([0, 1, 3, 4, 7]), 0.3
     logs = np.array([-1.1, -1.4, -3.5, -5.2, -14.0])
-    own = connected(index, spacing, logs.copy())
+    own = dominating_grid(index, spacing, logs.copy())
     with mp.workdps(40):
         grown = [mp.exp(mp.mpf(float(i * spacing))) for i in index]
         deltas = [mp.exp(mp.mpf(log)) for log in logs.tolist()]
@@ -217,7 +217,7 @@ def test_masses_are_rounded_up():
 
 def test_the_delta_at_zero_is_no_more_than_the_other_points_allow():
     """(eps, delta) bounds the total variation distance by (e^eps - 1 + 2 delta) / (e^eps + 1)."""
-    own = connected(np.array([0, 10, 20]), 0.1, np.log([0.9, 1e-9, 1e-12]))
+    own = dominating_grid(np.array([0, 10, 20]), 0.1, np.log([0.9, 1e-9, 1e-12]))
     allowed = (math.e - 1 + 2e-9) / (math.e + 1)
     assert ln_delta(0.0, [(own, 1)], Side.UPPER) == pytest.approx(math.log(allowed), abs=1e-6)
 
@@ -226,7 +226,7 @@ def test_deltas_far_below_the_smallest_float():
     """Slopes are logarithms: a curve from e^-10 to e^-5000 keeps its shape."""
     index = np.arange(101)
     logs = -10 - 0.499 * index**2.0
-    back = ln_delta(0.2 * index[1:100], [(connected(index, 0.2, logs.copy()), 1)], Side.UPPER)
+    back = ln_delta(0.2 * index[1:100], [(dominating_grid(index, 0.2, logs.copy()), 1)], Side.UPPER)
     assert np.all(back >= logs[1:100])
     # Deeper, one tilt serves less well.
     np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)
@@ -234,12 +234,12 @@ def test_deltas_far_below_the_smallest_float():
 
 def test_a_jump_to_zero():
     """A last point with delta 0 leaves no infinite loss."""
-    own = connected(np.arange(3), 0.5, np.array([math.log(0.3), math.log(0.1), -INF]))
+    own = dominating_grid(np.arange(3), 0.5, np.array([math.log(0.3), math.log(0.1), -INF]))
     assert ln_delta(1.0, [(own, 1)], Side.UPPER) == own.log_infinite == -INF
 
 
 def test_a_curve_that_rises_by_rounding_is_lowered():
     """delta falls with eps: of two points, the smaller one holds from the first on."""
-    wavy = connected(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1 * (1 + 1e-12), 0.05]))
-    flat = connected(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1, 0.05]))
+    wavy = dominating_grid(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1 * (1 + 1e-12), 0.05]))
+    flat = dominating_grid(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1, 0.05]))
     np.testing.assert_allclose(wavy.log_mass, flat.log_mass, atol=1e-9)

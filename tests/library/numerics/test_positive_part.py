@@ -241,7 +241,7 @@ def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
     )
     factors = np.array([0.0, -9.0, -18.0])
     monkeypatch.setattr(
-        bracket, "log_bell", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0)
+        bracket, "log_gaussian_guess", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0)
     )
     low, high = log_positive_part(values[:, None], probabilities[:, None], n, log_factors=factors)
     for place, users in enumerate(n.tolist()):
