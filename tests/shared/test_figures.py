@@ -102,7 +102,7 @@ def audit(_):
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    rows = draw_audit.drawn(table)
+    rows = draw_audit.drawn_rows(table)
     assert rows["eps"].max() < 1.5
     shows = lines(rows, "eps", *draw_audit.LINES)
     seen = rows[rows["audited_delta"] > 0]
