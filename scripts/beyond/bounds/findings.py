@@ -111,7 +111,8 @@ def default_setting(_: Results) -> DefaultSetting:
 def _deltas_by_reading(eps: float) -> Readings:
     """delta at eps in Table IV's default setting: of the count of x0, of the worst count, of all counts.
 
-    `HOLDERS` of the other users hold x0. The worst count is over every number of holders and both directions.
+    80 of the other users (`HOLDERS`) hold x0. The worst count is over every number of holders and both
+    directions.
     """
     of_count: dict[str, Any] = {**DEFAULT, "count": HOLDERS, "direction": "forward"}
     every_count = np.arange(DEFAULT["n"])
