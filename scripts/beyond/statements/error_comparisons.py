@@ -254,7 +254,7 @@ def _ends_of_curves(
 
 
 def _gaps(rows: pd.DataFrame, gap: Gap) -> list[Estimate]:
-    """How far the mean errors of shuffle+INV and the Gaussian are apart at each setting, measured by ``gap``."""
+    """How far the mean errors of shuffle+INV and the Gaussian are apart at each setting, by this measure."""
     if gap is Gap.DIFFERENCE:
         pairs = zip(rows[INV], rows[GAUSSIAN], strict=True)
         return [abs(mean(inverted - gaussian)) for inverted, gaussian in pairs]
