@@ -211,7 +211,7 @@ def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> Grid
 
 
 def noise_scales(results: Results) -> NoiseScales:
-    """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones are such.
+    """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
 
     The two are the scale for (4, 1e-8) and sensitivity sqrt(2), and that of our rerun, for (4, 1e-30) and
     sensitivity 1. The scales that fit are a 95 % interval.
