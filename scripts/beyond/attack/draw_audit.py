@@ -64,13 +64,14 @@ def draw(table: pd.DataFrame) -> Figure:
         axes.plot(bounds["eps"], log10_bounds, color=colour, label=label, **MARK)
 
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
-    axes.set_title(f"Simulated attack: {wording.setting(rows, *SETTING[:-1])}")
+    axes.set_title(f"Simulated attack: {wording.setting(rows, 'n', 'k', 'eps0')}")
     axes.margins(x=0.03)
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
 
     last = claims.dropna(subset=[*LINES]).iloc[-1]
-    style.end_labels(axes, [(last[column], *of) for column, of in LINES.items()])
+    ends = [(last[column], name, colour) for column, (name, colour) in LINES.items()]
+    style.end_labels(axes, ends)
     style.below(figure, axes.get_legend_handles_labels()[0])
     return figure
 

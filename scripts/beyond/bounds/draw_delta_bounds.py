@@ -80,7 +80,7 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
     words = "for all counts:\nsome dataset\nviolates this"
     axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
     axes.set(xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε")
-    axes.set_title(wording.setting(rows, *SETTING[:-1]))
+    axes.set_title(wording.setting(rows, "n", "k", "eps0"))
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
     style.end_labels(axes, names_at_end)

@@ -116,7 +116,8 @@ def comparisons_in(statistic: str) -> list[int]:
 
 
 def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch):
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)  # the real bounds take seconds
+    # The real bounds take seconds.
+    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
     rows = judge_claims(CLAIMS, *world.readings()).set_index("id")
     judged = {
         name: Expected(
