@@ -102,7 +102,7 @@ def audit(_):
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    rows = draw_audit.drawn(table)
+    rows = draw_audit.drawn_rows(table)
     assert rows["eps"].max() < 1.5
     shows = lines(rows, "eps", *draw_audit.LINES)
     seen = rows[rows["audited_delta"] > 0]
@@ -121,7 +121,7 @@ def audit(_):
 
 
 def blanket(_):
-    table = draw_blanket.inside(blanket_tightness())
+    table = draw_blanket.rows_below_eps0(blanket_tightness())
     curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
     shows = lines(curve[curve["upper"] > -200], "eps", "upper", "equation_3")
     shows += lines(growth, "n", "orders")
@@ -201,7 +201,7 @@ def girgis(_):
     """Girgis et al.: divergences of one round, and composed deltas, from tables that are made here."""
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
-    one_round, most_rounds = draw_girgis.drawn(divergences, composed)
+    one_round, most_rounds = draw_girgis.rows_of_panels(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
     shows = lines(one_round, "order", *draw_girgis.LEFT)
@@ -213,7 +213,7 @@ def girgis(_):
 
 
 def koskela(table):
-    rows = draw_koskela.drawn(table)
+    rows = draw_koskela.drawn_rows(table)
     assert set(rows["rounds"]) == set(table["rounds"])
     says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     return Drawn(

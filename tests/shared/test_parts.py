@@ -162,7 +162,7 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
         for comparison in ("unprojected", "projected")
     )
     papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
-    rows = parity_ratio.shown(table, papers)
+    rows = parity_ratio.drawn_ratios(table, papers)
     assert rows.loc[rows["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
     assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
 
