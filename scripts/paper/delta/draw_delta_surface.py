@@ -45,7 +45,9 @@ def draw(table: pd.DataFrame) -> Figure:
         surface = surfaces[reading]
         positive = np.isfinite(surface)
         mesh = _mesh(eps, eps0, positive)
-        heights = np.where(positive, surface, low).ravel()  # one finite height for every point of the mesh
+        heights = np.where(
+            positive, surface, low
+        ).ravel()  # one finite height for every point of the mesh
 
         above: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
         above.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0))

@@ -47,7 +47,7 @@ def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw the TV errors of one setting: lines are means over the repetitions, bands reach over the quartiles.
+    """Draw the TV errors of one setting: lines are means over repetitions, bands reach over the quartiles.
 
     ``rows`` has one repetition per row, with the columns mechanism, value (the TV error) and uniform (that of
     the uniform histogram). The Gaussian's rows also have eps and form, that of the delta-hat which gave its
