@@ -25,7 +25,8 @@ def gaussian_scale(
     table = pd.DataFrame({"eps": eps_grid.ravel(), "log10_delta": log10_delta_grid.ravel()})
     table["exact"] = exact_scale(table["eps"], log10_delta=table["log10_delta"])
     table["published"] = [
-        published_scale(row.eps, 10.0**row.log10_delta, 1) for row in table.itertuples()
+        published_scale(budget, 10.0**log10, 1)
+        for budget, log10 in zip(table["eps"], table["log10_delta"], strict=True)
     ]
     table["published_log10_delta"] = log10_delta_of_scale(table["eps"], scale=table["published"])
     return table
