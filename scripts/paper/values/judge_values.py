@@ -44,7 +44,7 @@ def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, in
 
 
 def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
-    """log10 of the deltas behind the printed ones, with the columns published and exact; NaN where there is none.
+    """log10 of the deltas behind the printed ones, in the columns published and exact; NaN where there is none.
 
     published is by the paper's formula, exact is the true delta. ``path`` is a file with a row for each
     printed delta. ``values`` are all printed values as text, and the result has the index of the deltas among
@@ -114,7 +114,7 @@ def _decimal(log10: float) -> Decimal | None:
 
 
 def _judge_random(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
-    """The verdict on a printed error, by our draws of it; "not comparable" with a reason if there are none."""
+    """The verdict on a printed error, by our draws of it; with the reason if there are none."""
     draws = draws_of(row, trials, users)
     if isinstance(draws, str):  # the reason
         return Verdict("not comparable", reason=draws)
