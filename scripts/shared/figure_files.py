@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from scripts.shared import style
 from scripts.shared.job import write_bytes
 
-NO_DATE = {
+NO_DATE = {  # what a file is not to say of itself: when it was made, and by which version
     "png": {"Software": None},
     "pdf": {"CreationDate": None},
     "svg": {"Date": None, "Creator": None},
@@ -20,7 +20,7 @@ def encoded(figure: Figure, kind: str) -> bytes:
     """The figure as a png, pdf or svg file, without a date."""
     buffer = io.BytesIO()
     with style.applied():
-        _settle(figure)
+        _fix_layout(figure)
         figure.savefig(buffer, format=kind, metadata=NO_DATE[kind])
     return buffer.getvalue()
 
@@ -32,19 +32,22 @@ def write_figure(figure: Figure, caption: str, files: Any) -> None:
     write_bytes(f"{caption}\n".encode(), files.txt)
 
 
-def _settle(figure: Figure) -> None:
-    """Lay the figure out and keep that: maps of fixed proportion need several rounds until all fits.
+def _fix_layout(figure: Figure) -> None:
+    """Lay the panels of a figure out, once and for all: no later drawing moves them.
 
-    The last digits of the places depend on addresses in memory, so they are cut: equal figures, equal bytes.
+    Maps have a fixed proportion, so it takes several rounds until all panels fit. Then the places of the
+    panels are rounded: their last digits depend on addresses in memory, and equal figures shall have equal
+    bytes.
     """
     if engine := figure.get_layout_engine():
         before: Any = np.inf
-        for _ in range(8):
+        for _ in range(8):  # rounds at most
             engine.execute(figure)
+            # Left edge, bottom, width and height of each panel, as shares of the figure.
             places = np.array([axes.get_position(original=True).bounds for axes in figure.axes])
             if np.allclose(places, before, rtol=0, atol=1e-4):
                 break
             before = places
         for axes, place in zip(figure.axes, places.round(9), strict=True):
             axes.set_position(tuple(place), which="original")
-    figure.set_layout_engine(None)  # "none" would let savefig draw everything twice
+    figure.set_layout_engine(None)  # the engine "none" would let savefig draw everything twice

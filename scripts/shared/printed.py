@@ -27,16 +27,8 @@ PAPER: dict[str, tuple[float, ...]] = {
     "paris": (4, 6),
 }
 OWN = "this paper"  # the mechanism of the paper's own delta
-DELTA_KEY = [
-    "item",
-    "quantity",
-    "mechanism",
-    "n",
-    "k",
-    "eps0",
-    "eps",
-    "count",
-]  # of a printed delta
+# The columns that tell printed deltas apart.
+DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
 NUMBERS = ("n", "k", "count", "x0", "eps0", "eps")
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
@@ -86,7 +78,11 @@ def printed_to_decimal(printed: str) -> Decimal:
 
 
 def parse_tolerance(text: str) -> tuple[str, Decimal]:
-    """``("digits", 0.05)`` from "digits or 5 %", ``("central", 0.99)`` from "central 99 %", as Decimals."""
+    """(rule, share) of a tolerance: ("digits", 0.05) of "digits or 5 %", ("central", 0.99) of "central 99 %".
+
+    The rule "digits" allows a relative distance of up to the share, "central" means the central share of our
+    draws. The share is a Decimal. Raises ValueError for another text.
+    """
     for rule, pattern in (("digits", _DIGITS), ("central", _CENTRAL)):
         match = pattern.fullmatch(text)
         if match and 0 < Decimal(match[1]) < 100:

@@ -24,6 +24,10 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, section: object) -> object:
+        """The section as it is; ValueError if it has a key that it cannot have, with the most similar one.
+
+        pydantic calls this before it checks any value. What is no section at all, it refuses by itself.
+        """
         if not isinstance(section, dict):
             return section
         unknown = sorted(set(section) - set(cls.model_fields), key=str)
@@ -37,6 +41,7 @@ class Section(BaseModel):
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
+        """The section as it is; ValueError if a value is not less than the one that must be larger."""
         for low, high in self.rising:
             smaller = getattr(self, low)
             larger = getattr(self, high)
@@ -143,6 +148,7 @@ class Grid(Section):
 
     @model_validator(mode="after")
     def _has_points(self) -> Self:
+        """The section as it is; ValueError if every eps is above every eps0, so that no trial can be run."""
         if min(self.eps) > max(self.eps0):
             raise ValueError(
                 f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}"
@@ -169,7 +175,7 @@ class Dataset(Section):
     grid: Grid | None = None
 
     def number_of_cells(self) -> int | None:
-        """None if only a file of counts can tell."""
+        """How many cells the histogram has; None if only a file of counts can tell."""
 
     def sizes(self) -> Iterator[int]:
         """Every n that is a number, not "all"."""
@@ -183,6 +189,8 @@ class Dataset(Section):
 
 
 class Normal(Dataset):
+    """A random dataset: a population with normal values, which are counted in cells of equal width."""
+
     kind: Literal["normal"]
     mean: float
     spread: Positive
@@ -196,6 +204,10 @@ class Normal(Dataset):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        """The dataset as it is; ValueError if its range is empty, or if an experiment needs too many users.
+
+        ``self.range`` is (low, high), and ``self.sizes()`` are the numbers of users of all experiments.
+        """
         if self.range[0] >= self.range[1]:
             raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
         largest = max(self.sizes(), default=0)
@@ -225,6 +237,8 @@ class Stepped(Section):
 
 
 class City(Dataset):
+    """The check-ins in a box, which are counted in the cells of a uniform grid, and maybe of a stepped one."""
+
     kind: Literal["gowalla"]
     box: Box
     uniform: Uniform
@@ -235,6 +249,10 @@ class City(Dataset):
 
     @model_validator(mode="after")
     def _is_cut(self) -> Self:
+        """The city as it is; ValueError if one of its grids has fewer than 2 or too many cells.
+
+        Steps of the stepped grid are in degrees. Its number of cells is computed without rounding.
+        """
         cells: dict[str, float] = {"uniform": self.number_of_cells()}
         if self.stepped:
             rows = (self.box.north - self.box.south) / self.stepped.latitude_step
@@ -325,6 +343,8 @@ class DeltaBounds(Section):
 
 
 class AuditSetting(Section):
+    """A game that is played against the mechanism ``runs`` times: n users, of whom ``count`` hold x0."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=2000)]
     k: Annotated[int, Field(ge=2, le=65_536)]
@@ -341,6 +361,12 @@ class Audit(Section):
 
     @model_validator(mode="after")
     def _is_played_once(self) -> Self:
+        """The section as it is; ValueError if its settings or its eps do not fit together.
+
+        Each setting is a game that is played against the mechanism. Its n, k, eps0 and count may occur once,
+        and the values that it needs must exist: the other users who do not hold x0 hold the value
+        ``self.remaining``, "x1" or a third one, "x2". At least one eps must be below the largest eps0.
+        """
         played = set()
         for number, setting in enumerate(self.settings):
             if setting.k == 2 and self.remaining == "x2":
@@ -375,6 +401,11 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        """The settings as they are; ValueError if a dataset does not fit the settings outside of it.
+
+        A city needs a stepped grid if gowalla.grid asks for it. With a delta of n^-exponent, n must be at
+        least 2. The number of cells must fit the experiments, if it is known without the data.
+        """
         for name, dataset in self.datasets.items():
             if self.gowalla.grid == "stepped" and isinstance(dataset, City) and not dataset.stepped:
                 raise ValueError(
@@ -391,7 +422,11 @@ class Settings(Section):
         return self
 
     def _check_cells(self, name: str, dataset: Dataset, cells: int) -> None:
-        """ValueError if the experiments on a dataset do not fit its number of cells."""
+        """Raise ValueError if the experiments on a dataset do not fit its number of cells.
+
+        A cell whose individual errors are asked for must exist. At equal privacy, parity.repetitions times
+        the cells are in memory at once, and must not be too many.
+        """
         if dataset.individual and max(dataset.individual.cells) > cells:
             largest = max(dataset.individual.cells)
             text = f"datasets.{name}.individual.cells must be at most the number of cells ({cells})"

@@ -43,9 +43,8 @@ def crop(
     ------
     ValueError: the content is damaged or something else, too many rows are unreadable, or a box is empty
     """
-    inside: dict[str, list[Floats]] = {
-        name: [] for name in boxes
-    }  # arrays (2, points), one per block
+    # Arrays of points (2, check-ins), one for each block of the file.
+    inside: dict[str, list[Floats]] = {name: [] for name in boxes}
     rows = bad_rows = 0
     first_bad: list[int] = []  # line numbers, from 1
     swapped = set()  # boxes that hold a point whose latitude and longitude change places

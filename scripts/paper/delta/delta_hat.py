@@ -15,9 +15,8 @@ class WorstCount(NamedTuple):
     """The largest delta of a histogram's counts, and the count that has it."""
 
     log10_delta: float
-    others: (
-        int  # n_x0: how many users beside the attacked one hold the value, one less than its count
-    )
+    # n_x0: how many users beside the attacked one hold the value, one less than its count.
+    others: int
 
 
 def delta_hat(

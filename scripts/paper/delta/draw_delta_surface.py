@@ -45,9 +45,8 @@ def draw(table: pd.DataFrame) -> Figure:
         surface = surfaces[reading]
         positive = np.isfinite(surface)
         mesh = _mesh(eps, eps0, positive)
-        heights = np.where(
-            positive, surface, low
-        ).ravel()  # one finite height for every point of the mesh
+        # The mesh has every point, and each needs a finite height, also those that no triangle uses.
+        heights = np.where(positive, surface, low).ravel()
 
         above: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
         above.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), zlim=(low, 0.0))

@@ -89,9 +89,8 @@ def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
         if not experiment:
             continue
         values["n"] += experiment["n"]
-        values["x0"] += experiment.get(
-            "cells", []
-        )  # the values x0 whose individual errors are computed
+        # The values x0 whose individual errors are computed.
+        values["x0"] += experiment.get("cells", [])
         for budget in experiment["budgets"]:
             values["eps"].append(budget["eps"])
             values["eps0"].append(budget["eps0"])

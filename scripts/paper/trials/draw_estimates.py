@@ -168,9 +168,8 @@ def _draw_steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
         axes.set_xlim(edges[0], edges[-1])
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         axes.set_title("; ".join(map(run.title, MECHANISMS)))
-        budget = wording.row_label(
-            run.budget(), 1.6
-        )  # in lines that fit beside the panel, in inches
+        # In lines that fit beside the panel, which is about 1.6 inches high.
+        budget = wording.row_label(run.budget(), 1.6)
         axes.set_ylabel(f"{budget}\nfraction of users")
 
     if "label" in histogram:

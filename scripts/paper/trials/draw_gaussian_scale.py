@@ -23,9 +23,8 @@ def draw(table: pd.DataFrame) -> Figure:
     figure = style.new_figure(2.7, width=5.0)
     axes = figure.add_subplot()
     ratio = table["published"] / table["exact"]
-    axes.set_xlim(
-        table["log10_delta"].max(), table["log10_delta"].min()
-    )  # delta falls to the right
+    # delta falls to the right.
+    axes.set_xlim(table["log10_delta"].max(), table["log10_delta"].min())
     axes.set_ylim(0, 1.1 * max(1, ratio.max()))
     ends = []
     for colour, (eps, rows) in zip(CYCLE, groups(table, "eps"), strict=False):

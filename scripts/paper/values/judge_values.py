@@ -44,7 +44,7 @@ def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, in
 
 
 def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
-    """log10 of the deltas behind the printed ones, in the columns published and exact; NaN where there is none.
+    """log10 of the deltas behind the printed ones: the columns published and exact, NaN where there is none.
 
     published is by the paper's formula, exact is the true delta. ``path`` is a file with a row for each
     printed delta. ``values`` are all printed values as text, and the result has the index of the deltas among
