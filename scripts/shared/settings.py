@@ -237,7 +237,7 @@ class Stepped(Section):
 
 
 class City(Dataset):
-    """The check-ins in a box, which are counted in the cells of a uniform grid, and maybe of a stepped one."""
+    """The check-ins in a box, which are counted in the cells of a uniform grid, and maybe a stepped one."""
 
     kind: Literal["gowalla"]
     box: Box
