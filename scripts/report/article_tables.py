@@ -54,7 +54,7 @@ def printed_tables(verdicts: pd.DataFrame, titles: Mapping[str, str]) -> dict[st
     that the column names. ``titles``: dataset -> its title.
     """
     names = {**NAMES, **titles}  # of mechanisms and datasets, as the table shows them
-    tables = {}
+    tables: dict[str, Halves] = {}
     for item, columns in COLUMNS.items():
         rows = verdicts[(verdicts["item"] == item) & ~_zero_everywhere(verdicts)]
         rows = rows.drop_duplicates([*columns, "mechanism", "printed"])

@@ -91,16 +91,19 @@ def _study(study: pd.DataFrame) -> Values:
     eps closest to 1, the first rule of delta and the middle k. ``study`` has a row for every setting (n, k,
     eps and rule of delta) and randomizer.
     """
-    # One row per setting: k-RR, which is named grr, beside the smallest error of all randomizers.
+    # A table per column of the study, with a row per setting and a column per randomizer.
     keys = ["n", "k", "eps", "delta_rule"]
-    values = ["tv", "local_tv", "ratio", "eps0"]
-    table = study.pivot(index=keys, columns="randomizer", values=values)
-    least = table["tv"].min(axis=1)
+    tv, local, ratio, eps0 = (
+        study.pivot(index=keys, columns="randomizer", values=name)
+        for name in ("tv", "local_tv", "ratio", "eps0")
+    )
+    # One row per setting: k-RR, which is named grr, beside the smallest error of all randomizers.
+    least = tv.min(axis=1)
     columns = {
-        "above": table["tv"]["grr"] / least - 1,
-        "without": table["local_tv"].min(axis=1) / least,
-        "ratio": table["ratio"]["grr"],
-        "eps0": table["eps0"]["grr"],
+        "above": tv["grr"] / least - 1,
+        "without": local.min(axis=1) / least,
+        "ratio": ratio["grr"],
+        "eps0": eps0["grr"],
         "useful": least <= USELESS,
     }
     settings = pd.DataFrame(columns).reset_index()
