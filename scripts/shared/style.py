@@ -21,6 +21,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tightshuffle.arguments import Floats
 
+# Okabe and Ito's colours, told apart with every common colour vision.
+CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
 # Sizes for print at 7 inches, nothing that needs a display or a date.
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -36,19 +38,7 @@ RC: dict[str, Any] = {
     "axes.linewidth": 0.6,
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    # Okabe and Ito's colours, told apart with every common colour vision
-    "axes.prop_cycle": cycler(
-        color=[
-            "#0072B2",
-            "#D55E00",
-            "#009E73",
-            "#CC79A7",
-            "#E69F00",
-            "#56B4E9",
-            "#F0E442",
-            "#000000",
-        ]
-    ),
+    "axes.prop_cycle": cycler(color=CYCLE),
     "grid.color": "#d8d8d8",
     "grid.linewidth": 0.5,
     "xtick.labelsize": 7,

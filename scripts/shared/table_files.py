@@ -38,6 +38,13 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
     return table
 
 
+def read_tables(
+    paths: Iterable[StrPath], columns: Sequence[str], filters: Filters = ()
+) -> pd.DataFrame:
+    """The tables in several files below each other, each read and checked by `read_table`."""
+    return pd.concat([read_table(path, columns, filters) for path in paths], ignore_index=True)
+
+
 def _check_columns(path: StrPath, present: Iterable[str], columns: Sequence[str]) -> None:
     """ValueError for the first of ``columns`` that is not ``present``."""
     present = set(present)

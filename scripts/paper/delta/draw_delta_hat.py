@@ -4,7 +4,7 @@ The depth of a delta is -log10 of it: 30 for 1e-30. The axis shows the depth on 
 1e-10 and 1e-10,000 have a place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,8 @@ from scripts.paper.delta.compute_delta_hat import SETTING, SMALLEST_FLOAT
 from scripts.paper.delta.setting_panels import setting_panels
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
-from scripts.shared.job import StrPath, job
-from scripts.shared.table_files import read_table
+from scripts.shared.job import job
+from scripts.shared.table_files import read_tables
 
 COLUMNS = [*SETTING, "eps", "published", "exact", "upper", "diffprivlib"]
 LINES = {  # column: (label, colour)
@@ -27,11 +27,6 @@ LINES = {  # column: (label, colour)
 }
 DEPTHS = (1, 10, 100, 1000, 10_000)  # that the axis numbers
 GREY = "#777777"
-
-
-def read(paths: Sequence[StrPath]) -> pd.DataFrame:
-    """The tables of all datasets as one."""
-    return pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
 
 
 @style.applied()
@@ -116,6 +111,6 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str
 if __name__ == "__main__":
     with job() as snakemake:
         settings = snakemake.params.settings
-        table = read(snakemake.input)
+        table = read_tables(snakemake.input, COLUMNS)
         text = caption(table, settings["titles"], settings["floor"])
         write_figure(draw(table, settings["titles"], settings["floor"]), text, snakemake.output)

@@ -23,7 +23,6 @@ COLUMNS = [
     "shuffle+INV",
     "ratio",
 ]
-COLOURS: list[str] = style.RC["axes.prop_cycle"].by_key()["color"]
 
 
 @style.applied()
@@ -65,7 +64,7 @@ def _draw_lines(
     ends = []
     budgets = groups(rows, ["dataset", "eps"], sort=False)
     for number, ((dataset, eps), line) in enumerate(budgets):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = style.CYCLE[number % len(style.CYCLE)]
         axes.plot(line["floor"].map(places), line["ratio"], color=colour, marker="o", markersize=3)
         last_ratio = float(line.set_index("floor")["ratio"][floors[-1]])
         name = wording.literal(titles.get(dataset, dataset))

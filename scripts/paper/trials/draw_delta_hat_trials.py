@@ -1,6 +1,6 @@
 """TV error over eps < eps0: shuffle+INV beside the Gaussian with delta-hat as printed and exact."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,19 +11,14 @@ from scripts.paper.delta.setting_panels import setting_panels
 from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
-from scripts.shared.job import StrPath, job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.job import job
+from scripts.shared.table_files import groups, read_tables
 
 COLUMNS = [*SETTING, "eps", "form", "log10_delta", "mechanism", "repetition", "value", "uniform"]
 # By the form of delta-hat: names of the Gaussian's lines, and how they are drawn.
 NAMES = {"published": "Gaussian, δ̂ as printed", "exact": "Gaussian, δ̂ exact"}
 LOOKS = {"published": "dashed", "exact": "solid"}
 UNIFORM = "#444444"  # the colour of the uniform histogram's line
-
-
-def read(paths: Sequence[StrPath]) -> pd.DataFrame:
-    """The trials of all datasets as one table; the shuffled mechanisms have no form and no eps."""
-    return pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
 
 
 @style.applied()
@@ -102,6 +97,6 @@ def caption(trials: pd.DataFrame, sensitivity: float) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         settings = snakemake.params.settings
-        trials = read(snakemake.input)
+        trials = read_tables(snakemake.input, COLUMNS)
         figure = draw(trials, settings["titles"])
         write_figure(figure, caption(trials, settings["sensitivity"]), snakemake.output)

@@ -11,7 +11,6 @@ from scripts.shared.table_files import groups, read_table
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
 SATURATED = 0.01  # a scale that is this share below the exact one has stopped growing
-CYCLE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")  # of up to six curves
 
 
 @style.applied()
@@ -27,7 +26,7 @@ def draw(table: pd.DataFrame) -> Figure:
     axes.set_xlim(table["log10_delta"].max(), table["log10_delta"].min())
     axes.set_ylim(0, 1.1 * max(1, ratio.max()))
     ends = []
-    for colour, (eps, rows) in zip(CYCLE, groups(table, "eps"), strict=False):
+    for colour, (eps, rows) in zip(style.CYCLE, groups(table, "eps"), strict=False):
         log10_delta = rows["log10_delta"].sort_values(ascending=False)
         curve = ratio[log10_delta.index]
         axes.plot(log10_delta, curve, color=colour, linewidth=1.6)

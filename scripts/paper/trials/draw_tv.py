@@ -13,11 +13,12 @@ from matplotlib.patches import Patch
 from scripts.paper.trials.calibration_text import calibration_text
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
-from scripts.shared.job import StrPath, job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.job import job
+from scripts.shared.table_files import groups, read_tables
 
 COLUMNS = [
     "eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform",
+    "experiment",
 ]  # fmt: skip
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 BOX = ["eps0", "eps", "mechanism", "n"]  # what the repetitions of one box share
@@ -34,12 +35,6 @@ class Panel(NamedTuple):
     title: str
     rows: pd.DataFrame
     highest: float
-
-
-def read(trials: Sequence[StrPath]) -> pd.DataFrame:
-    """The TV rows of all trial files as one table; ValueError where a file has none."""
-    tables = [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials]
-    return pd.concat(tables, ignore_index=True)
 
 
 @style.applied()
@@ -76,12 +71,12 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
             axes.set_xlabel("n, and below it the median" if line == len(heights) - 1 else "")
 
     # The legend shows the colours of each mechanism's boxes.
-    colours = [style.COLOURS[name] for name in MECHANISMS]
-    names = [style.LABELS[name] for name in MECHANISMS]
-    looks = zip(map(style.tint, colours), colours, names, strict=True)
-    style.below(
-        figure, [Patch(facecolor=face, edgecolor=edge, label=name) for face, edge, name in looks]
-    )
+    handles = []
+    for mechanism in MECHANISMS:
+        colour = style.COLOURS[mechanism]
+        look: Any = {"facecolor": style.tint(colour), "edgecolor": colour}
+        handles.append(Patch(label=style.LABELS[mechanism], **look))
+    style.below(figure, handles)
     return figure
 
 
@@ -231,6 +226,6 @@ def _setting_in_words(trials: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        table = read(snakemake.input)
+        table = read_tables(snakemake.input, COLUMNS, DRAWN)
         text = caption(table, params.title, params.protocol)
         write_figure(draw(table, params.title), text, snakemake.output)
