@@ -182,7 +182,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
+    """``config`` with the settings of ``overlay`` over it, as Snakemake merges them.
+
+    Where both have a mapping, it is merged key by key. Any other value of the overlay replaces the config's.
+    """
     merged = dict(config)
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(config.get(key), dict):

@@ -51,7 +51,7 @@ def records(frame: pd.DataFrame) -> list[Row]:
 def numbered_rows(
     path: str | os.PathLike[str], columns: tuple[str, ...]
 ) -> Iterator[tuple[int, Row]]:
-    """Line number and row of each row of a CSV file that has exactly these columns.
+    """The rows of a CSV file that has exactly these columns, each as (number of its line, column -> text).
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
     """

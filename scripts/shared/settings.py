@@ -178,7 +178,7 @@ class Dataset(Section):
         """How many cells the histogram has; None if only a file of counts can tell."""
 
     def sizes(self) -> Iterator[int]:
-        """Every n that is a number, not "all"."""
+        """The numbers of users n of all experiments on the dataset, without "all"."""
         for section in (self.tv, self.estimates, self.individual, self.delta_hat, self.grid):
             if section is None:
                 continue

@@ -88,7 +88,7 @@ def _damage_named(path: StrPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno:  # of the disk
+        if error.errno:  # an error of the disk: those of pyarrow have no number
             raise
         raise ValueError(f"{path}: damaged ({error}): remove it and run again") from error
 

@@ -37,7 +37,7 @@ def crop(
     path: a file of check-ins in SNAP's format, gzip or plain text, which the content shows
     boxes: name -> the box's edges south, north, west and east, in degrees
     bad_rows_at_most: the share of rows, from 0 to 1, that may be unreadable. Unreadable is a row with a wrong
-        number of fields, with a text for a number, or with a place outside of [-90, 90] x [-180, 180]
+        number of fields, or whose latitude or longitude is no number or not in [-90, 90] x [-180, 180]
 
     Raises
     ------
@@ -46,7 +46,7 @@ def crop(
     # Arrays of points (2, check-ins), one for each block of the file.
     inside: dict[str, list[Floats]] = {name: [] for name in boxes}
     rows = bad_rows = 0
-    first_bad: list[int] = []  # line numbers, from 1
+    first_bad: list[int] = []  # line numbers, from 1, for the messages
     swapped = set()  # boxes that hold a point whose latitude and longitude change places
     for points in _blocks_of_points(path):
         latitude, longitude = points
@@ -88,7 +88,7 @@ def crop(
 
 
 def check_md5(path: StrPath, md5: str) -> None:
-    """ValueError if the file has another MD5 sum than ``md5``, in hexadecimal digits."""
+    """Raise ValueError if the file has another MD5 sum than ``md5``, which is in hexadecimal digits."""
     with open(path, "rb") as file:
         got = hashlib.file_digest(file, "md5").hexdigest()
     if got != md5:

@@ -36,7 +36,11 @@ def read(
     titles: Sequence[str],
     boxes: Sequence[Mapping[str, float]],
 ) -> list[City]:
-    """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
+    """The cities that the figure shows, in order.
+
+    Each argument has one entry per city: the paths of its histogram and of its check-ins, its title, and its
+    box, which has the keys west, east, south and north, in degrees.
+    """
     corners = [(box["west"], box["east"], box["south"], box["north"]) for box in boxes]
     return [
         City(title, box, read_table(histogram, COLUMNS), read_table(points, POINTS))

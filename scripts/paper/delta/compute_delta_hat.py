@@ -80,9 +80,10 @@ def sample_of(counts: Integers, *, dataset: str, n: int, seed: int) -> Integers:
 def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
     """Evenly spaced values of eps below eps0, over which the exact delta-hat falls from 1e-2 to 1e-30.
 
-    ``sample`` is a histogram (k,) of users, of whom delta-hat is computed, and ``steps`` is how many values
-    there are. They have three significant digits. Where delta-hat is below 1e-2 even at the smallest eps, or
-    above 1e-30 even at the largest one, the grid begins or ends there.
+    delta-hat is the largest delta of a count that occurs. ``sample`` is a histogram (k,) of users, of whom
+    delta-hat is computed, and ``steps`` is how many values there are. They have three significant digits.
+    Where delta-hat is below 1e-2 even at the smallest eps, or above 1e-30 even at the largest one, the grid
+    begins or ends there.
     """
 
     def excess(eps: float, log10_end: float) -> float:

@@ -31,9 +31,11 @@ GREY = "#777777"
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure:
-    """The figure: a panel for every dataset, n and eps0, with a line for each of the three deltas over eps.
+    """The figure: a panel for every dataset, n and eps0, with a line for each of three deltas over eps.
 
-    ``table`` has log10 of the deltas, as `compute_delta_hat` gives them. ``titles``: dataset -> its title.
+    They are delta-hat, the largest delta of a count that occurs, as the paper prints it and exactly, and a
+    proven bound on the delta of the whole histogram. ``table`` has log10 of them in the columns published,
+    exact and upper, with a row for every dataset, n, eps0 and eps. ``titles``: dataset -> its title.
     ``floor``: the delta that the Gaussian has in the paper's trials where delta-hat is smaller.
     """
     figure, panels = setting_panels(table, titles, around=0.7, ylabel="δ", sharey=True)
@@ -80,8 +82,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
 def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str:
     """The caption: how far the printed delta-hat lies below the exact one, and what the dashed lines are.
 
-    ``table`` has log10 of the deltas. ``titles``: dataset -> its title. ``floor``: the delta that the
-    Gaussian has in the paper's trials where delta-hat is smaller.
+    delta-hat is the largest delta of a count that occurs. ``table`` has log10 of it in the columns published
+    and exact, with a row for every point of the figure. ``titles``: dataset -> its title. ``floor``: the
+    delta that the Gaussian has in the paper's trials where delta-hat is smaller.
     """
     gaps = table["exact"] - table["published"]  # orders of magnitude
     beyond_floats = int((table["published"] < -SMALLEST_FLOAT).sum())

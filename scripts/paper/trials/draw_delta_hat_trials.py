@@ -25,7 +25,9 @@ UNIFORM = "#444444"  # the colour of the uniform histogram's line
 def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The figure: a panel for every dataset, n and eps0, with the TV errors of the mechanisms over eps.
 
-    ``trials`` has a row for every repetition of a mechanism. ``titles``: dataset -> its title.
+    The Gaussian mechanism is shown twice, with its noise for both forms of delta-hat (published and exact),
+    which is the largest delta of a count that occurs. ``trials`` has a row for every repetition of a
+    mechanism. ``titles``: dataset -> its title.
     """
     figure, panels = setting_panels(trials, titles, around=0.8, ylabel="TV error", sharey=False)
     for axes, rows in panels:
@@ -45,8 +47,9 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the TV errors of one setting: lines are means over repetitions, bands reach over the quartiles.
 
     ``rows`` has one repetition per row, with the columns mechanism, value (the TV error) and uniform (that of
-    the uniform histogram). The Gaussian's rows also have eps and form, that of the delta-hat which gave its
-    noise. The errors of shuffle+INV and of the uniform histogram do not depend on eps: their lines are level.
+    the uniform histogram). The Gaussian's rows also have eps and form, "published" or "exact", that of the
+    delta-hat which gave its noise. The errors of shuffle+INV and of the uniform histogram do not depend on
+    eps: their lines are level.
     """
     gaussian = rows[rows["mechanism"] == "gaussian"]
     for form, points in groups(gaussian, "form"):

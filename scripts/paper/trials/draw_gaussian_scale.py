@@ -68,7 +68,8 @@ def _stop_in_words(eps: float, curve: pd.DataFrame) -> str:
     last = curve.sort_values("log10_delta").iloc[0]
     enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
     # Below the smallest log10 delta whose scale is large enough, all scales are too small.
-    short = curve.loc[curve["log10_delta"] < curve.loc[enough, "log10_delta"].min(), "log10_delta"]
+    last_enough = curve.loc[enough, "log10_delta"].min()
+    short = curve.loc[curve["log10_delta"] < last_enough, "log10_delta"]
     beginning = "never" if short.empty else f"{short.max():g}"
     return (
         f"ε = {eps:g}: {last['published']:.4g}, {last['published_log10_delta']:.1f} and {beginning}"

@@ -50,6 +50,7 @@ def gaussian_scales(_: Results) -> GaussianScales:
 def delta_hat(results: Results) -> DeltaHat:
     """How far the printed delta-hat lies below the exact one, and what this does to the Gaussian's errors.
 
+    delta-hat is the largest delta of a count that occurs, and the delta that the paper gives the Gaussian.
     ``results`` has two tables. delta_hat has a row per point (a dataset, n, eps0 and eps) with log10 of both
     forms of delta-hat in the columns published and exact. delta_hat_trials has a row per repetition of a
     mechanism there. ``ratios`` are, by the form, the Gaussian's mean TV error over that of shuffle+INV.

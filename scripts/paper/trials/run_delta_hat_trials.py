@@ -39,8 +39,10 @@ def run_delta_hat_trials(
 ) -> pd.DataFrame:
     """The total variation (TV) errors of the mechanisms on one sample of users per n, a row per repetition.
 
-    The columns are dataset, n, k, eps0, mechanism ("shuffle", "shuffle+INV" or "gaussian"), repetition (from
-    1), value (the TV error), uniform (that of the uniform histogram), and of the Gaussian alone
+    The Gaussian mechanism has delta-hat for its delta, the largest delta of a count that occurs in the
+    sample. The columns are dataset, n, k, eps0, mechanism ("shuffle", "shuffle+INV" or "gaussian"),
+    repetition (from 1), value (the TV error), uniform (that of the uniform histogram), and of the Gaussian
+    alone
 
     - eps, for which its noise is chosen;
     - form, "published" or "exact", of the delta-hat for which its noise is chosen ("" for the others);
