@@ -36,9 +36,8 @@ EXPERIMENTS = ("tv", "estimates", "individual")
 PYTHON = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 PROGRAMS = ("numpy", "scipy", "pandas", "diffprivlib", "snakemake")
 
-Halves = list[
-    dict[str, Any]
-]  # parts of a table that stand side by side: each has a title and rows of texts
+# Parts of a table that stand side by side: each has a title and rows of texts.
+Halves = list[dict[str, Any]]
 
 
 def printed_tables(verdicts: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Halves]:

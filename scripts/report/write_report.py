@@ -162,9 +162,8 @@ def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.
     """
     log10 = cited_bounds.set_index(DELTA_KEY)["cited"]
     exact = {key: to_text(from_log10(float(text))) for key, text in log10.items() if text}
-    keys = zip(
-        *(verdicts[name] for name in DELTA_KEY), strict=True
-    )  # what tells printed deltas apart
+    # A key is what tells printed deltas apart.
+    keys = zip(*(verdicts[name] for name in DELTA_KEY), strict=True)
     filled = [exact.get(key, value) for key, value in zip(keys, verdicts["exact"], strict=True)]
     return verdicts.assign(exact=filled)
 

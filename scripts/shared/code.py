@@ -36,9 +36,8 @@ def files_of(script: str) -> list[str]:
     Paths are sorted and relative to the project's folder, as ``script`` is: scripts/paper/data/grid.py.
     """
     imports = _import_graph()
-    waiting = [
-        script.removesuffix(".py").replace("/", ".")
-    ]  # modules whose imports are still to follow
+    # Modules whose imports are still to follow.
+    waiting = [script.removesuffix(".py").replace("/", ".")]
     modules = set()
     not_followed = set()
     while waiting:

@@ -39,9 +39,8 @@ def check(config: Mapping[str, Any]) -> None:
     try:
         Settings.model_validate(config)
     except ValidationError as problem:
-        outermost = min(
-            problem.errors(), key=lambda error: len(error["loc"])
-        )  # loc: the keys around it
+        # `loc` has the keys around a mistake.
+        outermost = min(problem.errors(), key=lambda error: len(error["loc"]))
         raise ValueError(f"config: {_mistake_in_words(outermost)}") from None
     if not of_the_papers(config["datasets"]):
         raise ValueError(

@@ -59,9 +59,8 @@ def _edges_in_degrees(histogram: pd.DataFrame, index: str, low: str, high: str) 
     this direction, such as "south" and "north". Raises ValueError if a row or column has no cell, or if the
     edges do not rise.
     """
-    strips = histogram.groupby(index)[
-        [low, high]
-    ].first()  # one line per row of the grid, or per column
+    # One line per row of the grid, or per column.
+    strips = histogram.groupby(index)[[low, high]].first()
     if list(strips.index) != list(range(len(strips))):
         raise ValueError(
             f"histogram: {index} must run from 0 without a gap, got {list(strips.index)[:5]}..."

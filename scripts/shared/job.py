@@ -60,9 +60,8 @@ def job() -> Iterator[Described]:
             level=logging.INFO,
             format="%(asctime)s %(levelname)s %(message)s",
         )
-        logging.getLogger("fontTools").setLevel(
-            logging.WARNING
-        )  # else it lists every glyph of a PDF
+        # Else fontTools lists every glyph of a PDF.
+        logging.getLogger("fontTools").setLevel(logging.WARNING)
         _refuse_edited(snakemake.params)
         yield snakemake
         note_sums(snakemake.output)
