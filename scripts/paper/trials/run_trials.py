@@ -165,8 +165,8 @@ def run_point(
     repetitions_of_block = max(1, BLOCK // len(counts))  # at most BLOCK numbers in an array
     known: dict[Any, float] = {}  # deltas, which all blocks share
 
-    # The repetitions from start + 1 on. This is a function, so that its arrays are freed when it ends.
     def errors_of_block(start: int) -> pd.DataFrame:
+        """The errors in a block of repetitions, from number ``start`` + 1 on. Its arrays are freed at its end."""
         samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
