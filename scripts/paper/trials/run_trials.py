@@ -166,7 +166,7 @@ def run_point(
     known: dict[Any, float] = {}  # deltas, which all blocks share
 
     def errors_of_block(start: int) -> pd.DataFrame:
-        """The errors in a block of repetitions, from number ``start`` + 1 on. Its arrays are freed at its end."""
+        """The errors in the repetitions from ``start`` + 1 on. The arrays of a block are freed at its end."""
         samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
