@@ -17,6 +17,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from scripts.shared.job import StrPath
 from scripts.shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,7 +151,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         return node
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+def read(path: StrPath) -> dict[str, Any]:
     """The settings of a YAML or JSON file by key; none for an empty file.
 
     Raises ValueError, with a message of one line that names the file and where possible the line, if the
@@ -194,7 +195,7 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+def merged(files: Iterable[StrPath]) -> dict[str, Any]:
     """The settings of several files, the later ones over the earlier ones; errors as `read`."""
     config: dict[str, Any] = {}
     for path in files:
@@ -212,7 +213,7 @@ def leave_out(config: dict[str, Any]) -> None:
                 del datasets[name]
 
 
-def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
+def overlays(files: Iterable[StrPath]) -> list[str]:
     """The files over this project's config/config.yaml, as relative paths."""
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
@@ -274,7 +275,7 @@ def _value_in_words(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
-def results_folder(files: Iterable[str | os.PathLike[str]]) -> str:
+def results_folder(files: Iterable[StrPath]) -> str:
     """``results``, or with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
     name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in files)
     if not name:

@@ -6,13 +6,14 @@ float.
 """
 
 import csv
-import os
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import cast
 
 import pandas as pd
+
+from scripts.shared.job import StrPath
 
 Row = dict[str, str]  # one row of a CSV file
 
@@ -35,7 +36,7 @@ _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
 _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
 
 
-def read_values(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_values(path: StrPath) -> pd.DataFrame:
     """The printed values of ``path`` in the file's order, the columns `COLUMNS` as text.
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
@@ -48,9 +49,7 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return cast(list[Row], frame.to_dict("records"))
 
 
-def numbered_rows(
-    path: str | os.PathLike[str], columns: tuple[str, ...]
-) -> Iterator[tuple[int, Row]]:
+def numbered_rows(path: StrPath, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
     """The rows of a CSV file that has exactly these columns, each as (number of its line, column -> text).
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.

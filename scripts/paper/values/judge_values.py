@@ -1,6 +1,5 @@
 """A verdict on every printed value: our value, and whether the two agree."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.values.judgement import Verdict, judge_draw, judge_number
-from scripts.shared.job import job, write_csv
+from scripts.shared.job import StrPath, job, write_csv
 from scripts.shared.printed import COLUMNS, DELTA_KEY, Row, read_values, records
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats
@@ -24,7 +23,7 @@ POINT = ["dataset", "eps0", "eps", "n"]
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
 
-def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
+def read_individual_trials(paths: Iterable[StrPath]) -> Trials:
     """Our trials of the experiment "individual": point (dataset, eps0, eps, n) -> its rows.
 
     A row has the error of one repetition of a mechanism, metric and cell, in the column value. ``paths`` are
@@ -38,12 +37,12 @@ def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
     return trials
 
 
-def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, int]:
+def read_users(histograms: Mapping[str, StrPath]) -> dict[str, int]:
     """dataset -> how many users it has; ``histograms``: dataset -> path."""
     return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
 
 
-def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
+def read_deltas(path: StrPath, values: pd.DataFrame) -> pd.DataFrame:
     """log10 of the deltas behind the printed ones: the columns published and exact, NaN where there is none.
 
     published is by the paper's formula, exact is the true delta. ``path`` is a file with a row for each
@@ -61,7 +60,7 @@ def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFr
     return deltas[["published", "exact"]].set_index(printed.index)
 
 
-def read_totals(path: str | os.PathLike[str]) -> Totals:
+def read_totals(path: StrPath) -> Totals:
     """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
     totals = pd.read_csv(path)
     return cast(Totals, totals.set_index(["dataset", "grid"])["checkins"].to_dict())

@@ -5,19 +5,19 @@ They are results/values/verdicts.csv and results/statements/claim_verdicts.csv, 
 float (1e-308).
 """
 
-import os
 from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 
+from scripts.shared.job import StrPath
 from scripts.shared.printed import COLUMNS, printed_to_decimal
 
 GOOD = ("same digits", "close", "consistent")  # the verdicts that do not contradict the paper
 VERDICTS = (*GOOD, "differs", "inconsistent", "not comparable")  # all
 
 
-def read_verdicts(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_verdicts(path: StrPath) -> pd.DataFrame:
     """A table of verdicts, every column text; blank where there is nothing. OSError if it cannot be read."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
