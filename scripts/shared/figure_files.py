@@ -1,13 +1,16 @@
 """The files of a figure and its caption: equal figures have equal bytes."""
 
 import io
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style
-from scripts.shared.job import write_bytes
+from scripts.shared.job import job, write_bytes
+from scripts.shared.table_files import read_table
 
 NO_DATE = {  # what a file is not to say of itself: when it was made, and by which version
     "png": {"Software": None},
@@ -26,10 +29,24 @@ def encoded(figure: Figure, kind: str) -> bytes:
 
 
 def write_figure(figure: Figure, caption: str, files: Any) -> None:
-    """Write a figure and its caption; ``files``: the outputs png, pdf, svg and txt of a rule."""
+    """Write a figure and its caption. ``files`` are the outputs png, pdf, svg and txt of a rule."""
     for kind in ("png", "pdf", "svg"):
         write_bytes(encoded(figure, kind), files[kind])
     write_bytes(f"{caption}\n".encode(), files.txt)
+
+
+def run_figure_job(
+    columns: Sequence[str],
+    draw: Callable[[pd.DataFrame], Figure],
+    caption: Callable[[pd.DataFrame], str],
+) -> None:
+    """Run the job of a rule that draws one table: read it, draw it, and write the figure and its caption.
+
+    ``columns`` are those that the table must have.
+    """
+    with job() as snakemake:
+        table = read_table(snakemake.input[0], columns)
+        write_figure(draw(table), caption(table), snakemake.output)
 
 
 def _fix_layout(figure: Figure) -> None:

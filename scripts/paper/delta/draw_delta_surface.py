@@ -13,9 +13,7 @@ from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
 
 from scripts.shared import style, wording
-from scripts.shared.figure_files import write_figure
-from scripts.shared.job import job
-from scripts.shared.table_files import read_table
+from scripts.shared.figure_files import run_figure_job
 from tightshuffle.arguments import Floats
 
 # One row per (eps, eps0); log10 delta, -inf for 0.
@@ -208,6 +206,4 @@ def _axes_and_surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, F
 
 
 if __name__ == "__main__":
-    with job() as snakemake:
-        table = read_table(snakemake.input[0], COLUMNS)
-        write_figure(draw(table), caption(table), snakemake.output)
+    run_figure_job(COLUMNS, draw, caption)

@@ -4,9 +4,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scripts.shared import style
-from scripts.shared.figure_files import write_figure
-from scripts.shared.job import job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.figure_files import run_figure_job
+from scripts.shared.table_files import groups
 
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
@@ -77,6 +76,4 @@ def _stop_in_words(eps: float, curve: pd.DataFrame) -> str:
 
 
 if __name__ == "__main__":
-    with job() as snakemake:
-        table = read_table(snakemake.input[0], COLUMNS)
-        write_figure(draw(table), caption(table), snakemake.output)
+    run_figure_job(COLUMNS, draw, caption)
