@@ -91,21 +91,29 @@ Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 
 
 class Range(Section):
+    """The ends of an axis, both above 0."""
+
     rising = (("start", "stop"),)
     start: Positive
     stop: Positive
 
 
 class Axis(Range):
+    """The ends of an axis, and its number of points."""
+
     steps: Thousand
 
 
 class Download(Section):
+    """SNAP's file of check-ins: its address, and its MD5 sum in hexadecimal digits."""
+
     url: Annotated[str, Field(pattern=r"^https?://\S+$")]
     md5: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
 class Gowalla(Section):
+    """Where the check-ins of both cities come from, and which grid cuts their boxes into cells."""
+
     source: Literal["bundled", "snap", "file"]
     file: File
     grid: Literal["uniform", "stepped"]
@@ -114,32 +122,43 @@ class Gowalla(Section):
 
     @model_validator(mode="after")
     def _has_a_file(self) -> Self:
+        """The section as it is; ValueError if the check-ins come from a file that is not named."""
         if self.source == "file" and not self.file:
             raise ValueError("file must name a file in SNAP's format, as source is 'file'; got ''")
         return self
 
 
 class Pair(Section):
+    """A budget: eps0, that of the local reports, and eps, that of the shuffled histogram."""
+
     eps0: Hundred
     eps: Hundred
 
 
 class Estimates(Section):
+    """One run of the mechanisms at every budget, cell by cell, for heatmaps."""
+
     budgets: Several[Pair]
     n: Users
 
 
 class Tv(Section):
+    """Trials of the total variation error, at every budget and n."""
+
     budgets: Several[Pair]
     n: Several[Users]
     repetitions: Million
 
 
 class Individual(Tv):
+    """Trials of the errors of single cells, which are numbered from 1, at every budget and n."""
+
     cells: Several[One]
 
 
 class Grid(Section):
+    """Trials at every n and every pair of eps0 and eps with eps <= eps0."""
+
     eps0: Several[Positive]
     eps: Several[Positive]
     n: Several[Users]
@@ -157,6 +176,8 @@ class Grid(Section):
 
 
 class DeltaHat(Section):
+    """Trials with delta-hat where it is not 0, for every eps0 and n at ``steps`` values of eps below eps0."""
+
     eps0: Several[Budget]
     n: Several[Users]
     steps: Thousand
@@ -219,6 +240,8 @@ class Normal(Dataset):
 
 
 class Box(Section):
+    """The box of a city, in degrees."""
+
     rising = (("south", "north"), ("west", "east"))
     south: Latitude
     north: Latitude
@@ -227,11 +250,15 @@ class Box(Section):
 
 
 class Uniform(Section):
+    """A grid of equal cells over the whole box."""
+
     columns: Side
     rows: Side
 
 
 class Stepped(Section):
+    """A grid of cells of a fixed size, in degrees."""
+
     latitude_step: Positive
     longitude_step: Positive
 
@@ -267,6 +294,8 @@ class City(Dataset):
 
 
 class Counts(Dataset):
+    """A histogram of your own, in a file."""
+
     kind: Literal["counts"]
     file: File
 
@@ -275,17 +304,23 @@ AnyDataset = Annotated[Normal | City | Counts, Field(discriminator="kind")]
 
 
 class Protocol(Section):
+    """How the noise of the Gaussian mechanism is chosen in the paper's trials."""
+
     delta_form: Literal["published", "exact"]
     delta_floor: Annotated[float, Field(ge=1e-300, lt=1)]
     sensitivity: Positive
 
 
 class Constants(Section):
+    """Other values of the protocol's floor of delta and sensitivity, under which errors are compared."""
+
     floors: Several[Annotated[float, Field(ge=1e-300, lt=1)]]
     sensitivities: Few[Positive]
 
 
 class Parity(Section):
+    """The comparison of mechanisms at equal privacy: budgets, rules for delta, repetitions and intervals."""
+
     eps0: Few[Budget]
     delta: Several[Delta]
     delta_exponents: Exponents
@@ -295,6 +330,8 @@ class Parity(Section):
 
 
 class DesignSetting(Section):
+    """A setting in which the designs are compared: ``rounds`` is how often each user reports."""
+
     n: Annotated[int, Field(ge=10, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2, le=100_000)]
     eps: Annotated[float, Field(ge=0.01, le=10)]
@@ -303,6 +340,8 @@ class DesignSetting(Section):
 
 
 class Study(Section):
+    """The study of randomizers, in which every combination of n, k and eps is one setting."""
+
     n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
     k: Several[Annotated[int, Field(ge=2, le=100_000)]]
     eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
@@ -314,6 +353,8 @@ class Study(Section):
 
 
 class DeltaSurface(Section):
+    """Figure 1: n, k, the count n_x0, and both axes."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2)]
@@ -323,6 +364,8 @@ class DeltaSurface(Section):
 
 
 class BoundsSetting(Section):
+    """A setting in which all bounds on delta are drawn over eps; ``count`` is n_x0."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=2, le=10_000_000)]
     k: Annotated[int, Field(ge=2)]
@@ -332,18 +375,21 @@ class BoundsSetting(Section):
 
     @model_validator(mode="after")
     def _ends_below_eps0(self) -> Self:
+        """The section as it is; ValueError if eps reaches eps0, from which on delta is 0."""
         if self.eps.stop >= self.eps0:
             raise ValueError(f"eps.stop must be less than eps0 ({self.eps0}); got {self.eps.stop}")
         return self
 
 
 class DeltaBounds(Section):
+    """The figure of all bounds on delta: its settings, and the number of eps in each."""
+
     steps: Thousand
     settings: Annotated[list[BoundsSetting], Field(min_length=1, max_length=3)]
 
 
 class AuditSetting(Section):
-    """A game that is played against the mechanism ``runs`` times: n users, of whom ``count`` hold x0."""
+    """A setting of the simulated attack: ``count`` is n_x0, and ``runs`` the runs in each of two worlds."""
 
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=2000)]
@@ -354,6 +400,8 @@ class AuditSetting(Section):
 
 
 class Audit(Section):
+    """A simulated attack in several settings, and the eps at which it bounds delta from below."""
+
     confidence: Confidence
     remaining: Literal["x1", "x2"]
     eps: Several[Hundred]
@@ -388,6 +436,8 @@ class Audit(Section):
 
 
 class Settings(Section):
+    """All settings of a run: the whole configuration."""
+
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)]
     gowalla: Gowalla
     datasets: Annotated[dict[Name, AnyDataset], Field(min_length=1)]

@@ -42,10 +42,12 @@ class Grid:
 
     @property
     def rows(self) -> int:
+        """How many rows of cells there are."""
         return len(self.latitudes) - 1
 
     @property
     def columns(self) -> int:
+        """How many columns of cells there are."""
         return len(self.longitudes) - 1
 
 

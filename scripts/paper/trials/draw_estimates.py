@@ -100,6 +100,7 @@ def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
 
     def draw_map(axes: Axes, shares: "pd.Series[float]") -> Any:
+        """Draw the fraction of users of each cell; returns the image, for the colour bar."""
         return maps.heatmap(axes, (x, y), on_grid(histogram, shares), norm)
 
     figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
@@ -107,7 +108,7 @@ def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     middle = len(runs) // 2
     original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
     original.set_title("original")
-    # The numbers below the maps stand once, at the last row, so that rows are equally far apart.
+    # Only maps in the last row have numbers and a name below them, so that rows are equally far apart.
     below = middle == len(runs) - 1
     maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
     image = draw_map(original, runs[0].table["original"])

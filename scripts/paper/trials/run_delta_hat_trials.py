@@ -55,7 +55,7 @@ def run_delta_hat_trials(
     delta_hats: the dataset's table of results/delta, with a row for every n, eps0 and eps. Its columns
         published and exact are log10 of both forms of delta-hat
     repetitions: how many there are for every mechanism, n, eps0, eps and form
-    sensitivity: of the histogram, in users
+    sensitivity: the L2 sensitivity of the histogram, in users
     seed: the root seed
     """
     tables = []

@@ -33,7 +33,7 @@ class Protocol:
 
     delta_form: str  # of delta-hat, "published" or "exact"
     delta_floor: float  # the delta that stands for a smaller delta-hat
-    sensitivity: float  # of the histogram, in users
+    sensitivity: float  # the L2 sensitivity of the histogram, in users
 
 
 def run_mechanisms(
