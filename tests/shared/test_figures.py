@@ -46,6 +46,7 @@ from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
+from scripts.shared.table_files import read_tables
 from scripts.shared.wording import typeset
 from tests import ROOT
 from tightshuffle.side import Side
@@ -311,7 +312,11 @@ def boxes(table):
 def tv(folder, pairs=PAIRS, title="Paris"):
     for number, pair in enumerate(pairs):
         trials([pair]).to_parquet(folder / f"{number}.parquet")
-    table = draw_tv.read([folder / f"{number}.parquet" for number in range(len(pairs))])
+    table = read_tables(
+        [folder / f"{number}.parquet" for number in range(len(pairs))],
+        draw_tv.COLUMNS,
+        draw_tv.DRAWN,
+    )
     shows, says = boxes(table)
     caption = draw_tv.caption(table, title, CONFIG["protocol"])
     return Drawn(draw_tv.draw(table, title), caption, shows, [*says, title])
@@ -423,7 +428,7 @@ def delta_hats():
 
 def delta_hat(folder):
     delta_hats().to_csv(folder / "paris.csv", index=False)
-    table = draw_delta_hat.read([folder / "paris.csv"])
+    table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
     given = table, {"paris": FORMULA}, 1e-30
     depths = -table[["published", "exact", "upper"]]
     shows = lines(depths.assign(eps=table["eps"]), "eps", *depths.columns)
@@ -440,7 +445,7 @@ def delta_hat(folder):
 def delta_hat_trials(folder):
     table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
     table.to_parquet(folder / "paris.parquet")
-    table = draw_delta_hat_trials.read([folder / "paris.parquet"])
+    table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
     means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
     shows = lines(means, "eps", "value")
     shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))
