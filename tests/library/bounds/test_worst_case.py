@@ -29,7 +29,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.library.bounds.enumeration import add, enumerate_worst_case, krr
+from tests.library.bounds.enumeration import add_report, enumerate_worst_case, krr_probabilities
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
@@ -59,7 +59,9 @@ def test_the_map_from_one_third_value_to_a_split(k, held):
     def law(*values):
         start = {(0,) * k: Fraction(1)}
         return functools.reduce(
-            lambda law, own: add(law, krr(own, Fraction(27, 10), k)), values, start
+            lambda law, own: add_report(law, krr_probabilities(own, Fraction(27, 10), k)),
+            values,
+            start,
         )
 
     worlds = {own: law(own, *held) for own in (0, 1)}

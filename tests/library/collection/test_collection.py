@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.bounds.enumeration import add, hockey_stick, krr
+from tests.library.bounds.enumeration import add_report, hockey_stick, krr_probabilities
 from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
 from tightshuffle.dummies.bound import HiddenByDummies
@@ -62,12 +62,14 @@ class Small:
         """One more report, with numbers of the kind that the distribution has."""
         kind = type(next(iter(distribution.values())))
         growth, taking = user[0] and kind(user[0]), kind(user[1] if taking is None else taking)
-        return add(distribution, [taking * p for p in krr(value, growth, self.k)], 1 - taking)
+        return add_report(
+            distribution, [taking * p for p in krr_probabilities(value, growth, self.k)], 1 - taking
+        )
 
     def start(self, kind):
         distribution = {(0,) * self.k: kind(1)}
         for _ in range(self.dummies):
-            distribution = add(distribution, [kind(1) / self.k] * self.k)
+            distribution = add_report(distribution, [kind(1) / self.k] * self.k)
         return distribution
 
     def delta(self, distribution, unseen):
@@ -245,7 +247,7 @@ def test_gains_are_known_to_their_ulps(eps0):
             found = bounds.uniform_gains(Collection(k, (group,)), eps, group)
             allowed = bounds.ulps_of_gains(group)
             for row, e in zip(found, eps.tolist(), strict=True):
-                p, q = krr(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
+                p, q = krr_probabilities(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
                 grown = mpmath.exp(e)
                 for value, exact in zip(
                     row, (p - grown * q, q - grown * p, q - grown * q), strict=True
@@ -423,10 +425,11 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
             for own in (0, 1):
                 distribution = {(0,) * k: 1.0}
                 users = [
-                    krr(x, math.exp(eps0), k) for x, eps0 in zip((own, *values), each, strict=True)
+                    krr_probabilities(x, math.exp(eps0), k)
+                    for x, eps0 in zip((own, *values), each, strict=True)
                 ]
                 for probabilities in [*users, *dummies]:
-                    distribution = add(distribution, probabilities)
+                    distribution = add_report(distribution, probabilities)
                 sides.append(np.array([distribution[at] for at in sorted(distribution)]))
             pairs[-1].append(sides)
 
@@ -459,7 +462,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
     shares = np.full(k, 1 / k)
     slope, offset = 0.0, 2000 / k + 50
     for group in groups:
-        p, q = krr(0, math.exp(group.eps0) if group.eps0 < math.inf else None, k)[:2]
+        p, q = krr_probabilities(0, math.exp(group.eps0) if group.eps0 < math.inf else None, k)[:2]
         slope += group.users * group.participation * (p - q)
         offset += group.users * group.participation * q
     for _ in range(400):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.library.bounds.enumeration import add
+from tests.library.bounds.enumeration import add_report
 from tightshuffle import Collection, Group
 from tightshuffle.collection import bounds, third_value
 from tightshuffle.collection.cover import Cover
@@ -89,7 +89,7 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
     for j in range(13):
         above = sum(mass for counts, mass in one.items() if np.dot(counts, values) > 1e-9)
         exact.append(exact[-1] + chances[j] * above if exact else 0.0)
-        one = add(one, masses)
+        one = add_report(one, masses)
     least = np.array([2.0, 6.0, 12.0])
     rows = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))
     found = third_value.ln_probability_of_fewer(*rows, Cover.from_numbers([(n, share)]), least)
