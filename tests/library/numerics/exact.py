@@ -13,7 +13,7 @@ import mpmath as mp
 
 
 def sums_with_probabilities(values, probabilities, n):
-    """Yield (S, its probability) for every way in which n gains can have the values, exactly for fractions."""
+    """Yield (S, its probability) for every way in which n gains can have the values; exact for fractions."""
     values, probabilities = [*values, 0], [*probabilities, 1 - sum(probabilities)]
     for dividers in itertools.combinations(range(n + len(values) - 1), len(values) - 1):
         ends = (-1, *dividers, n + len(values) - 1)
