@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.bounds.enumeration import Shuffled, krr
+from tests.library.bounds.enumeration import Shuffled, krr_probabilities
 from tests.library.cli.calls import answer, call
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
@@ -250,7 +250,7 @@ def test_who_takes_part_hides_others_by_every_number_of_reports():
     everybody = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta).eps0
 
     def worst(eps0):
-        matrix = np.array([krr(value, math.exp(eps0), k) for value in range(k)])
+        matrix = np.array([krr_probabilities(value, math.exp(eps0), k) for value in range(k)])
         shuffled = [Shuffled(matrix, users) for users in range(1, n + 1)]
         deltas = []
         for others in shuffled[-1].datasets():
