@@ -227,7 +227,7 @@ def test_smoothing(law, width):
     tau = np.array([math.sqrt(width / 2)]) / points.theta
     low, high = (
         float(end[0])
-        for end in contour.contour_bounds(points, tau, bracket.log_bell(points), width)
+        for end in contour.contour_bounds(points, tau, bracket.log_gaussian_guess(points), width)
     )
     with mp.workdps(40):
         of_tau, of_2_tau = (smoothed_mean(*law, factor * mp.mpf(tau[0])) for factor in (1, 2))
