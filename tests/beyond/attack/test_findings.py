@@ -27,7 +27,7 @@ def test_the_audit_counts_contradictions_in_all_and_by_setting():
 
 
 def test_the_example_is_printed_has_the_most_runs_and_is_rounded_down():
-    """In a row: log10 of the published delta, the bound alone, the joint bound, whether that exceeds delta."""
+    """In a row: log10 of the published delta, the bound alone, the joint bound, is delta below the latter."""
     rows = [
         audit_row(
             -90, 0.002, 0.001, True, eps=0.2, runs=90_000_000
