@@ -106,6 +106,12 @@ def test_gaussian_noise_is_in_counts():
 RESAMPLING = {"resamples": 400, "confidence": 0.95, "seed": 3}
 
 
+@pytest.fixture(scope="module")
+def summary(trials):
+    """The means and the ratios of `trials`, with their intervals: two tables."""
+    return summarise_point(trials, COUNTS, **RESAMPLING)
+
+
 def test_bootstrap_covers_a_ratio():
     rng = np.random.default_rng(7)
     datasets = 400
@@ -140,8 +146,8 @@ def test_the_uniform_histograms_error_is_its_expectation(trials):
     assert abs(values.mean() - expected_tv) < 4 * standard_error
 
 
-def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
-    _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials, summary):
+    _, ratios = summary
     tv = ratios[ratios["metric"] == "tv"]
     uniform = uniform_tv(trials).mean()
     assert tv["uniform"].unique() == pytest.approx([uniform], rel=1e-12)
@@ -213,7 +219,7 @@ def published_rows(mechanism, tv_errors):
     return rows
 
 
-def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
+def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials, summary):
     """It is the mean TV error of shuffle+INV, 0.5, over the Gaussian's, 0.1. "shuffle" does not count."""
     published = pd.DataFrame(
         published_rows("shuffle+INV", [0.4, 0.6])
@@ -221,7 +227,7 @@ def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
         + published_rows("shuffle", [9, 9])
     )
     means, ratios = summarise_parity([trials], [published], {"toy": COUNTS}, **RESAMPLING)
-    point_means, point_ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+    point_means, point_ratios = summary
     pd.testing.assert_frame_equal(means, point_means)
     pd.testing.assert_frame_equal(ratios[:-1], point_ratios, check_dtype=False)
 
@@ -234,8 +240,8 @@ def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
     assert last["informative"]
 
 
-def test_summary_has_a_row_for_every_series_and_ratio(trials):
-    means, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+def test_summary_has_a_row_for_every_series_and_ratio(summary):
+    means, ratios = summary
     assert list(means.columns) == MEANS
     assert list(ratios.columns) == RATIOS
     settings = 2 * 2 * 2  # two of each: eps0, rules of delta, bounds
@@ -251,8 +257,8 @@ def test_summary_has_a_row_for_every_series_and_ratio(trials):
     ("cell", "chosen"),
     [pytest.param(0, "cell > 0", id="mean over cells"), pytest.param(6, "cell == 6", id="cell 6")],
 )
-def test_a_ratio_compares_estimators_that_belong_together(trials, cell, chosen):
-    _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+def test_a_ratio_compares_estimators_that_belong_together(trials, summary, cell, chosen):
+    _, ratios = summary
     setting = (
         "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
     )

@@ -196,11 +196,7 @@ def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades,
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
 def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
-    settings = [errors_of_three(0.1, 0.1 * ratio)]
-    for city in ("paris", "san_francisco"):
-        settings += [
-            errors_of_three(0.1, 0.1 * ratio, dataset=city, eps0=eps0) for eps0 in (4.0, 6.0)
-        ]
+    settings = [errors_of_three(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
     assert local_model_is_much_worse(published_reading(*settings)).verdict == verdict
 
 
