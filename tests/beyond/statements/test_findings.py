@@ -33,16 +33,19 @@ def test_a_family_of_statements_counts_once_with_its_best_row():
 
 
 def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
-    """p-values of the printed errors of Paris, for two grids. A grid is contradicted by p <= 0.01."""
-    ours, another = "row by row from the south-west", "another"
-    other_noise = {"delta": 1e-10}
+    """In a row: a grid of Paris, the p-value of its printed errors, Holm's. p <= 0.01 contradicts a grid.
+
+    The other noise has delta = 1e-10, and its rows for our numbering come before another one.
+    """
+    ours = "row by row from the south-west"
+    another = "another"
     rows = [
-        grid_row("uniform", p=0.0058, corrected=0.0175),
-        grid_row("stepped", p=3e-4, corrected=0.0011),
-        grid_row("uniform", p=0.035, corrected=0.1, **other_noise),
-        grid_row("uniform", p=0.02, corrected=0.1, numbering=another, **other_noise),
-        grid_row("stepped", p=0.002, corrected=0.01, **other_noise),
-        grid_row("stepped", p=0.014, corrected=0.04, numbering=another, **other_noise),
+        grid_row("uniform", 0.0058, 0.0175),
+        grid_row("stepped", 3e-4, 0.0011),
+        grid_row("uniform", 0.035, 0.1, delta=1e-10),
+        grid_row("uniform", 0.02, 0.1, numbering=another, delta=1e-10),
+        grid_row("stepped", 0.002, 0.01, delta=1e-10),
+        grid_row("stepped", 0.014, 0.04, numbering=another, delta=1e-10),
     ]
     fits = grids(results([], grids=rows))
     (paris,) = fits.contradicted
