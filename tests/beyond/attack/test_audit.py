@@ -32,10 +32,16 @@ def tally():
 
 
 def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
-    """Law of (count of x0, count of x1) by going through all k^n possible reports."""
+    """Probabilities of (reports of x0, reports of x1), shape (n + 1, n + 1), from all k^n lists of reports.
+
+    Value 0 is x0, 1 is x1 and 2 is x2. The target user holds value ``world``, 0 or 1. Of the n - 1 other
+    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". A user reports the own value with
+    probability p, and any given other one with probability q.
+    """
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
-    values = [world] + [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
+    value_of_rest = {"x1": 1, "x2": 2}[remaining]
+    values = [world] + [0] * count + [value_of_rest] * (n - 1 - count)
     distribution = np.zeros((n + 1, n + 1))
     for reports in itertools.product(range(k), repeat=n):
         truths = np.count_nonzero(np.equal(reports, values))
@@ -48,13 +54,13 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
 
 @pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
 def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
-    values = np.array([0, 1, 0, k - 1])
-    steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), 100_000)
-    reports = (values + 1 + steps) % k
+    """`draw_steps` draws by how much each value is moved: the report is value + 1 + steps, modulo k."""
+    values = np.array([0, 1, 0, k - 1])  # of four users
+    steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), runs=100_000)
+    reports = (values + 1 + steps) % k  # (runs, users)
     for value in (0, 1):
-        assert np.array_equal(
-            count_reports(value, values, steps, k), (reports == value).sum(axis=1)
-        )
+        counted = count_reports(value, values, steps, k)
+        assert np.array_equal(counted, (reports == value).sum(axis=1))
 
     p = truth_probability(eps0, k)
     for user, value in enumerate(values):
@@ -62,28 +68,29 @@ def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
         distribution[value] = p
         assert consistent(np.bincount(reports[:, user], minlength=k), distribution)
 
-    # The first and the third user hold one value, and their reports are independent all the same.
-    true_reports = reports == 0
-    pairs = np.bincount(true_reports[:, 0] * 2 + true_reports[:, 2], minlength=4)
+    # The first and the third user both hold value 0, and their reports are independent all the same.
+    # Counted: runs in which neither of them reports the truth, only the third, only the first, both.
+    is_true = reports == 0
+    pairs = np.bincount(is_true[:, 0] * 2 + is_true[:, 2], minlength=4)
     assert consistent(pairs, [(1 - p) ** 2, p * (1 - p), p * (1 - p), p**2])
 
 
 @pytest.mark.parametrize("remaining", REMAINING)
-def test_the_pair_has_its_exact_law(remaining):
+def test_the_counts_of_x0_and_x1_have_their_exact_joint_law(remaining):
+    """Both the computed law and the simulated counts, in both halves of the runs, against enumeration."""
     tally = play(**TINY, remaining=remaining, runs=1_000_000, seed=6)
-    for world in range(2):
-        distribution = enumerated_pair_distribution(**TINY, remaining=remaining, world=world)
-        np.testing.assert_allclose(
-            pair_distribution(tally, world), distribution, rtol=0, atol=1e-14
-        )
-        for half in range(2):
-            assert consistent(tally.tables[half, world], distribution)
+    for world in (0, 1):
+        enumerated = enumerated_pair_distribution(**TINY, remaining=remaining, world=world)
+        computed = pair_distribution(tally, world)
+        np.testing.assert_allclose(computed, enumerated, rtol=0, atol=1e-14)
+        for half in (0, 1):
+            assert consistent(tally.tables[half, world], enumerated)
 
 
 def test_a_seed_gives_the_same_tables_for_ever_and_another_seed_gives_others():
     tables = play(**SETTING, runs=30_001, seed=3).tables
     assert not np.array_equal(tables, play(**SETTING, runs=30_001, seed=4).tables)
-    # Written down once: a change would silently change every result.
+    # A checksum, written down once: a change would silently change every result.
     assert int(tables.ravel() @ np.arange(tables.size)) == 108951270
 
 
@@ -101,7 +108,7 @@ def test_a_tally_is_the_same_after_a_frame_with_rows_in_any_order(tally):
     [(80, 20, 100, 0.3, 0.9), (5000, 900, 10**5, 1.0, 0.999)],
 )
 def test_the_bound_is_clopper_and_pearsons(hits, other_hits, runs, eps, confidence):
-    # Two-sided intervals have half of the risk on either side.
+    # A two-sided interval has half of the risk on either side, as the bound gives half to each world.
     likely = stats.binomtest(hits, runs).proportion_ci(confidence, "exact").low
     unlikely = stats.binomtest(other_hits, runs).proportion_ci(confidence, "exact").high
     expected = likely - np.exp(eps) * unlikely
@@ -116,42 +123,51 @@ def test_the_bound_is_0_without_hits_and_where_both_worlds_hit_always():
 
 
 def test_nothing_seen_in_the_other_world_does_not_mean_probability_0_there():
-    # 1 - risk^(1 / runs) is not yet refuted there.
-    expected = 0.05 ** (1 / 50) - np.exp(0.5) * (1 - 0.05 ** (1 / 50))
+    # 50 hits of 50 runs refute, with a risk of (1 - 0.9) / 2, only probabilities below this one.
+    likely = 0.05 ** (1 / 50)
+    # 0 hits of 50 runs refute only probabilities above 1 - likely.
+    expected = likely - np.exp(0.5) * (1 - likely)
     assert lower_bound(50, 0, 50, 0.5, confidence=0.9) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(tally, direction):
+    """An event is a tail of the count of x0. Tables have the axes half, world, count of x0, count of x1."""
     tables = tally.tables
     if direction == "reverse":
+        # With the worlds and the counts of x0 mirrored, the lower tail becomes the better event.
         tables = tables[:, ::-1, ::-1]
-    tally = replace(tally, tables=tables)
-    event = best_event(tally, 0.1, observes="count", confidence=0.999)
+    choosing, reporting = tables
+    event = best_event(replace(tally, tables=tables), 0.1, observes="count", confidence=0.999)
     assert event.direction == direction
 
-    fewer_hits = replace(tally, tables=np.stack([tables[0], tables[1] // 2]))
+    # Half of the counts in the reporting half would give another bound, not another event.
+    fewer_hits = replace(tally, tables=np.stack([choosing, reporting // 2]))
     same_choice = best_event(fewer_hits, 0.1, observes="count", confidence=0.999)
     assert same_choice.description == event.description
     assert same_choice.direction == event.direction
 
-    threshold = int(event.description.split()[-1])
+    threshold = int(event.description.split()[-1])  # "x0 >= 21"
     tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
-    hits = [int(table[tail].sum()) for table in tables[1]]
+    hits = [int(table[tail].sum()) for table in reporting]
     assert (event.hits, event.other_hits) == (max(hits), min(hits))
+    # The second half is 100,000 of the 200,000 runs.
     bound = lower_bound(event.hits, event.other_hits, 100_000, 0.1, confidence=0.999)
-    assert event.audited_delta == bound > 0
+    assert event.audited_delta == bound
+    assert bound > 0
 
 
 @pytest.fixture(scope="module")
 def table_iv_rows():
-    """The audit of a setting of Table IV."""
+    """The audit of Table IV's default setting: a row for each eps and for each kind of attacker."""
     tally = play(n=100, k=10, eps0=2.0, count=80, runs=400_000, seed=20240425)
     return pd.DataFrame(assess([tally], [0.1, 0.5, 2.0], confidence=0.999))
 
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
+    """The paper prints 2.49e-15, where 6.147e-3 is exact: an audit that proves 5e-3 is nearly as good."""
     [row] = table_iv_rows.query("eps == 0.1 and observes == 'histogram'").to_dict("records")
+    # Tolerances: about one unit of the last digit, as log10.
     assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
     assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
     assert row["audited_delta"] >= 5e-3
@@ -163,12 +179,13 @@ def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
 
 def test_at_eps0_delta_is_claimed_and_audited_as_0(table_iv_rows):
     rows = table_iv_rows[table_iv_rows["eps"] == 2]
-    assert len(rows) == 2
+    assert len(rows) == 2  # of the attackers who see the count, and the histogram
     assert (rows["audited_delta"] == 0).all()
     assert (rows["published_log10_delta"] == -np.inf).all()
 
 
 def test_the_exact_delta_is_that_of_the_worse_direction():
+    """Where no other user holds x0, delta is larger in the reverse direction."""
     setting = {"n": 20, "k": 4, "eps0": 2.0, "count": 0}
     row, _ = assess([play(**setting, runs=2000)], [0.5], confidence=0.9)
     exact = tightshuffle.delta(

@@ -10,52 +10,53 @@ import pytest
 from scripts.beyond.bounds.compute_corollary_1 import corollary_1, corollary_table
 
 
-def literal(eps, n, k, growth, counts):
-    """Eq. (7) for e^eps0 = ``growth``: P(s) by listing all reports, e^{v_s} term by term as printed."""
-    p = growth / (growth + k - 1)
-    q = 1 / (growth + k - 1)
+def enumerated_delta(eps, n, k, growth, counts):
+    """The delta of eq. (7): max over n_x0 of the sum over s of P(s) max(0, 1 - e^eps / e^{v_s}).
+
+    P(s) is the probability that s of the n reports are x0, where the target user and ``n_x0`` of the others
+    hold x0. e^{v_s} is the largest printed ratio of all ``n_x0``, which are ``counts``. ``growth`` is e^eps0,
+    a `Fraction`, so that P(s) and e^{v_s} are exact.
+    """
+    p = growth / (growth + k - 1)  # reports the own value
+    q = 1 / (growth + k - 1)  # reports one other value
     kappa_1 = growth * (growth + k - 2) / (k - 1)
     kappa_2 = (k - 1) / (growth + k - 2)
 
-    def mass(holders):
+    def probabilities(n_x0):
+        """P(s) for s = 0 to n, from all 2^n ways in which each user does or does not report x0."""
         result = [Fraction(0)] * (n + 1)
-        # The chances that a user reports x0. The first user is the one in question.
-        chances = [p] * (holders + 1) + [q] * (n - 1 - holders)
-        for reports in product((0, 1), repeat=n):
-            factors = (c if bit else 1 - c for bit, c in zip(reports, chances, strict=True))
-            result[sum(reports)] += math.prod(factors, start=Fraction(1))
+        chances = [p] * (1 + n_x0) + [q] * (n - 1 - n_x0)  # that a user reports x0
+        for is_x0 in product((0, 1), repeat=n):
+            factors = (c if hit else 1 - c for hit, c in zip(is_x0, chances, strict=True))
+            result[sum(is_x0)] += math.prod(factors)
         return result
 
-    def loss(holders, s):
-        def total(term):
-            return sum(term(r) * math.comb(holders, r) * kappa_1**r for r in range(s + 1))
+    def ratio(n_x0, s):
+        """e^{v_s} as printed in Theorem 1: its sums are over r, the reports of x0 by its ``n_x0`` holders."""
+        weights = [math.comb(n_x0, r) * kappa_1**r for r in range(s + 1)]
+        above = sum(weights[r] * (s - r) * math.comb(n - 1 - n_x0, s - 1 - r) for r in range(s))
+        below = sum(weights[r] * math.comb(n - n_x0, s - r) for r in range(s + 1))
+        return kappa_2 + (growth - kappa_2) / (n - n_x0) * above / below
 
-        above = total(
-            lambda r: (s - r) * math.comb(n - 1 - holders, s - 1 - r) if s - 1 - r >= 0 else 0
-        )
-        below = total(lambda r: math.comb(n - holders, s - r))
-        return kappa_2 + (growth - kappa_2) / (n - holders) * above / below
-
-    largest = [max(loss(holders, s) for holders in counts) for s in range(n + 1)]
-    return max(
-        sum(
-            m * max(0.0, 1 - math.exp(eps) / v) for m, v in zip(mass(holders), largest, strict=True)
-        )
-        for holders in counts
-    )
+    largest = [max(ratio(n_x0, s) for n_x0 in counts) for s in range(n + 1)]
+    shares = [max(0, 1 - math.exp(eps) / ratio_at_s) for ratio_at_s in largest]
+    return max(np.dot(probabilities(n_x0), shares) for n_x0 in counts)
 
 
 @pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 1], [5], [0]])
 @pytest.mark.parametrize("eps", [0.05, 0.4, 1.0])
 def test_corollary_1_is_its_formula_over_all_reports(counts, eps):
     n, k, growth = 6, 3, Fraction(3)
-    expected = literal(eps, n, k, growth, counts)
+    expected = enumerated_delta(eps, n, k, growth, counts)
     log10_delta = corollary_1(eps, n=n, k=k, eps0=math.log(growth), counts=counts)
     assert 10**log10_delta == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_it_is_neither_too_small_everywhere_nor_a_guarantee():
-    """Table IV's default setting: `upper` is 5.02e-2, 1.15e-3, 4.47e-8."""
+    """Table IV's default setting, where `upper` guarantees 5.02e-2, 1.15e-3 and 4.47e-8 for every dataset.
+
+    ``counts`` are how many other users hold each value. Expected are four digits, written down once.
+    """
 
     def deltas(counts):
         return [10 ** corollary_1(eps, n=100, k=10, eps0=2, counts=counts) for eps in (0.1, 0.5, 1)]

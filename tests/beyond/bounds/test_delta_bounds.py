@@ -16,19 +16,23 @@ BOUNDED = [
 
 
 def test_bounds_are_the_accountants_values_and_in_order():
+    """All columns are log10 of delta."""
     table = delta_bounds(4, BOUNDED)
-    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
-    for _, row in table.iloc[[1, 6]].iterrows():
+    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}  # four eps for each
+    for _, row in table.iloc[[1, 6]].iterrows():  # one row of setting 1 and one of setting 2
         eps, holders = row["eps"], row["count"]
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
         assert row["exact"] == count.delta(eps, count=holders, direction="both", **setting)
         assert row["upper"] == upper(eps, log10=True, **setting)
         assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
+
+    # One count tells less than the whole histogram, and `upper` is the smallest of all upper bounds.
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
     # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
     slack = np.log10(1.001)
     for name in set(BOUNDS) - {"lower"}:
         assert (table[METHODS[name].column] >= table["upper"] - slack).all(), name
+    # In the first setting the printed formula is more than a factor of 10 below a proven lower bound.
     assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()

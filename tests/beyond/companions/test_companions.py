@@ -18,11 +18,17 @@ equation_3 = at_points(biswas_blanket.log10_equation_3)
 
 
 def test_blanket_tables_have_the_accountants_values():
-    setting = {"n": 40, "k": 4, "share": 0.25}
+    """All deltas are log10. The series: over eps, over n at two eps, and at eps = ln(kappa_2) / 2 ("S_2")."""
     tightness = blanket_tightness(
-        **setting, eps0=0.7, axis=(0.01, 3.0, 15), sizes=(5, 20, 80), eps_of_sizes=(0.1, 0.3)
+        n=40,
+        k=4,
+        share=0.25,
+        eps0=0.7,
+        axis=(0.01, 3.0, 15),
+        sizes=(5, 20, 80),
+        eps_of_sizes=(0.1, 0.3),
     )
-    assert tightness["series"].value_counts().to_dict() == {"eps": 15, "n": 6, "S_2": 3}
+    assert tightness["series"].value_counts().to_dict() == {"eps": 15, "n": 3 * 2, "S_2": 3}
     for _, row in tightness.sample(8, random_state=5).iterrows():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
@@ -32,6 +38,7 @@ def test_blanket_tables_have_the_accountants_values():
         assert row["lower"] == pytest.approx(lower(row["eps"], log10=True, **setting), rel=1e-13)
         expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
         assert row["count_reverse"] == expected
+
     halves = tightness[tightness["series"] == "S_2"]
     assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
 
@@ -45,44 +52,57 @@ def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
 
 
 def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order():
+    """log10 of delta: by privacy loss distributions, by Renyi divergences, by the bound of Girgis et al.
+
+    The first is left empty where delta is too small for the figure, which ends at ``deepest``.
+    """
     setting = {"n": 300, "k": 5, "eps0": 1}
     composed = girgis_composed(
         **setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=(1.5, 60, 6), deepest=-8
     )
-    row = composed.iloc[9]
-    assert row["girgis"] == tightshuffle.delta(
-        row["eps"], method="girgis", rounds=20, log10=True, **setting
-    )
-    clones = tightshuffle.delta(row["eps"], method="clones", rounds=20, log10=True, **setting)
+    row = composed.iloc[9]  # the first of 20 rounds, after nine eps of one round
+    point = {"eps": row["eps"], "rounds": 20, **setting}
+    assert row["girgis"] == tightshuffle.delta(method="girgis", log10=True, **point)
+    clones = tightshuffle.delta(method="clones", log10=True, **point)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
+
     known = composed[composed["clones_pld"].notna()]
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
     unknown = composed[composed["clones_pld"].isna()]
     assert np.all(unknown["clones_rdp"] < -8)
-    local = composed["eps"] >= composed["rounds"] * composed["eps0"]
-    assert local.any()
-    assert np.all(np.isneginf(composed.loc[local, ["girgis", "clones_rdp"]]))
+
+    # From eps = rounds * eps0 on the local guarantee alone has delta 0.
+    is_local = composed["eps"] >= composed["rounds"] * composed["eps0"]
+    assert is_local.any()
+    assert np.all(np.isneginf(composed.loc[is_local, ["girgis", "clones_rdp"]]))
 
 
 def test_koskelas_curves_are_in_their_order():
+    """``upper`` is log10 of delta: larger for the strong adversary, and larger after three rounds."""
     table = koskela_fig1a(rounds=(1, 3), axis=(0.05, 1.5, 22))
     composed = table[table["curve"].isin(["strong", "weak"])]
     wide = composed.pivot(index="eps", columns=["curve", "rounds"], values="upper").dropna()
     assert (wide["strong"] > wide["weak"]).all(axis=None)
     assert (wide["weak", 3] > wide["weak", 1]).all()
-    theorem = table.query("curve == 'balle_analytic'")  # only where it applies
+    # A theorem that holds up to eps = 1, and that has rows only where it holds.
+    theorem = table.query("curve == 'balle_analytic'")
     assert theorem["eps"].max() <= 1
     assert np.isfinite(theorem["upper"]).all()
 
 
 def test_balles_analytic_bound_is_its_condition_on_gamma_where_it_applies():
+    """gamma >= 14 k ln(2 / delta) / ((n - 1) eps^2) and >= 27 k / ((n - 1) eps), for eps <= 1.
+
+    Here n = 1000 and k = 4. gamma = k / (e^eps0 + k - 1), the probability of a uniform report, is 0.25.
+    """
     setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
     assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)
     delta = 10 ** balle_analytic(0.8, **setting)
     assert 14 * 4 * math.log(2 / delta) / (999 * 0.8**2) == pytest.approx(0.25, rel=1e-12)
-    for outside, words in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
-        with pytest.warns(OutsideRange, match=words):
-            assert np.isnan(balle_analytic(outside, **setting))
+    # 27 * 4 / (999 * 0.25) = 0.432 is the least eps that the second condition allows.
+    for eps, violated in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
+        with pytest.warns(OutsideRange, match=violated):
+            assert np.isnan(balle_analytic(eps, **setting))
     strong = tightshuffle.delta([0.5, 1.0], method="koskela-strong", log10=True, **setting)
     assert np.all(balle_analytic([0.5, 1.0], **setting) > strong)

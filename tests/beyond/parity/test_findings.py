@@ -13,42 +13,53 @@ from scripts.beyond.parity.findings import (
 )
 from tests.report.world import EVERYTHING, parity_rows, real_verdicts, results
 
+# Judged printed values, which these findings need beside the ratios of `parity_rows`.
 VERDICTS = real_verdicts()
 
 
-def test_the_range_of_ratios_is_over_informative_settings():
-    ratios = equal_privacy(
-        results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",)))
-    )
-    # two n and two deltas of each eps0; 0.1 tells nothing
-    assert (ratios.settings, ratios.uninformative, ratios.of, ratios.nearly) == (12, 4, 8, 4)
-    assert (ratios.low, ratios.high) == pytest.approx((1 + 1 / 30, 1.2))
-    assert (ratios.paired.low, ratios.paired.high) == pytest.approx((0.8, 1 - 1 / 30))
+@pytest.fixture
+def ratios_of_paris():
+    """The findings on made-up ratios at eps0 = 0.1, 1 and 6, each for two n and two deltas.
+
+    The ratio is 1 + eps0 / 30 if both estimates are projected, and 1 - eps0 / 30 in the paper's pairing. At
+    eps0 = 0.1 no setting is informative.
+    """
+    rows = parity_rows((0.1, 1, 6), datasets=("paris",))
+    return equal_privacy(results(VERDICTS, parity_ratio=rows))
+
+
+def test_the_range_of_ratios_is_over_informative_settings(ratios_of_paris):
+    ratios = ratios_of_paris
+    assert (ratios.settings, ratios.uninformative, ratios.of) == (3 * 4, 4, 2 * 4)
+    assert ratios.nearly == 4  # at eps0 = 1: 1 + 1 / 30 is below 1.05
+    assert (ratios.low, ratios.high) == pytest.approx((1 + 1 / 30, 1 + 6 / 30))
+    assert (ratios.paired.low, ratios.paired.high) == pytest.approx((1 - 6 / 30, 1 - 1 / 30))
     assert (ratios.repetitions, ratios.published) == (200, None)
-    assert ratios.far_percent == pytest.approx(0)
+    assert ratios.far_percent == pytest.approx(0)  # every closed form is its ratio
 
 
-def test_each_budget_has_its_informative_settings_and_the_papers_are_marked():
-    ratios = equal_privacy(
-        results(VERDICTS, parity_ratio=parity_rows((0.1, 1, 6), datasets=("paris",)))
-    )
-    assert ratios.eps0 == [0.1, 1, 6]
-    assert [row.eps0 for row in ratios.rows] == ratios.eps0
-    assert [row.informative for row in ratios.rows] == [0, 4, 4]
-    assert [row.own for row in ratios.rows] == [False, False, True]
+def test_each_budget_has_its_informative_settings_and_the_papers_are_marked(ratios_of_paris):
+    assert ratios_of_paris.eps0 == [0.1, 1, 6]
+    rows = [(row.eps0, row.informative, row.own) for row in ratios_of_paris.rows]
+    assert rows == [(0.1, 0, False), (1, 4, False), (6, 4, True)]
 
 
 def test_settings_like_the_papers_are_those_that_it_ran():
+    """For two n and two deltas each: N(0, 2) at eps0 = 4, Paris at 4 and 6; not N(0, 2) at 6.
+
+    The ratio is 1 + eps0 / 30 if both estimates are projected, and 1 - eps0 / 30 in the paper's pairing. It
+    is larger only where the paper ran nothing.
+    """
     ratios = papers_settings(results(VERDICTS, **EVERYTHING))
-    # two n and two deltas, of N(0, 2) at 4, of Paris at 4 and 6
-    assert ratios.of == 12
-    assert (ratios.low, ratios.high) == pytest.approx((1 + 4 / 30, 1.2))
-    assert (ratios.paired.low, ratios.paired.high) == pytest.approx((0.8, 1 - 4 / 30))
-    assert ratios.paired.better == 12
+    assert ratios.of == 3 * 4
+    assert (ratios.low, ratios.high) == pytest.approx((1 + 4 / 30, 1 + 6 / 30))
+    assert (ratios.paired.low, ratios.paired.high) == pytest.approx((1 - 6 / 30, 1 - 4 / 30))
+    assert ratios.paired.better == 3 * 4
     assert ratios.above == LargerRatios(dataset=["synthetic"], eps0=[6], users=100_000)
 
 
 def test_the_extremes_are_of_the_papers_settings_with_their_own_intervals():
+    """Ratios are 1 + eps0 / 30, those of popular values 50 more, but for one of Paris that is 0.5."""
     rows = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
     for setting in rows:
         measured = (setting["bound"], setting["comparison"], setting["metric"])
@@ -60,11 +71,12 @@ def test_the_extremes_are_of_the_papers_settings_with_their_own_intervals():
     assert extremes.tv.least == MeasuredRatio(
         title="Paris", ratio=0.5, low=0.4, high=0.6, n=1000, eps0=4, delta_rule="1e-06"
     )
-    assert extremes.tv.most.ratio == pytest.approx(1.2)  # without N(0, 2) at eps0 = 6
-    assert extremes.popular.most.ratio == pytest.approx(51.2)
+    # Both are of a city: the paper did not run N(0, 2) at eps0 = 6, where the ratio is 1 more.
+    assert extremes.tv.most.ratio == pytest.approx(1 + 6 / 30)
+    assert extremes.popular.most.ratio == pytest.approx(51 + 6 / 30)
 
 
 def test_the_papers_own_comparison_is_at_unequal_privacy():
     privacy = unequal_privacy(results(VERDICTS, **EVERYTHING))
-    assert privacy.gaussian == pytest.approx(3.04907, abs=1e-5)  # of the scale 2.1517
+    assert privacy.gaussian == pytest.approx(3.04907, abs=1e-5)  # eps of the noise scale 2.1517
     assert privacy.shuffled == [UsersEps(n=1000, eps=0.25), UsersEps(n=100_000, eps=0.25)]

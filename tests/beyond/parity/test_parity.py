@@ -38,7 +38,7 @@ POINT = {
 
 
 def point_trials(repetitions, **changes):
-    """The trials of `POINT`, but for the changes."""
+    """The trials of `POINT`, but for the changes: a row for each error of each repetition and estimate."""
     return run_parity_point(COUNTS, repetitions=repetitions, **{**POINT, **changes})
 
 
@@ -48,9 +48,10 @@ def trials():
 
 
 def test_same_parameters_same_values_whatever_else_runs(trials):
+    bounds_and_repetitions_by_n = {400: (["upper"], 60)}
     [alone] = run_parity(
         COUNTS,
-        {400: (["upper"], 60)},
+        bounds_and_repetitions_by_n,
         dataset="toy",
         eps0=[3],
         delta=[1e-4],
@@ -58,21 +59,19 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
         cells=[1, 6],
         seed=5,
     )
-    among_others = trials[(trials["eps0"] == 3) & (trials["bound"] == "upper")].reset_index(
-        drop=True
-    )
+    among_others = trials.query("eps0 == 3 and bound == 'upper'").reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, among_others)
 
 
 def test_mechanisms_are_paired(trials):
-    rows = trials[(trials["metric"] == "tv") & (trials["estimator"] == "none")]
+    rows = trials.query("metric == 'tv' and estimator == 'none'")
     columns = ["mechanism", "eps0", "delta_rule", "bound"]
     errors = rows.pivot(index="repetition", columns=columns, values="value").sort_index(axis=1)
     for eps0 in (1.0, 3.0):
-        # The shuffle model does not know delta.
+        # The reports depend on eps0 alone: one error for all deltas and bounds.
         assert errors["shuffle", eps0].nunique(axis=1).eq(1).all()
 
-        # The Gaussian's noise is one draw for both bounds: errors differ by the scale.
+        # The Gaussian's noise is one draw for both bounds of eps: errors differ by the scale.
         chosen = rows[(rows["eps0"] == eps0) & (rows["delta_rule"] == "0.0001")]
         eps = chosen.groupby("bound")["eps"].first()[["lower", "upper"]]
         lower_scale, upper_scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
@@ -84,6 +83,7 @@ def test_mechanisms_are_paired(trials):
 
 
 def test_gaussian_noise_has_the_exact_scale():
+    """The absolute error of one cell, in users over the scale, is half-normal."""
     frame = point_trials(repetitions=3000, eps0=[1], bounds=["upper"])
     rows = frame.query(
         "mechanism == 'gaussian' and estimator == 'none' and cell == 1 and delta_rule == '0.0001'"
@@ -92,7 +92,8 @@ def test_gaussian_noise_has_the_exact_scale():
     scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
     log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2))
     assert log10_delta == pytest.approx(-4, abs=1e-8)
-    assert stats.kstest(rows["value"] * 400 / scale, "halfnorm").pvalue > 1e-4
+    errors_in_users = rows["value"] * POINT["n"]
+    assert stats.kstest(errors_in_users / scale, "halfnorm").pvalue > 1e-4
 
 
 def test_gaussian_noise_is_in_counts():
@@ -105,13 +106,19 @@ def test_gaussian_noise_is_in_counts():
 RESAMPLING = {"resamples": 400, "confidence": 0.95, "seed": 3}
 
 
+@pytest.fixture(scope="module")
+def summary(trials):
+    """The means and the ratios of `trials`, with their intervals: two tables."""
+    return summarise_point(trials, COUNTS, **RESAMPLING)
+
+
 def test_bootstrap_covers_a_ratio():
     rng = np.random.default_rng(7)
     datasets = 400
     covered = 0
     true_ratio = 3 / 2
     for seed in range(datasets):
-        values = rng.gamma(4, size=(80, 2)) * [3, 2]
+        values = rng.gamma(4, size=(80, 2)) * [3, 2]  # 80 repetitions of two series
         [ratio] = bootstrap(
             values,
             [lambda means: means[..., :1] / means[..., 1:]],
@@ -125,20 +132,22 @@ def test_bootstrap_covers_a_ratio():
 
 
 def test_the_uniform_histograms_error_is_its_expectation(trials):
-    n = int(trials["n"].iloc[0])
+    """The uniform histogram estimates 1 / k for every value, whatever the sampled users hold."""
+    n = POINT["n"]
     # A cell's count among n users drawn without replacement is hypergeometric.
     possible_counts = np.arange(n + 1)
     deviation = np.abs(possible_counts / n - 1 / len(COUNTS))
     expected_of_cells = [
         deviation @ stats.hypergeom(COUNTS.sum(), count, n).pmf(possible_counts) for count in COUNTS
     ]
+    expected_tv = sum(expected_of_cells) / 2
     values = uniform_tv(trials)
     standard_error = values.std(ddof=1) / np.sqrt(len(values))
-    assert abs(values.mean() - sum(expected_of_cells) / 2) < 4 * standard_error
+    assert abs(values.mean() - expected_tv) < 4 * standard_error
 
 
-def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
-    _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials, summary):
+    _, ratios = summary
     tv = ratios[ratios["metric"] == "tv"]
     uniform = uniform_tv(trials).mean()
     assert tv["uniform"].unique() == pytest.approx([uniform], rel=1e-12)
@@ -164,12 +173,13 @@ def summary_of_all_users():
 
 
 def test_predictions_are_those_of_the_runs(summary_of_all_users):
+    """``predicted`` is the closed form of a mean error, for the estimates that have one."""
     means, ratios = summary_of_all_users
     known = means.dropna(subset="predicted")
     closed_forms = {("shuffle", "none"), ("shuffle", "inversion"), ("gaussian", "none")}
     assert set(zip(known["mechanism"], known["estimator"], strict=True)) == closed_forms
-    # Four standard errors; an interval of 95 % is two to either side.
-    standard_error = (known["high"] - known["low"]) / 3.92
+    # An interval of 95 % is 1.96 standard errors to either side.
+    standard_error = (known["high"] - known["low"]) / (2 * 1.96)
     assert ((known["mean"] - known["predicted"]).abs() < 4 * standard_error).all()
     others = ratios[ratios["comparison"] != "unprojected"]
     assert others[["predicted", "limit"]].isna().all(axis=None)
@@ -178,12 +188,18 @@ def test_predictions_are_those_of_the_runs(summary_of_all_users):
 def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(
     summary_of_all_users,
 ):
+    """The limit of a value's ratio, shuffle over Gaussian, by the share of the users who hold the value.
+
+    It is sqrt((1 - q) (1 + share (p (1 - p) / (q (1 - q)) - 1))), with k-RR's probabilities p of the own
+    value and q of any given other one.
+    """
     _, ratios = summary_of_all_users
     unprojected = ratios[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
     limits = unprojected["limit"]
+    # With the 10,000 users of `COUNTS` the prediction is within 2 % of its limit.
     assert limits.to_numpy() == pytest.approx(unprojected["predicted"].to_numpy(), rel=0.02)
 
-    # eps0 = 2 and k = 6; value 1 is the most popular, and its share is 0.4
+    # eps0 = 2 and k = 6. Value 1 is the most popular, and its share is 0.4.
     q = 1 / (np.exp(2) + 5)
     p = np.exp(2) * q
     expected = np.sqrt((1 - q) * (1 + 0.4 * (p * (1 - p) / (q * (1 - q)) - 1)))
@@ -194,62 +210,60 @@ def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(
 
 def published_rows(mechanism, tv_errors):
     """Trials of the published protocol, with other numbers for the metric that the summary leaves out."""
+    point = {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
     rows = []
     for repetition, error in enumerate(tv_errors):
-        row = {
-            "dataset": "toy",
-            "n": 10,
-            "k": 3,
-            "eps0": 4.0,
-            "eps": 4.0,
-            "delta": 1e-30,
-            "mechanism": mechanism,
-            "repetition": repetition,
-        }
-        rows.append({**row, "metric": "tv", "value": error, "uniform": 0.3})
-        rows.append({**row, "metric": "individual_error", "value": error, "uniform": 9})
+        row = {**point, "mechanism": mechanism, "repetition": repetition, "value": error}
+        rows.append({**row, "metric": "tv", "uniform": 0.3})
+        rows.append({**row, "metric": "individual_error", "uniform": 9})
     return rows
 
 
-def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials):
+def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials, summary):
+    """It is the mean TV error of shuffle+INV, 0.5, over the Gaussian's, 0.1. "shuffle" does not count."""
     published = pd.DataFrame(
         published_rows("shuffle+INV", [0.4, 0.6])
         + published_rows("gaussian", [0.1, 0.1])
         + published_rows("shuffle", [9, 9])
     )
     means, ratios = summarise_parity([trials], [published], {"toy": COUNTS}, **RESAMPLING)
-    point_means, point_ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+    point_means, point_ratios = summary
     pd.testing.assert_frame_equal(means, point_means)
     pd.testing.assert_frame_equal(ratios[:-1], point_ratios, check_dtype=False)
 
     last = ratios.iloc[-1]
     assert last["comparison"] == PUBLISHED
     assert last["ratio"] == pytest.approx(5)
+    # Of two repetitions a bootstrap draws the smaller or the larger one twice in a quarter of the cases each.
     assert (last["low"], last["high"]) == pytest.approx((4, 6))
     assert last["uniform"] == pytest.approx(0.3)
     assert last["informative"]
 
 
-def test_summary_has_a_row_for_every_series_and_ratio(trials):
-    means, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+def test_summary_has_a_row_for_every_series_and_ratio(summary):
+    means, ratios = summary
     assert list(means.columns) == MEANS
     assert list(ratios.columns) == RATIOS
-    settings = 2 * 2 * 2  # eps0, rules of delta, bounds
-    errors = 1 + 3 + 2  # TV; two cells and their mean; the most popular value, and the ten
-    assert len(means) == settings * 6 * errors  # estimators
-    assert len(ratios) == settings * 4 * errors  # comparisons
+    settings = 2 * 2 * 2  # two of each: eps0, rules of delta, bounds
+    errors = (
+        1 + 3 + 2
+    )  # TV, two cells and their mean, the most popular value and the ten most popular
+    assert len(means) == settings * errors * 6  # four estimates of shuffle and two of the Gaussian
+    assert len(ratios) == settings * errors * 4  # comparisons
     assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
 
 
-@pytest.mark.parametrize(("cell", "chosen"), [(0, "cell > 0"), (6, "cell == 6")])
-def test_a_ratio_compares_estimators_that_belong_together(trials, cell, chosen):
-    _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
+@pytest.mark.parametrize(
+    ("cell", "chosen"),
+    [pytest.param(0, "cell > 0", id="mean over cells"), pytest.param(6, "cell == 6", id="cell 6")],
+)
+def test_a_ratio_compares_estimators_that_belong_together(trials, summary, cell, chosen):
+    _, ratios = summary
     setting = (
         "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
     )
-    values = (
-        trials.query(f"{setting} and {chosen}").groupby(["mechanism", "estimator"])["value"].mean()
-    )
+    trials_of_cell = trials.query(f"{setting} and {chosen}")
+    values = trials_of_cell.groupby(["mechanism", "estimator"])["value"].mean()
     row = ratios.query(f"{setting} and cell == {cell} and comparison == 'maximum likelihood'")
     expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
     assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
@@ -263,9 +277,8 @@ def test_popular_values_are_those_of_most_users():
 def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
     truth = np.array([[0.5, 0.2, 0.3], [0.1, 0.2, 0.7]])
     estimates = {"none": truth + np.array([[0.03, -0.06, 0.0], [0.01, 0.0, 0.02]])}
-    table = error_rows(estimates, truth, [1], np.array([10, 30, 20])).set_index(
-        ["metric", "repetition"]
-    )
+    counts = np.array([10, 30, 20])  # of the dataset, where the second value is the most popular
+    table = error_rows(estimates, truth, [1], counts).set_index(["metric", "repetition"])
     assert table.loc["most_popular", "value"].tolist() == pytest.approx([0.06, 0])
     assert table.loc["ten_most_popular", "value"].tolist() == pytest.approx([0.03, 0.01])
     assert table.loc["most_popular", "uniform"].tolist() == pytest.approx([1 / 3 - 0.2] * 2)
@@ -274,6 +287,7 @@ def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
 def test_the_slow_bound_is_asked_at_the_ends_and_tables_have_their_repetitions():
     individual = {"n": ["all"], "repetitions": 9}
     users = int(COUNTS.sum())
+    # For each n, in a TV experiment of 5 repetitions: the bounds that give eps, and the repetitions.
     assert bounds_and_repetitions(COUNTS, [10, 20, users, 30, "all"], individual, 5) == {
         10: (["upper", "lower"], 5),
         20: (["upper"], 5),

@@ -14,6 +14,7 @@ from tests.beyond.statements import world
 
 PATH = ROOT / "data/published/claims.csv"
 CLAIMS = read_claims(PATH)
+# A part of a statistic, such as "true in 2, false in 1 of 3 cases", and how many cases it counts.
 COUNT = re.compile(r"(?:true|false|undecided)(?: in .*? of (\d+) cases)?(?:;|$)")
 
 
@@ -27,11 +28,12 @@ class Expected:
     exact_parts: list[int] = field(default_factory=list)
 
 
-def on_both(verdict: str, comparisons: int) -> Expected:
-    """The same verdict after as many comparisons on both readings."""
-    return Expected(verdict, verdict, [comparisons], [comparisons])
+def on_both(verdict: str, comparisons: int, exact: int | None = None) -> Expected:
+    """The same verdict on both readings, after as many comparisons, or ``exact`` on the exact one."""
+    return Expected(verdict, verdict, [comparisons], [exact or comparisons])
 
 
+UNTESTABLE = Expected("untestable", "untestable")  # without a comparison
 EXPECTED = {
     "eps-trend": on_both("holds", 28),
     "eps0-trend": on_both("holds", 10),
@@ -45,7 +47,7 @@ EXPECTED = {
         "holds", "holds", published_parts=[406, 406], exact_parts=[10, 10]
     ),
     "trends-everywhere": Expected("holds", "holds", published_parts=[20] * 6, exact_parts=[20, 20]),
-    "eps-delta-exchange": Expected("holds", "holds", published_parts=[18], exact_parts=[8]),
+    "eps-delta-exchange": on_both("holds", 18, exact=8),
     "least-delta": on_both("fails", 28),
     "worst-cell-guarantee": on_both("fails", 4),
     "table-II-sound": on_both("fails", 5),
@@ -53,14 +55,14 @@ EXPECTED = {
     "table-II-strictly-tighter": on_both("holds", 30),
     "table-1-tighter": on_both("holds", 16),
     "more-private-than-known": on_both("holds", 42),
-    "feldman-best": Expected("holds", "holds", published_parts=[20], exact_parts=[10]),
+    "feldman-best": on_both("holds", 20, exact=10),
     "literature-far-from-tight": on_both("holds", 1),
     "equal-privacy": on_both("fails", 1),
     "gaussian-because-approximate": on_both("fails", 10),
     "local-much-worse": on_both("fails", 10),
-    "table-V-small-n": Expected("holds", "holds", published_parts=[1], exact_parts=[2]),
+    "table-V-small-n": on_both("holds", 1, exact=2),
     "table-V-depends-on-x0": on_both("not settled", 1),
-    "table-V-large-n": Expected("holds", "holds", published_parts=[7], exact_parts=[2]),
+    "table-V-large-n": on_both("holds", 7, exact=2),
     "delta-explains-table-V": on_both("fails", 1),
     "fixed-noise": Expected("fails", "holds", published_parts=[1], exact_parts=[1]),
     "table-V-slightly-worse": Expected("fails", "holds", published_parts=[1], exact_parts=[2]),
@@ -74,7 +76,7 @@ EXPECTED = {
     "figure-2-especially-small": on_both("holds", 1),
     "figures-4-5-central-better": on_both("holds", 6),
     "figure-2-short-central-better": on_both("holds", 2),
-    "figures-4-5-comparable": Expected("holds", "holds", published_parts=[2], exact_parts=[6]),
+    "figures-4-5-comparable": on_both("holds", 2, exact=6),
     "heatmaps-very-close": on_both("fails", 4),
     "central-better-everywhere": on_both("holds", 10),
     "n-and-eps-matter": on_both("holds", 8),
@@ -101,12 +103,12 @@ EXPECTED = {
     "estimate-unbiased-short": on_both("holds", 2),
     "no-central-denoising": Expected("untestable", "fails", exact_parts=[10]),
     "area-san-francisco": on_both("holds", 2),
-    "area-paris": Expected("untestable", "untestable"),
-    "gaussian-denoised": Expected("untestable", "untestable"),
-    "novel-bound": Expected("untestable", "untestable"),
-    "first-comparison": Expected("untestable", "untestable"),
-    "more-convenient": Expected("untestable", "untestable"),
-    "inversion-for-histograms-only": Expected("untestable", "untestable"),
+    "area-paris": UNTESTABLE,
+    "gaussian-denoised": UNTESTABLE,
+    "novel-bound": UNTESTABLE,
+    "first-comparison": UNTESTABLE,
+    "more-convenient": UNTESTABLE,
+    "inversion-for-histograms-only": UNTESTABLE,
 }
 
 
@@ -115,27 +117,36 @@ def comparisons_in(statistic: str) -> list[int]:
     return [int(number or 1) for number in COUNT.findall(statistic)]
 
 
-def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch):
-    # The real bounds take seconds.
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
-    rows = judge_claims(CLAIMS, *world.readings()).set_index("id")
-    judged = {
-        name: Expected(
-            row["verdict_published"],
-            row["verdict_exact"],
-            comparisons_in(row["statistic_published"]),
-            comparisons_in(row["statistic_exact"]),
+@pytest.fixture
+def readings(monkeypatch):
+    """The published and the exact reading of a made-up world whose bounds on delta are quick, too.
+
+    Its answers are known: the Gaussian errs least, and shuffle+INV about 1.5 times as much.
+    """
+    monkeypatch.setattr(
+        delta_comparisons, "log10_bounds", world.bracket
+    )  # the real bounds take seconds
+    return world.both_readings()
+
+
+def test_every_statement_looks_at_its_settings_and_gets_its_verdict(readings):
+    """Each statement: its verdict on both readings, and how many comparisons each part of its test makes."""
+    rows = judge_claims(CLAIMS, *readings).set_index("id")
+    judged = {}
+    for name, row in rows.iterrows():
+        published_parts = comparisons_in(row["statistic_published"])
+        exact_parts = comparisons_in(row["statistic_exact"])
+        judged[name] = Expected(
+            row["verdict_published"], row["verdict_exact"], published_parts, exact_parts
         )
-        for name, row in rows.iterrows()
-    }
     assert judged == EXPECTED
     assert rows.loc["fixed-noise", "verdict"] == "holds only exactly"
     assert rows.loc["area-paris", "statistic_exact"] == "the config has no dataset paris with a box"
 
 
-def test_the_list_says_none_exactly_where_there_is_no_test(monkeypatch):
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
-    published, exact = world.readings()
+def test_the_list_says_none_exactly_where_there_is_no_test(readings):
+    """claims.csv names each statement's test on the published and on the exact reading, or says "none"."""
+    published, exact = readings
 
     def is_testable(name, reading):
         try:
@@ -174,8 +185,8 @@ def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):
     assert str(error.value).startswith(f"{path}")
 
 
-def test_only_the_papers_eps0_decide(monkeypatch):
-    """data/published/README.md, "settings"; Figures 4 and 5 have eps0 = 2, too."""
+def test_only_the_papers_eps0_decide(readings, monkeypatch):
+    """The paper's eps0s are in data/published/README.md, "settings"; Figures 4 and 5 have eps0 = 2, too."""
     papers = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
     selections = []
     pick = Reading.pick
@@ -185,10 +196,9 @@ def test_only_the_papers_eps0_decide(monkeypatch):
         return pick(reading, *mechanisms, **arguments)
 
     monkeypatch.setattr(Reading, "pick", recording_pick)
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
-    judge_claims(CLAIMS, *world.readings())
+    judge_claims(CLAIMS, *readings)
     chosen = [selection for selection in selections if selection is not None]
-    assert len(chosen) > 60
+    assert len(chosen) > 60  # most of the statements select settings
     for selection in chosen:
         for dataset, eps0 in selection.budgets.items():
             assert set(eps0) <= papers[dataset], selection

@@ -1,6 +1,10 @@
-"""The tests about delta: real numbers where the truth is known, made-up bounds to show both outcomes."""
+"""The tests about delta: real numbers where the truth is known, made-up bounds to show both outcomes.
+
+A sign is 1 if a comparison shows the statement, -1 if it shows the contrary, 0 if it shows neither.
+"""
 
 import math
+from itertools import product
 
 import pytest
 
@@ -13,7 +17,14 @@ from scripts.beyond.statements.statements_about_delta import (
     delta_is_strictly_smaller_in_table_ii,
     local_model_is_much_worse,
 )
-from tests.beyond.statements.world import errors_of_three, exact, numbers, reading, row, setting
+from tests.beyond.statements.world import (
+    errors_of_three,
+    exact_reading,
+    printed_deltas,
+    printed_row,
+    published_reading,
+    setting,
+)
 from tightshuffle.literature import count
 
 POINTS = [(eps, 2.0, 20, 5) for eps in (0.2, 0.6, 1.0)]
@@ -22,18 +33,18 @@ WORST = {"eps0": 2.0, "n": 20, "k": 5}
 
 
 @pytest.fixture
-def bounds(monkeypatch):
-    """Replaces the bracket of the whole histogram's delta by a function of (eps, eps0, n, k)."""
+def replace_bracket(monkeypatch):
+    """Replaces the lower and upper bound on log10 delta of the histogram by a function of eps, eps0, n, k."""
     return lambda function: monkeypatch.setattr(compare, "log10_bounds", function)
 
 
-@pytest.mark.parametrize("make", [reading, exact])
+@pytest.mark.parametrize("make", [published_reading, exact_reading])
 def test_delta_of_a_small_setting_falls_with_eps(make):
     assert compare.compare_trend(make(), "eps", POINTS).signs.tolist() == [1, 1]
     assert compare.compare_trend(make(), "eps", POINTS, rising=True).signs.tolist() == [-1, -1]
 
 
-@pytest.mark.parametrize("make", [reading, exact])
+@pytest.mark.parametrize("make", [published_reading, exact_reading])
 def test_delta_depends_on_the_count_only_below_eps0(make):
     at_eps0 = compare.compare_counts(make(), eps=4, eps0=4, n=50, k=5)
     below_eps0 = compare.compare_counts(make(), eps=1, eps0=4, n=50, k=5)
@@ -46,7 +57,7 @@ def test_inference_falls_where_the_domain_grows():
     assert compare.compare_inference((2, 9, 5), eps0=(0.5, 3)).signs.tolist() == [1, -1, 1, -1]
 
 
-@pytest.mark.parametrize("make", [reading, exact])
+@pytest.mark.parametrize("make", [published_reading, exact_reading])
 def test_the_worst_cell_does_not_protect_a_small_histogram(make):
     assert compare.compare_worst_cell(make(), (0.5, 1.0), **WORST).signs.tolist() == [-1, -1]
 
@@ -59,137 +70,147 @@ def test_only_the_estimate_that_is_not_projected_is_unbiased():
     assert projected.signs.tolist() == [-1]
 
 
-def test_a_trend_needs_bounds_that_do_not_overlap(bounds):
+def test_a_trend_needs_bounds_that_do_not_overlap(replace_bracket):
     """Between two eps of `POINTS` lies 0.4, by which these made-up deltas fall."""
 
     def signs_with_width(width, rising=False):
-        bounds(lambda eps, eps0, n, k: (-10 - eps, -10 - eps + width))
-        return compare.compare_trend(exact(), "eps", POINTS, rising).signs.tolist()
+        replace_bracket(lambda eps, eps0, n, k: (-10 - eps, -10 - eps + width))
+        return compare.compare_trend(exact_reading(), "eps", POINTS, rising).signs.tolist()
 
     assert signs_with_width(0.3) == [1, 1]
     assert signs_with_width(0.5) == [0, 0]
     assert signs_with_width(0.3, rising=True) == [-1, -1]
 
 
-def test_equal_deltas_are_no_trend(bounds):
-    bounds(lambda eps, eps0, n, k: (-5, -5))
-    assert compare.compare_trend(exact(), "eps", POINTS).signs.tolist() == [0, 0]
+def test_equal_deltas_are_no_trend(replace_bracket):
+    replace_bracket(lambda eps, eps0, n, k: (-5, -5))
+    assert compare.compare_trend(exact_reading(), "eps", POINTS).signs.tolist() == [0, 0]
 
 
-def test_a_trend_compares_neighbours_that_differ_in_one_parameter(bounds):
-    bounds(lambda eps, eps0, n, k: (-n * k, -n * k))
-    assert compare.compare_trend(exact(), "n", CUBE).signs.tolist() == [1, 1, 1]
+def test_a_trend_compares_neighbours_that_differ_in_one_parameter(replace_bracket):
+    replace_bracket(lambda eps, eps0, n, k: (-n * k, -n * k))
+    assert compare.compare_trend(exact_reading(), "n", CUBE).signs.tolist() == [1, 1, 1]
 
 
-def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(bounds):
+def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(replace_bracket):
     def bracket(eps, eps0, n, k):
         log10_delta = -9 if eps < 0.5 else -math.inf
         return log10_delta, log10_delta
 
-    bounds(bracket)
-    assert compare.compare_trend(exact(), "eps", POINTS).signs.tolist() == [1]
+    replace_bracket(bracket)
+    assert compare.compare_trend(exact_reading(), "eps", POINTS).signs.tolist() == [1]
 
 
 @pytest.mark.parametrize(("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")])
-def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict):
-    """log10(1.05) = 0.021, on either side; at eps >= eps0 there is nothing to compare."""
-    values = numbers(*(row(item="Table IV", eps=eps, eps0=2.0) for eps in (0.5, 2.0)))
+def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss, verdict):
+    """``miss`` is added to log10 of the least delta. log10(1.05) = 0.021 is allowed on either side.
+
+    At eps >= eps0, where delta is 0, there is nothing to compare: one of the two rows remains.
+    """
+    values = printed_deltas(
+        *(printed_row(item="Table IV", eps=eps, eps0=2.0) for eps in (0.5, 2.0))
+    )
     given = {"n": 100, "k": 10, "eps0": 2.0, "count": 80}
     tight = float(count.delta(0.5, **given, direction="both"))
-    bounds(lambda *point: (tight + miss,) * 2)
-    found = compare.compare_with_least_delta(exact(values=values))
+    replace_bracket(lambda *point: (tight + miss,) * 2)
+    found = compare.compare_with_least_delta(exact_reading(values=values))
     assert (found.verdict, len(found.signs)) == (verdict, 1)
-    # The paper's own.
-    assert compare.compare_with_least_delta(reading(values=values)).verdict == "fails"
+
+    # As published, it is about the printed formula, which is far below the least delta of the count.
+    published = published_reading(values=values)
+    assert compare.compare_with_least_delta(published).verdict == "fails"
     forward = float(count.delta(0.5, **given))
     monkeypatch.setattr(compare, "log10_theorem_1", lambda *point: forward + miss)
-    assert compare.compare_with_least_delta(reading(values=values)).verdict == verdict
+    assert compare.compare_with_least_delta(published).verdict == verdict
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-6, "holds"), (1e-6, "fails")])
-def test_the_worst_cell_protects_what_leaks_less(bounds, shift, verdict):
+def test_the_worst_cell_protects_what_leaks_less(replace_bracket, shift, verdict):
     """Its delta is the largest over all counts up to n - 1, found here one by one."""
     largest = max(
         float(count.delta(0.5, **WORST, count=held, direction="both")) for held in range(20)
     )
-    bounds(lambda *point: (largest + shift, 0.0))
-    assert compare.compare_worst_cell(exact(), (0.5,), **WORST).verdict == verdict
+    replace_bracket(lambda *point: (largest + shift, 0.0))
+    assert compare.compare_worst_cell(exact_reading(), (0.5,), **WORST).verdict == verdict
+
+
+PLACES = [("synthetic", 4.0), *product(("paris", "san_francisco"), (4.0, 6.0))]  # datasets and eps0
 
 
 def test_statements_about_the_models():
-    def at(eps):
-        places = [
-            ("synthetic", 4.0),
-            *((city, e0) for city in ("paris", "san_francisco") for e0 in (4.0, 6.0)),
-        ]
-        return exact(
-            *(setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) | {"eps": eps} for name, eps0 in places)
-        )
+    """The local model's error against ``factor`` times the Gaussian's, and whether eps is below eps0."""
 
-    # A tenth of eps0: far worse.
-    assert compare.compare_local_model(at(0.4), factor=2.0).verdict == "holds"
-    assert compare.compare_local_model(at(0.4), factor=1e6).verdict == "fails"
-    assert compare.compare_eps_with_eps0(at(0.4)).verdict == "holds"
-    assert compare.compare_eps_with_eps0(at(6.0)).verdict == "fails"
+    def exact_reading_at(eps):
+        settings = [setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) for name, eps0 in PLACES]
+        return exact_reading(*(known | {"eps": eps} for known in settings))
+
+    a_tenth_of_eps0 = exact_reading_at(0.4)
+    assert compare.compare_local_model(a_tenth_of_eps0, factor=2.0).verdict == "holds"
+    assert compare.compare_local_model(a_tenth_of_eps0, factor=1e6).verdict == "fails"
+    assert compare.compare_eps_with_eps0(a_tenth_of_eps0).verdict == "holds"
+    assert compare.compare_eps_with_eps0(exact_reading_at(6.0)).verdict == "fails"
 
 
+# log10 of the cited bounds, and deltas as printed, at one setting.
 CITED = {"balle": -4.0, "feldman": -5.1, "koskela": -6.5, "erlingsson": math.nan}
 TABLE = {"this paper": "1E-9", "balle": "1E-3", "feldman": "9E-9", "erlingsson": "0.9"}
-VALUES = numbers(
-    *(row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED
+VALUES = printed_deltas(
+    *(printed_row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED
 )
-II = ("Table II",)
+TABLE_II = ("Table II",)
 
 
 @pytest.mark.parametrize(
     ("make", "bound", "mechanisms", "decades", "signs"),
     [
-        (reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # a factor of 9
-        (reading, None, ("feldman",), 0.0, [1]),
-        (exact, (-6.0, -5.5), ("balle",), 1.0, [1]),
-        (exact, (-6.0, -5.5), ("feldman",), 0.0, [1]),
-        (exact, (-6.2, -6.0), ("feldman",), 1.0, [0]),  # between 0.9 and 1.1 decades below
-        (exact, (-6.0, -5.9), ("feldman",), 1.0, [-1]),
-        (exact, (-6.2, -6.2), ("balle", "erlingsson"), 1.0, [1]),  # no theorem, no row
+        (published_reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # a factor of 9
+        (published_reading, None, ("feldman",), 0.0, [1]),
+        (exact_reading, (-6.0, -5.5), ("balle",), 1.0, [1]),
+        (exact_reading, (-6.0, -5.5), ("feldman",), 0.0, [1]),
+        (exact_reading, (-6.2, -6.0), ("feldman",), 1.0, [0]),  # between 0.9 and 1.1 decades below
+        (exact_reading, (-6.0, -5.9), ("feldman",), 1.0, [-1]),
+        (exact_reading, (-6.2, -6.2), ("balle", "erlingsson"), 1.0, [1]),  # no theorem, no row
     ],
 )
-def test_below_the_literature(bounds, make, bound, mechanisms, decades, signs):
-    """A sign for each mechanism of `CITED`: 1 if the paper's delta is ``decades`` below it, -1 if not.
+def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades, signs):
+    """A sign for each of ``mechanisms``: 1 if the paper's delta is at least ``decades`` below its, -1 if not.
 
-    As published the printed numbers of `TABLE` are compared. On the exact reading the paper's log10 delta is
-    only known to lie between the two numbers of ``bound``: 0 if these do not decide.
+    As published the printed numbers are compared: this paper's 1E-9 with 1E-3 (balle) and 9E-9 (feldman). On
+    the exact reading the paper's log10 delta is only known to lie between the two numbers of ``bound``, and
+    log10 of the cited bounds is -4 (balle), -5.1 (feldman) or unknown (erlingsson): 0 if this does not
+    decide.
     """
-    bounds(lambda *point: bound)
-    comparisons = compare.compare_with_literature(make(values=VALUES), II, mechanisms, decades)
+    replace_bracket(lambda *point: bound)
+    comparisons = compare.compare_with_literature(
+        make(values=VALUES), TABLE_II, mechanisms, decades
+    )
     assert comparisons.signs.tolist() == signs
-    which = {"items": II, "mechanisms": mechanisms, "decades": decades}
-    most = compare.compare_most_of_the_literature(make(values=VALUES), **which)
-    assert most.signs.tolist() == [1 if signs.count(1) > len(signs) / 2 else -1]
+    most = compare.compare_most_of_the_literature(
+        make(values=VALUES), TABLE_II, mechanisms, decades
+    )
+    is_most = signs.count(1) > len(signs) / 2
+    assert most.signs.tolist() == [1 if is_most else -1]
     with pytest.raises(NoEvidenceError):
-        compare.compare_with_literature(exact(values=VALUES), II, ("erlingsson",))
+        compare.compare_with_literature(exact_reading(values=VALUES), TABLE_II, ("erlingsson",))
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
 def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
-    settings = [errors_of_three(0.1, 0.1 * ratio)]
-    for city in ("paris", "san_francisco"):
-        settings += [
-            errors_of_three(0.1, 0.1 * ratio, dataset=city, eps0=eps0) for eps0 in (4.0, 6.0)
-        ]
-    assert local_model_is_much_worse(reading(*settings)).verdict == verdict
+    settings = [errors_of_three(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
+    assert local_model_is_much_worse(published_reading(*settings)).verdict == verdict
 
 
 def test_both_words_of_figure_1s_sentence_are_swapped():
     """The caption says the contrary of the text, and is right."""
-    text = delta_is_monotonic_on_eps_and_antimonotonic_on_eps0(reading())
-    caption = delta_grows_with_eps0_and_falls_with_eps(reading())
+    text = delta_is_monotonic_on_eps_and_antimonotonic_on_eps0(published_reading())
+    caption = delta_grows_with_eps0_and_falls_with_eps(published_reading())
     assert [part.verdict for part in text] == ["fails", "fails"]
     assert [part.verdict for part in caption] == ["holds", "holds"]
 
 
 def test_strictly_smaller_needs_no_order_of_magnitude():
-    """Of Feldman et al.'s it is a ninth."""
-    printed = reading(values=VALUES)
+    """Of Feldman et al.'s printed delta ours is a ninth: smaller, but not by a factor of 10."""
+    printed = published_reading(values=VALUES)
     assert delta_is_significantly_smaller_in_table_ii(printed).signs.tolist() == [1, -1, 1]
     assert delta_is_strictly_smaller_in_table_ii(printed).signs.tolist() == [1, 1, 1]
 
@@ -197,31 +218,47 @@ def test_strictly_smaller_needs_no_order_of_magnitude():
 @pytest.mark.parametrize(
     ("make", "best", "others", "signs"),
     [
-        (reading, "feldman", ("balle", "erlingsson"), [1, 1]),
-        (exact, "feldman", ("balle", "erlingsson"), [1]),  # Erlingsson's theorem does not apply
-        (exact, "balle", ("feldman",), [-1]),
+        (published_reading, "feldman", ("balle", "erlingsson"), [1, 1]),
+        (
+            exact_reading,
+            "feldman",
+            ("balle", "erlingsson"),
+            [1],
+        ),  # Erlingsson's theorem does not apply
+        (exact_reading, "balle", ("feldman",), [-1]),
     ],
 )
 def test_best_of_the_cited(make, best, others, signs):
-    """Exactly, it is about bounds for any randomizer."""
+    """Is the bound of ``best`` the smallest? As published by the printed digits, 0.9 for Erlingsson et al.
+
+    On the exact reading it is about the bounds that hold for every local randomizer.
+    """
     assert (
-        compare.compare_cited_bounds(make(values=VALUES), *II, best, others).signs.tolist() == signs
+        compare.compare_cited_bounds(make(values=VALUES), *TABLE_II, best, others).signs.tolist()
+        == signs
     )
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
-def test_sound_looks_at_reproduced_rows_only(bounds, shift, verdict):
-    formula = compare.log10_theorem_1(0.1, 0.5, 100, 10)
-    whole = math.floor(formula)
-    rows = [
-        row(printed=f"{10 ** (formula - whole):.3f}E{whole}"),
-        row(eps=0.2, printed="0.9"),
-        row("balle"),
-    ]
-    assert compare.compare_printed_with_true(
-        reading(values=numbers(*rows)), *II
-    ).signs.tolist() == [-1]
-    bounds(lambda *point: (formula + 0.01 + shift, 0.0))
-    assert compare.compare_printed_with_true(exact(values=numbers(*rows)), *II).verdict == verdict
+def test_sound_looks_at_reproduced_rows_only(replace_bracket, shift, verdict):
+    """Is the printed delta at least the true one? Only where it has the digits of the printed formula.
+
+    As published that formula is too small. On the exact reading a lower bound on log10 delta decides, which
+    is 0.01 + ``shift`` above log10 of the formula.
+    """
+    log10_delta = compare.log10_theorem_1(0.1, 0.5, 100, 10)
+    exponent = math.floor(log10_delta)
+    values = printed_deltas(
+        printed_row(printed=f"{10 ** (log10_delta - exponent):.3f}E{exponent}"),
+        printed_row(eps=0.2, printed="0.9"),  # not the formula's value: does not count
+        printed_row("balle"),  # not this paper's
+    )
+    published = compare.compare_printed_with_true(published_reading(values=values), "Table II")
+    assert published.signs.tolist() == [-1]
+    replace_bracket(lambda *point: (log10_delta + 0.01 + shift, 0.0))
+    exact = compare.compare_printed_with_true(exact_reading(values=values), "Table II")
+    assert exact.verdict == verdict
+
+    unexplained = published_reading(values=printed_deltas(printed_row(printed="0.9")))
     with pytest.raises(NoEvidenceError, match="has no row that the printed formula gives"):
-        compare.compare_printed_with_true(reading(values=numbers(row(printed="0.9"))), *II)
+        compare.compare_printed_with_true(unexplained, "Table II")

@@ -1,4 +1,7 @@
-"""Every test about errors, on settings whose answer is known: it can hold, fail, and stay open."""
+"""Every test about errors, on settings whose answer is known: it can hold, fail, and stay open.
+
+A sign is 1 if a comparison shows the statement, -1 if it shows the contrary, 0 if it shows neither.
+"""
 
 import numpy as np
 import pytest
@@ -18,7 +21,13 @@ from scripts.beyond.statements.statements_about_errors import (
     utilities_are_close_for_many_users,
     utility_is_almost_the_central_one_for_few_users,
 )
-from tests.beyond.statements.world import PRINTED, errors_of_three, exact, reading, setting
+from tests.beyond.statements.world import (
+    PRINTED,
+    errors_of_three,
+    exact_reading,
+    published_reading,
+    setting,
+)
 
 N = (1000, 2000, 5000)
 SYNTHETIC = {"synthetic": (4, 6)}
@@ -31,10 +40,10 @@ def curve(ratios, **point):
 
 
 def cells(*ratios, n=1000):
-    each = enumerate(ratios, start=1)
+    """A setting for each cell from 1, whose errors of shuffle+INV and the Gaussian have this ratio."""
     return [
         errors_of_three(0.1, 0.1 * ratio, n=n, metric="individual_error", cell=cell)
-        for cell, ratio in each
+        for cell, ratio in enumerate(ratios, start=1)
     ]
 
 
@@ -51,13 +60,13 @@ RULES = [*curve((2, 4, 8), rule="1e-06"), *curve((8, 4, 2), rule="n^-1.1")]
 
 
 def test_better_looks_at_every_setting_that_is_selected():
-    settings = reading(GAUSSIAN_IS_BETTER, GAUSSIAN_IS_WORSE, TIE)
+    settings = published_reading(GAUSSIAN_IS_BETTER, GAUSSIAN_IS_WORSE, TIE)
     assert compare.is_better(settings, GAUSSIAN, INV, ALL).signs.tolist() == [1, -1, 0]
     assert compare.is_better(settings, GAUSSIAN, INV, SMALL_N).signs.tolist() == [1]
 
 
 def test_better_by_a_factor():
-    settings = reading(errors_of_three(0.1, 0.3), errors_of_three(0.1, 0.15, n=2000))
+    settings = published_reading(errors_of_three(0.1, 0.3), errors_of_three(0.1, 0.15, n=2000))
     assert compare.is_better(settings, GAUSSIAN, INV, ALL, times=2).signs.tolist() == [1, -1]
 
 
@@ -66,13 +75,13 @@ def test_better_by_a_factor():
     [(0.18, 2, 1), (0.04, 2, -1), (0.2, 2, 0), (0.15, 1.1, -1)],
 )
 def test_close_is_within_a_factor_both_ways(inverted, factor, sign):
-    settings = reading(errors_of_three(0.1, inverted))
+    settings = published_reading(errors_of_three(0.1, inverted))
     assert compare.is_close(settings, ALL, factor).signs.tolist() == [sign]
 
 
 def test_the_corner_has_the_largest_eps0_and_the_smallest_n():
     corner = errors_of_three(0.1, 0.15, eps0=6.0)
-    settings = reading(
+    settings = published_reading(
         corner, errors_of_three(0.1, 0.9, eps0=4.0), errors_of_three(0.1, 0.9, n=2000, eps0=6.0)
     )
     assert compare.is_close(settings, CORNER).signs.tolist() == [1]
@@ -80,7 +89,7 @@ def test_the_corner_has_the_largest_eps0_and_the_smallest_n():
 
 
 def test_small_looks_at_every_mechanism():
-    settings = reading(errors_of_three(0.001, 0.02), errors_of_three(0.001, 0.02, n=2000))
+    settings = published_reading(errors_of_three(0.001, 0.02), errors_of_three(0.001, 0.02, n=2000))
     assert compare.is_small(settings, [GAUSSIAN, INV], 0.01, ALL).signs.tolist() == [1, -1, 1, -1]
 
 
@@ -96,7 +105,7 @@ def test_small_looks_at_every_mechanism():
     ],
 )
 def test_a_gap_along_n(ratios, end, gap, sign):
-    settings = reading(*curve(ratios))
+    settings = published_reading(*curve(ratios))
     assert compare.gap_is_smaller_at_end(settings, "n", end, gap, ALL).signs.tolist() == [sign]
 
 
@@ -105,85 +114,108 @@ def test_a_gap_along_eps0_has_a_curve_for_each_n():
     settings = [
         errors_of_three(0.1, 0.1 * ratio[eps0], n=n, eps0=eps0) for n in N for eps0 in ratio
     ]
-    gaps = compare.gap_is_smaller_at_end(reading(*settings), "eps0", "large", Gap.LOG_RATIO, ALL)
+    gaps = compare.gap_is_smaller_at_end(
+        published_reading(*settings), "eps0", "large", Gap.LOG_RATIO, ALL
+    )
     assert gaps.signs.tolist() == [1, 1, 1]
 
 
 def test_curves_do_not_mix_the_rules_of_delta():
-    gaps = compare.gap_is_smaller_at_end(reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL)
+    gaps = compare.gap_is_smaller_at_end(
+        published_reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL
+    )
     assert gaps.signs.tolist() == [-1, 1]
-    assert compare.is_closest_at_corner(reading(*RULES), ALL).signs.tolist() == [1, 1, -1, -1]
+    assert compare.is_closest_at_corner(published_reading(*RULES), ALL).signs.tolist() == [
+        1,
+        1,
+        -1,
+        -1,
+    ]
 
 
 def test_closest_at_the_corner_compares_with_every_other_setting():
     settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
-    assert compare.is_closest_at_corner(reading(*settings), ALL).signs.tolist() == [1] * 5
+    assert compare.is_closest_at_corner(published_reading(*settings), ALL).signs.tolist() == [1] * 5
 
 
 def test_cells_differ_where_their_ratios_do():
-    settings = reading(*cells(2, 4), *cells(2, 2, n=2000))
+    settings = published_reading(*cells(2, 4), *cells(2, 2, n=2000))
     assert compare.differs_between_cells(settings, CELLS_AT_SMALL_N).signs.tolist() == [1]
-    assert compare.differs_between_cells(reading(*cells(2, 2, 2)), CELLS).signs.tolist() == [0]
+    assert compare.differs_between_cells(
+        published_reading(*cells(2, 2, 2)), CELLS
+    ).signs.tolist() == [0]
 
 
 def test_errors_fall_from_the_first_to_the_last_n():
-    errors = compare.falls_along(reading(*curve((2, 4, 16))), "n", [INV, GAUSSIAN], ALL)
+    errors = compare.falls_along(published_reading(*curve((2, 4, 16))), "n", [INV, GAUSSIAN], ALL)
     assert errors.signs.tolist() == [-1, 1]
 
 
 def test_one_setting_has_no_trend():
     with pytest.raises(NoEvidenceError, match="experiments have one n only"):
-        compare.gap_is_smaller_at_end(reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL)
+        compare.gap_is_smaller_at_end(
+            published_reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL
+        )
     with pytest.raises(NoEvidenceError, match="experiments have one setting only"):
-        compare.is_closest_at_corner(reading(GAUSSIAN_IS_BETTER), ALL)
+        compare.is_closest_at_corner(published_reading(GAUSSIAN_IS_BETTER), ALL)
 
 
 @pytest.mark.slow
 def test_depends_on_cell_has_its_level():
-    """Cochran's Q on equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
-    rng, wrong, settings = np.random.default_rng(7), 0, cells(*[1] * 7)
+    """Cochran's Q on seven equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
+    rng = np.random.default_rng(7)
+    settings = cells(*[1] * 7)
+    wrong = 0
     for _ in range(500):
         for one, errors in zip(settings, np.abs(rng.standard_normal((7, 2, 1000))), strict=True):
             one[INV], one[GAUSSIAN] = errors
-        wrong += compare.differs_between_cells(reading(*settings), CELLS).verdict == "holds"
+        wrong += (
+            compare.differs_between_cells(published_reading(*settings), CELLS).verdict == "holds"
+        )
     assert wrong / 500 <= 0.01 + 4 * np.sqrt(0.01 * 0.99 / 500)
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "holds"), (1.3, "fails"), (0.8, "fails")])
 def test_same_noise_for_all_n(factor, verdict):
-    """The individual error in users: value times n."""
+    """Errors are shares of the users: the same noise in users gives 0.01 at n = 1000, 0.0001 at 100,000."""
     settings = [
         setting(metric="individual_error", cell=cell, n=n, **{GAUSSIAN: error, RAW_GAUSSIAN: error})
         for cell in (1, 3)
-        for n, error in ((1000, 0.01), (100000, 0.0001 * factor))
+        for n, error in ((1000, 0.01), (100_000, 0.0001 * factor))
     ]
-    change = compare.has_same_noise_for_all_n(reading(*settings), CELLS)
+    change = compare.has_same_noise_for_all_n(published_reading(*settings), CELLS)
     assert change.verdict == verdict
-    # Of 2 x 40 draws with 2 %: seven deviations.
+    # At either n the mean is over 2 cells x 40 draws that scatter by 2 %, so 0.02 is six standard errors.
     assert change.numbers == pytest.approx([factor], rel=0.02)
-    # By definition.
-    assert compare.has_same_noise_for_all_n(exact(*settings), CELLS).verdict == "holds"
+    # On the exact reading the noise is that of the same (eps, delta) by definition.
+    assert compare.has_same_noise_for_all_n(exact_reading(*settings), CELLS).verdict == "holds"
 
 
 def test_same_order():
-    """As on the whole in the model; with the same eps0s in both cities, each eps0 has its own order."""
+    """Two signs for each setting of Paris: are the three errors ordered as they mostly are in San Francisco?
+
+    The order of each eps0 counts, if both cities have the same eps0s.
+    """
     model = [errors_of_three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
     alike = [errors_of_three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
     other = errors_of_three(0.2, 0.7, 0.6, dataset="paris", n=9000)
     san_francisco = {"san_francisco": (4,)}
     paris = {"paris": (4,)}
-    same = compare.has_same_order(reading(*model, *alike), san_francisco, paris)
+    same = compare.has_same_order(published_reading(*model, *alike), san_francisco, paris)
     assert same.signs.tolist() == [1] * 6
-    changed = compare.has_same_order(reading(*model, *alike, other), san_francisco, paris)
+    changed = compare.has_same_order(published_reading(*model, *alike, other), san_francisco, paris)
     assert sorted(changed.signs) == [-1, *[1] * 7]
-    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
-    turned = [
-        errors_of_three(*errors[e], dataset=city, eps0=e)
+
+
+def test_same_order_of_each_eps0():
+    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}  # the order is turned round
+    settings = [
+        errors_of_three(*errors[eps0], dataset=city, eps0=eps0)
         for city in ("paris", "san_francisco")
-        for e in errors
+        for eps0 in errors
     ]
     each_eps0 = compare.has_same_order(
-        reading(*turned), {"san_francisco": (4, 6)}, {"paris": (4, 6)}
+        published_reading(*settings), {"san_francisco": (4, 6)}, {"paris": (4, 6)}
     )
     assert each_eps0.signs.tolist() == [1] * 4
 
@@ -198,6 +230,8 @@ def test_same_order():
 )
 def test_where_the_paper_prints_the_numbers_they_judge(test, ratio):
     """Whatever our runs of the protocol give: here shuffle+INV errs ten times as much as the Gaussian."""
-    assert test(reading(*curve([10, 10, 10]), values=PRINTED)).numbers == pytest.approx([ratio])
+    assert test(published_reading(*curve([10, 10, 10]), values=PRINTED)).numbers == pytest.approx(
+        [ratio]
+    )
     with pytest.raises(NoEvidenceError):
-        test(reading())
+        test(published_reading())

@@ -15,14 +15,17 @@ from scripts.beyond.statements.evidence import (
     read_evidence,
 )
 from scripts.shared.printed import OWN
-from tests.beyond.statements.world import VALUES, errors_of_three, exact
+from tests.beyond.statements.world import VALUES, errors_of_three, exact_reading
 
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
 METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
 
 
 def trials(n, repetitions, value, experiment):
-    """Trials as run_trials writes them; the values say which mechanism and metric they belong to."""
+    """Trials as run_trials writes them, each with another value: see the value's terms.
+
+    It is ``value`` + 0, 1 or 2 for `SHUFFLE`, `INV`, `GAUSSIAN` + cell / 100 + repetition / 1000.
+    """
     return pd.DataFrame(
         POINT | {"experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition}
         | {"metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000}
@@ -32,19 +35,23 @@ def trials(n, repetitions, value, experiment):
     )  # fmt: skip
 
 
-def parity(n):
-    """The experiments at equal privacy, with another error for each mechanism, estimator and bound."""
+def parity_trials(n):
+    """Trials at equal privacy, with another error for each mechanism, estimator and bound.
+
+    Repetitions 0 to 4 differ by a factor of 1 + repetition / 1000. The lower bound's errors are seven times
+    the upper bound's.
+    """
     errors = {
         ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
         ("shuffle", "maximum_likelihood"): 0.09, ("gaussian", "none"): 0.11, ("gaussian", "projection"): 0.08,
     }  # fmt: skip
     return pd.DataFrame(
         POINT | {"n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "metric": metric}
-        | {"mechanism": who[0], "estimator": who[1], "cell": cell, "repetition": repetition}
+        | {"mechanism": mechanism, "estimator": estimator, "cell": cell, "repetition": repetition}
         | {"value": factor * error * (1 + repetition / 1000)}
         for rule, delta in (("1e-06", 1e-6), ("n^-1.1", n**-1.1))
         for bound, factor in (("upper", 1.0), ("lower", 7.0))
-        for who, error in errors.items()
+        for (mechanism, estimator), error in errors.items()
         for metric, cell in METRICS
         for repetition in range(5)
     )  # fmt: skip
@@ -52,79 +59,90 @@ def parity(n):
 
 @pytest.fixture
 def evidence(tmp_path, monkeypatch):
-    """Both readings from the files of a small run."""
+    """The published and the exact reading, from the files of a small run.
+
+    At n = 1000 and 2000 there are the experiment "tv" of 5 repetitions and "individual" of 9, at equal
+    privacy there are 5. Of Paris there is one run with two cells. log10 of all cited bounds is -3.
+    """
     monkeypatch.chdir(tmp_path)
     frame = pd.concat(
         [trials(1000, 5, 1.0, "tv"), trials(1000, 9, 2.0, "individual"), trials(2000, 5, 3.0, "tv")]
     )
     frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)  # in any order
     trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
-    pd.concat([parity(1000), parity(2000)]).to_parquet("parity.parquet", index=False)
-    runs = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
-    runs |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
-    pd.DataFrame(runs).to_csv("runs.csv", index=False)
-    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)].assign(
-        cited=-3.0
-    )
-    cited.loc[cited["mechanism"] == "erlingsson", "cited"] = None
+    pd.concat([parity_trials(1000), parity_trials(2000)]).to_parquet("parity.parquet", index=False)
+
+    run = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
+    run |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
+    pd.DataFrame(run).to_csv("run.csv", index=False)
+
+    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)]
+    cited = cited.assign(cited=-3.0)
+    cited.loc[cited["mechanism"] == "erlingsson", "cited"] = None  # the theorem does not apply
     cited.to_csv("cited_bounds.csv", index=False)
     VALUES.to_csv("values.csv", index=False)
-    files = {
-        "trials": ["a.parquet", "b.parquet"],
-        "parity": ["parity.parquet"],
-        "estimates": ["runs.csv"],
-    }
     return read_evidence(
-        values="values.csv", cited_bounds="cited_bounds.csv", **files, sensitivity=1.0, boxes={}
+        values="values.csv",
+        cited_bounds="cited_bounds.csv",
+        trials=["a.parquet", "b.parquet"],
+        parity=["parity.parquet"],
+        estimates=["run.csv"],
+        sensitivity=1.0,
+        boxes={},
     )
 
 
 def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
-    published, exactly = evidence
+    """9 repetitions: 2 or 4 + 0, 1, 2 for the mechanism + cell / 100 + repetition / 1000 (see `trials`)."""
+    published, exact = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
         for metric, cell in METRICS:
-            rows = published.pick(
-                SHUFFLE, INV, GAUSSIAN, selection=Selection(metric, {"synthetic": (4,)})
-            )
-            (row,) = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
+            selection = Selection(metric, {"synthetic": (4,)})
+            rows = published.pick(SHUFFLE, INV, GAUSSIAN, selection=selection)
+            [row] = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
-    assert published.calibrations == exactly.calibrations == {(2 * 2.0, 1e-30)}
-    # single runs are paired over cells
-    (row,) = published.pick(
-        INV, GAUSSIAN, selection=Selection("cell_error", {"paris": (2,)})
-    ).to_dict("records")
+    # (eps, delta) of the Gaussian in the trials.
+    assert published.calibrations == exact.calibrations == {(4.0, 1e-30)}
+
+
+def test_a_single_run_is_paired_over_its_cells(evidence):
+    published, _ = evidence
+    rows = published.pick(INV, GAUSSIAN, selection=Selection("cell_error", {"paris": (2,)}))
+    [row] = rows.to_dict("records")
     assert (row["n"], row["k"]) == (11190, 2)
-    np.testing.assert_allclose([*row[GAUSSIAN], *row[INV]], [0.1, 0.2, 0.4, 0.4])
+    # Absolute errors of two cells that hold half of the users each.
+    np.testing.assert_allclose(row[GAUSSIAN], [0.1, 0.2])
+    np.testing.assert_allclose(row[INV], [0.4, 0.4])
 
 
 def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
-    rows = evidence[1].settings
-    assert len(rows) == 2 * 2 * 3  # n, rules, metrics and cells
-    means = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
-    for name, mean in means.items():
-        assert {values[0] for values in rows[name]} == {mean}
-    assert [*rows["delta"]] == pytest.approx(
-        rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6)
-    )
+    _, exact = evidence
+    rows = exact.settings
+    assert len(rows) == 2 * 2 * 3  # two n, two rules of delta, three pairs of metric and cell
+    first_errors = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
+    for name, error in first_errors.items():
+        assert {errors[0] for errors in rows[name]} == {error}
+    expected = rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6)
+    assert [*rows["delta"]] == pytest.approx(expected)
 
 
 def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
-    cited = (
-        evidence[0].values.set_index(["item", "mechanism", "n", "eps"]).sort_index()["log10_cited"]
-    )
+    published, _ = evidence
+    values = published.values.set_index(["item", "mechanism", "n", "eps"]).sort_index()
+    cited = values["log10_cited"]
     assert cited["Table II", "balle", 100, 0.1] == -3.0
     for none in (("Table II", "erlingsson"), ("Table II", "this paper")):
         assert cited[none].isna().all()
 
 
 def test_what_is_missing_is_said():
-    reading = exact(errors_of_three(0.1, 0.2))
-    assert len(reading.pick(GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,)}))) == 1
-    with pytest.raises(
-        NoEvidenceError, match=r"exact experiments have no tv of .* for paris at eps0 = 4, 6"
-    ):
-        reading.pick(
-            GAUSSIAN, INV, selection=Selection(budgets={"synthetic": (4,), "paris": (4, 6)})
-        )
+    reading = exact_reading(errors_of_three(0.1, 0.2))  # one setting of N(0, 2) at eps0 = 4
+    known = Selection(budgets={"synthetic": (4,)})
+    assert len(reading.pick(GAUSSIAN, INV, selection=known)) == 1
+
+    missing = Selection(budgets={"synthetic": (4,), "paris": (4, 6)})
+    message = r"exact experiments have no tv of .* for paris at eps0 = 4, 6"
+    with pytest.raises(NoEvidenceError, match=message):
+        reading.pick(GAUSSIAN, INV, selection=missing)

@@ -1,5 +1,6 @@
 """The numbers on statements, grids and noise that texts state."""
 
+import pandas as pd
 import pytest
 
 from scripts.beyond.statements.findings import NumberedFit, grids, noise_scales, statements
@@ -13,6 +14,7 @@ def test_statements_are_counted_by_verdict():
 
 
 def test_a_family_of_statements_counts_once_with_its_best_row():
+    """Two families, "twins" and "open", and two statements that count alone."""
     rows = [
         ("fails", "fails", "fails", "twins"),
         ("holds", "holds", "holds", ""),
@@ -21,26 +23,41 @@ def test_a_family_of_statements_counts_once_with_its_best_row():
         ("untestable", "fails", "fails", "open"),
         ("untestable", "untestable", "untestable", "open"),  # more favourable than "fails"
     ]
-    columns = ("verdict_published", "verdict_exact", "verdict", "family")
-    claims = [dict(zip(columns, texts, strict=True)) for texts in rows]
-    counts = statements(results([], claim_verdicts=claims))
+    columns = ["verdict_published", "verdict_exact", "verdict", "family"]
+    counts = statements(results([], claim_verdicts=pd.DataFrame(rows, columns=columns)))
     assert (counts.hold, counts.only_published, counts.only_exactly) == (1, 1, 0)
     assert (counts.undecided, counts.fail) == (1, 1)
+    # Verdict as published -> verdict on the exact reading -> statements.
     assert counts.cross["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
     assert counts.cross["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
 
 
 def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
-    fits = grids(results([], **EVERYTHING))
+    """In a row: a grid of Paris, the p-value of its printed errors, Holm's. p <= 0.01 contradicts a grid.
+
+    The other noise has delta = 1e-10, and its rows for our numbering come before another one.
+    """
+    ours = "row by row from the south-west"
+    another = "another"
+    rows = [
+        grid_row("uniform", 0.0058, 0.0175),
+        grid_row("stepped", 3e-4, 0.0011),
+        grid_row("uniform", 0.035, 0.1, delta=1e-10),
+        grid_row("uniform", 0.02, 0.1, numbering=another, delta=1e-10),
+        grid_row("stepped", 0.002, 0.01, delta=1e-10),
+        grid_row("stepped", 0.014, 0.04, numbering=another, delta=1e-10),
+    ]
+    fits = grids(results([], grids=rows))
     (paris,) = fits.contradicted
     assert paris == fits.by_city["paris"]
     assert paris.p == {"uniform": 0.0058, "stepped": 3e-4}
     assert paris.corrected == {"uniform": 0.0175, "stepped": 0.0011}
     assert paris.other == {
-        "uniform": NumberedFit(0.035, "row by row from the south-west"),
-        "stepped": NumberedFit(0.014, "another"),
+        "uniform": NumberedFit(0.035, ours),
+        "stepped": NumberedFit(0.014, another),
     }
     assert (paris.every_numbering, paris.other_fits) == (True, True)
+    # The scale in users for delta = 1e-10 and eps = 4.
     assert fits.other_noise.scale == pytest.approx(1.5753, abs=5e-5)
 
 

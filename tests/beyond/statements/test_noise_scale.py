@@ -10,43 +10,47 @@ import pytest
 
 from scripts.beyond.statements.noise_scale import Error, likely, log_likelihood
 
-
-@pytest.mark.parametrize(
-    ("printed", "digits", "n", "cells", "text"),
-    [
-        (3e-3, 1, 1000, 1, "3e-03"),
-        (1.2e-3, 2, 1000, 1, "1.2e-03"),
-        (1e-5, 1, 100_000, 1, "1e-05"),  # from 0.95e-5, as 9e-6 is the number before
-        (0.014, 2, 1000, 15, "1.4e-02"),
-    ],
-)
-def test_likelihoods_are_shares_of_draws_that_are_printed_so(printed, digits, n, cells, text):
-    scale, runs = 2.152, 200_000
-    sums = np.abs(np.random.default_rng(5).standard_normal((runs, cells))).sum(axis=1)
-    draws = scale * sums / (n if cells == 1 else 2 * n)
-    share = np.mean([f"{draw:.{digits - 1}e}" == text for draw in draws])
-    found = float(log_likelihood([Error(printed, digits, n, cells)], scale))
-    assert np.exp(found) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
+SCALE = 2.152  # standard deviation of the noise in each cell, in users
+RUNS = 200_000
+PRINTED = {
+    "3e-03": Error(3e-3, digits=1, users=1000, cells=1),
+    "1.2e-03": Error(1.2e-3, digits=2, users=1000, cells=1),
+    # From 0.95e-5, as 9e-6 is the number before.
+    "1e-05": Error(1e-5, digits=1, users=100_000, cells=1),
+    "1.4e-02": Error(0.014, digits=2, users=1000, cells=15),
+}
 
 
-@pytest.mark.parametrize(
-    ("printed", "digits", "n", "cells"),
-    [(3e-3, 1, 1000, 1), (1.2e-3, 2, 1000, 1), (1e-5, 1, 100_000, 1), (0.014, 2, 1000, 15)],
-)
-def test_likelihoods_are_shares_of_draws_whose_digits_are_cut_off(printed, digits, n, cells):
-    scale, runs = 2.152, 200_000
-    sums = np.abs(np.random.default_rng(6).standard_normal((runs, cells))).sum(axis=1)
-    draws = scale * sums / (n if cells == 1 else 2 * n)
-    last_digit = Decimal(1).scaleb(int(np.floor(np.log10(printed))) - digits + 1)
-    wanted = Decimal(str(printed)).quantize(last_digit)
-    share = np.mean([Decimal(draw).quantize(last_digit, ROUND_DOWN) == wanted for draw in draws])
-    likelihood = float(log_likelihood([Error(printed, digits, n, cells)], scale, cut_off=True))
-    assert np.exp(likelihood) == pytest.approx(share, abs=5 * np.sqrt(share / runs))
+def drawn_errors(error, seed):
+    """`RUNS` errors of the kind of ``error``, as shares of its users: of one cell, or half the sum of all."""
+    noise = np.random.default_rng(seed).standard_normal((RUNS, error.cells))
+    sums = SCALE * np.abs(noise).sum(axis=1)
+    return sums / (error.users if error.cells == 1 else 2 * error.users)
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_likelihoods_are_shares_of_draws_that_are_printed_so(text):
+    error = PRINTED[text]
+    share = np.mean([f"{draw:.{error.digits - 1}e}" == text for draw in drawn_errors(error, 5)])
+    likelihood = np.exp(log_likelihood([error], SCALE))
+    assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_likelihoods_are_shares_of_draws_whose_digits_are_cut_off(text):
+    error = PRINTED[text]
+    printed = Decimal(text)  # with the exponent of the last digit
+    cut_off = [Decimal(draw).quantize(printed, ROUND_DOWN) for draw in drawn_errors(error, 6)]
+    share = np.mean([value == printed for value in cut_off])
+    likelihood = np.exp(log_likelihood([error], SCALE, cut_off=True))
+    assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
 
 
 def test_the_likely_scales_are_those_around_the_one_that_was_drawn():
+    """The scale 2.5, from 2,000 errors of 1,000 users in two digits."""
     rng = np.random.default_rng(8)
     drawn = [float(f"{2.5 * abs(rng.standard_normal()) / 1000:.1e}") for _ in range(2000)]
-    low, high = likely([Error(value, 2, 1000, 1) for value in drawn])
+    low, high = likely([Error(value, digits=2, users=1000, cells=1) for value in drawn])
     assert 2.3 < low < 2.5 < high < 2.7
+    # The maximum likelihood estimate of a scale from N values has a standard error of scale / sqrt(2 N).
     assert high - low == pytest.approx(2 * 1.96 * 2.5 / np.sqrt(2 * 2000), rel=0.1)

@@ -1,5 +1,7 @@
 """A made-up paper with known answers: settings with known errors, printed rows, quick bounds."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 
@@ -17,6 +19,7 @@ from scripts.beyond.statements.evidence import (
 from scripts.shared.printed import COLUMNS, read_values
 from tests import ROOT
 
+# A setting of the paper's datasets: k values, n users, eps0.
 K = {"synthetic": 15, "san_francisco": 408, "paris": 192}
 VALUES = read_values(ROOT / "data/published/values.csv")  # the paper's own
 PRINTED = printed_numbers(VALUES)
@@ -29,7 +32,11 @@ BOX = {"south": 37.7228, "north": 37.7946, "west": -122.5153, "east": -122.3789}
 def setting(
     dataset="synthetic", n=1000, eps0=4.0, metric="tv", cell=0, rule="", spread=0.02, **means
 ):
-    """One setting; ``means``: mechanism -> mean error, relative deviation ``spread`` per repetition."""
+    """One setting, with 40 random errors of each mechanism, as a row of `Reading.settings`.
+
+    ``means`` has each mechanism's mean error. ``spread`` is the relative standard deviation of its errors.
+    The same arguments give the same errors.
+    """
     rng = np.random.default_rng(list(f"{dataset} {n} {eps0} {metric} {cell} {rule}".encode()))
     point = {"dataset": dataset, "n": n, "k": K[dataset], "eps0": eps0, "eps": eps0, "delta": 1e-30}
     samples = {
@@ -39,20 +46,21 @@ def setting(
 
 
 def errors_of_three(gaussian, inv, shuffle=0.5, **point):
-    """A setting with the paper's three mechanisms."""
+    """A `setting` with the paper's three mechanisms, from their mean errors."""
     return setting(**point, **{GAUSSIAN: gaussian, INV: inv, SHUFFLE: shuffle})
 
 
-def reading(*settings, name=PUBLISHED, **more):
+def published_reading(*settings, name=PUBLISHED, **more):
+    """What the statements are tested on: rows of `setting`, and other fields of `Reading`."""
     return Reading(name, **({"settings": pd.DataFrame(settings)} if settings else {}), **more)
 
 
-def exact(*settings, **more):
-    return reading(*settings, name=EXACT, **more)
+def exact_reading(*settings, **more):
+    return published_reading(*settings, name=EXACT, **more)
 
 
-def row(mechanism="this paper", item="Table II", n=100, eps=0.1, printed="1E-2", eps0=0.5):
-    """A printed delta; its count is 0.8 n."""
+def printed_row(mechanism="this paper", item="Table II", n=100, eps=0.1, printed="1E-2", eps0=0.5):
+    """A row of values.csv with a printed delta. This paper's own have k = 10, and 0.8 n users hold x0."""
     own = mechanism == "this paper"
     return {
         "item": item, "mechanism": mechanism, "n": str(n), "k": "10" if own else "", "eps0": str(eps0),
@@ -60,54 +68,56 @@ def row(mechanism="this paper", item="Table II", n=100, eps=0.1, printed="1E-2",
     }  # fmt: skip
 
 
-def numbers(*rows, **cited):
-    """Printed values as the tests take them; ``cited``: mechanism -> log10 delta of the cited bound."""
+def printed_deltas(*rows, **cited):
+    """Rows of values.csv with numbers for texts; ``cited``: mechanism -> log10 delta of the cited bound."""
     frame = printed_numbers(pd.DataFrame(rows, columns=[*COLUMNS]))
     return frame.assign(log10_cited=frame["mechanism"].map(cited).astype(float))
 
 
 def bracket(eps, eps0, n, k):
-    """Quick bounds of the whole histogram's delta, with the right trends."""
-    value = (eps0 - 10 * eps - np.log10(n * k)) if eps < eps0 else -np.inf
-    return value, value
+    """Made-up (lower, upper) bound on log10 delta of the histogram, at once known, with the right trends."""
+    log10_delta = (eps0 - 10 * eps - np.log10(n * k)) if eps < eps0 else -np.inf
+    return log10_delta, log10_delta
 
 
-def readings():
-    """Both readings of a world: shuffle+INV errs about 1.5 times as much as the Gaussian, shuffle 4 times.
+def both_readings():
+    """The published and the exact reading of a made-up world. Its deltas are the printed ones.
 
-    Its ratio to the Gaussian grows with n and falls with eps0, so that trends have a direction.
-
-    All errors fall alike with n and eps0, which is eps on both readings. Deltas are the printed ones. At an
-    eps0 that the paper did not run, it is the other way round.
+    shuffle+INV errs about 1.5 times as much as the Gaussian, and shuffle 4 times. The ratio of shuffle+INV to
+    the Gaussian grows with n and falls with eps0, so that trends have a direction. All errors fall with n and
+    eps0. At eps0 = 1, which the paper did not run, the Gaussian errs most: a statement that looked there
+    would get another verdict.
     """
-    times = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
+    papers_factors = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
+    other_factors = papers_factors | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
 
-    def errors(dataset, n, eps0, rule="", metric="tv", cell=0, times=times):
-        error = (
-            0.06
-            * (N[dataset][-1] / n) ** 0.5
-            * (4 / eps0)
-            / (6 if metric == "individual_error" else 1)
-        )
-        means = {name: error * factor for name, factor in times.items()}
-        means[INV] *= (n / N[dataset][-1]) ** 0.05 * (4 / eps0) ** 0.25
+    def errors(dataset, n, eps0, rule="", metric="tv", cell=0, factors=papers_factors):
+        """A setting. The Gaussian's TV error is 0.06 for all users at eps0 = 4."""
+        share_of_users = n / N[dataset][-1]
+        error = 0.06 * share_of_users**-0.5 * (4 / eps0)
+        if metric == "individual_error":
+            error /= 6
+        means = {name: error * factor for name, factor in factors.items()}
+        means[INV] *= share_of_users**0.05 * (4 / eps0) ** 0.25
         return setting(dataset, n, eps0, metric=metric, cell=cell, rule=rule, **means)
 
-    def papers(rule):
-        tv = [errors(name, n, eps0, rule) for name in N for n in N[name] for eps0 in EPS0[name]]
-        cells = [(n, cell) for n in N["synthetic"] for cell in (1, 3)]
-        return tv + [
-            errors("synthetic", n, 4.0, rule, "individual_error", cell) for n, cell in cells
-        ]
+    def papers_settings(rule):
+        settings = [errors(name, n, e, rule) for name in N for n, e in product(N[name], EPS0[name])]
+        for n, cell in product(N["synthetic"], (1, 3)):
+            settings.append(errors("synthetic", n, 4.0, rule, "individual_error", cell))
+        return settings
 
     heatmaps = [
         errors(city, N[city][-1], eps0, metric="cell_error")
-        for city in CITIES
-        for eps0 in (2, 4, 6)
+        for city, eps0 in product(CITIES, (2, 4, 6))
     ]
-    whole = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]  # of Figures 4, 5
-    other = times | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
-    beyond = [errors(name, n, 1.0, "1e-06", times=other) for name in N for n in N[name]]
-    more = {"values": PRINTED.assign(log10_cited=-0.5), "boxes": {"san_francisco": BOX}}
-    more |= {"calibrations": frozenset({(4.0, 1e-30)})}
-    return reading(*papers(""), *heatmaps, **more), exact(*papers("1e-06"), *whole, *beyond, **more)
+    figures_4_and_5 = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]
+    not_papers = [errors(d, n, 1.0, "1e-06", factors=other_factors) for d in N for n in N[d]]
+    more = {
+        "values": PRINTED.assign(log10_cited=-0.5),
+        "boxes": {"san_francisco": BOX},
+        "calibrations": frozenset({(4.0, 1e-30)}),
+    }
+    published = published_reading(*papers_settings(""), *heatmaps, **more)
+    exact = exact_reading(*papers_settings("1e-06"), *figures_4_and_5, *not_papers, **more)
+    return published, exact

@@ -22,16 +22,17 @@ from tightshuffle.randomizers.expected_errors import largest_error
 
 @pytest.mark.parametrize("name", LABELS)
 def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
+    """Of four guarantees: the bound is at most the target, and above it with 0.5 % more eps0."""
     n = np.array([1000.0, 100_000, 10_000, 1000])
     k = np.array([16.0, 256, 2, 4096])
     eps = np.array([0.5, 1, 0.1, 0.1])
-    target = np.array([-6, -6, -4.4, -6])
-    randomizers, reached = best_randomizers(name, eps, target, n, k)
+    targets = np.array([-6, -6, -4.4, -6])  # log10 of delta
+    randomizers, reached = best_randomizers(name, eps, targets, n, k)
     for i, randomizer in enumerate(randomizers):
         log10_delta = partial(tightshuffle.delta, eps[i], n=n[i], log10=True)
-        assert log10_delta(randomizer=randomizer) <= reached[i] + 1e-3 <= target[i] + 1e-3
+        assert log10_delta(randomizer=randomizer) <= reached[i] + 1e-3 <= targets[i] + 1e-3
         more_eps0 = replace(randomizer, eps0=1.005 * randomizer.eps0)
-        assert log10_delta(randomizer=more_eps0) > target[i]
+        assert log10_delta(randomizer=more_eps0) > targets[i]
 
 
 # The settings in which subset selection has the most to gain, and ordinary ones.
@@ -43,6 +44,10 @@ def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
     ("kind", "smallest", "largest_excess"), [(SubsetSelection, 1, 1.02), (LocalHashing, 2, 1.04)]
 )
 def test_m_and_g_have_nearly_the_least_error_of_all(kind, smallest, largest_excess, n, k, eps):
+    """Subset selection's m from 1 and hashing's g from 2, against 60 others, each with its largest eps0.
+
+    The guarantee is (eps, 1e-6), and the error the variance at a value that 1 / k of the users hold.
+    """
     point = [np.array([value], dtype=float) for value in (eps, -6, n, k)]
     [best], _ = best_randomizers(kind.key, *point)
 
@@ -50,8 +55,8 @@ def test_m_and_g_have_nearly_the_least_error_of_all(kind, smallest, largest_exce
     if kind is SubsetSelection:
         parameters = parameters[parameters < k]
     start = [kind.of(k, best.eps0, parameter) for parameter in parameters.tolist()]
-    guarantee = [np.full(len(start), float(value)) for value in (eps, -6, n)]
-    tried, _ = largest_eps0(start, *guarantee)
+    guarantees = [np.full(len(start), float(value)) for value in (eps, -6, n)]
+    tried, _ = largest_eps0(start, *guarantees)
     least = min(float(randomizer.variance(1 / k, n)) for randomizer in tried)
     assert best.variance(1 / k, n) <= least * largest_excess
 
@@ -73,6 +78,7 @@ def test_every_guarantee_has_all_randomizers_in_one_order(table):
 
 @pytest.mark.parametrize("name", ["grr", "oue", "rappor", "hadamard"])
 def test_rows_are_the_plans_of_another_search(table, name):
+    """`plan` finds eps0 in another way. The remaining columns follow from the plan's numbers."""
     n = 1000
     row = table[table["randomizer"] == name].iloc[0]
     plan = tightshuffle.plan(n=n, k=64, eps=0.5, delta=1e-6, randomizer=name)
@@ -85,9 +91,11 @@ def test_rows_are_the_plans_of_another_search(table, name):
         "gaussian_tv": plan.tv["gaussian"],
         "local_tv": plan.tv["local"],
         "ratio": row["tv"] / plan.tv["gaussian"],
+        # Half of 64 mean absolute values of geometric noise with the parameter eps / 2.
         "geometric_tv": 64 / 2 / math.sinh(0.5 / 2) / n,
+        # Standard deviations of the count of a value that nobody holds.
         "empty_ratio": math.sqrt(randomizer.variance(0.0, 1) * n) / plan.sigma,
-        "expected": n * randomizer.q_star,
+        "expected": n * randomizer.q_star,  # reports that support such a value
         "bits": randomizer.bits,
         # Of 64 cells whose errors are those of a normal with the mean absolute error 2 tv / 64.
         "largest": largest_error(np.ones(64)) * row["tv"] / 32 * math.sqrt(math.pi / 2),
@@ -106,19 +114,26 @@ def test_geometric_noise_is_that_of_diffprivlib():
 
 @pytest.mark.parametrize(
     ("eps", "truth", "documented"),
-    [(0.1, 1, "1.001"), (0.5, 1, "1.024"), (1.0, 1, "1.093"), (2.0, 1, "1.348"), (2.0, 0.5, None)],
+    [
+        pytest.param(0.1, 1, "1.001", id="k-RR, eps 0.1"),
+        pytest.param(0.5, 1, "1.024", id="k-RR, eps 0.5"),
+        pytest.param(1.0, 1, "1.093", id="k-RR, eps 1"),
+        pytest.param(2.0, 1, "1.348", id="k-RR, eps 2"),
+        pytest.param(2.0, 0.5, None, id="OUE, eps 2"),
+    ],
 )
 def test_many_users_get_to_the_poisson_limit(eps, truth, documented):
-    """docs/theory.md: the counts of two empty cells, to one of which a user adds with probability ``truth``.
+    """The noise in an empty cell over the Gaussian's, for n = 10^8, k = 16 and delta = 1e-6 (docs/theory.md).
 
-    For OUE, only half of the reports that support an empty cell add privacy: the other half also support the
-    other users' cell.
+    In the limit, the counts of two empty cells are Poisson with one mean, and the target user adds to one of
+    them with probability ``truth``. For OUE, only half of the reports that support an empty cell add privacy:
+    the other half also support the other users' cell.
     """
     sigma = exact_scale(eps, 1e-6, sensitivity=math.sqrt(2))
 
     def surplus(mean):
         """ln of delta for counts of this mean, over the delta of the guarantee."""
-        reach = 14 * math.sqrt(mean) + 60
+        reach = 14 * math.sqrt(mean) + 60  # beyond it is less than 1e-30 of the probability
         counts = np.arange(max(0, int(mean - reach)), int(mean + reach))
         probabilities = stats.poisson.pmf(counts, mean)
         likelihood_ratio = 1 - truth + truth * counts / mean
@@ -133,8 +148,8 @@ def test_many_users_get_to_the_poisson_limit(eps, truth, documented):
 
     point = [np.array([value]) for value in (eps, -6.0, 1e8, 16.0)]
     [randomizer], _ = best_randomizers("grr" if truth == 1 else "oue", *point)
-    noise = math.sqrt(float(randomizer.variance(0.0, 10**8))) * 1e8 / sigma
-    assert noise == pytest.approx(limit / math.sqrt(truth), rel=2e-3)
+    noise_ratio = math.sqrt(float(randomizer.variance(0.0, 10**8))) * 1e8 / sigma
+    assert noise_ratio == pytest.approx(limit / math.sqrt(truth), rel=2e-3)
 
 
 def difference_factor(name, eps0):
@@ -145,9 +160,9 @@ def difference_factor(name, eps0):
     """
     k = 3 if name == "hash" else 4  # hashing has g^k functions
     randomizer = BY_KEY[name].tuned(k, eps0)
-    matrix = matrix_of(randomizer.name, k, eps0)
-    supports = supports_of(randomizer.name, k)
-    probabilities = matrix[:, 2]
+    matrix = matrix_of(randomizer.name, k, eps0)  # probability of a report, by value: (reports, k)
+    supports = supports_of(randomizer.name, k)  # whether a report supports a value: (reports, k)
+    probabilities = matrix[:, 2]  # of the reports of all users, who hold value 2
     change = matrix[:, 0] - matrix[:, 1]
     estimate = supports[:, 0].astype(float) - supports[:, 1]
     estimate /= randomizer.p_star - randomizer.q_star
@@ -162,6 +177,7 @@ def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(e
     assert min(factors.values()) >= 1 - 1e-12
     assert factors["grr"] == pytest.approx(1, rel=1e-12)
     e = math.exp(eps0)
+    # Closed forms of docs/theory.md.
     assert factors["oue"] == pytest.approx(2 * (e**2 + 1) / (e + 1) ** 2, rel=1e-12)
     assert factors["rappor"] == pytest.approx(2 * math.cosh(eps0 / 2) - 1, rel=1e-12)
 

@@ -14,6 +14,7 @@ WORLD = {"south": -90, "north": 90, "west": -180, "east": 180}
 
 
 def row(latitude, longitude):
+    """A line of the check-ins' file: user, time, latitude, longitude, location."""
     return f"7\t2010-07-25T11:40:18Z\t{latitude}\t{longitude}\t1500177"
 
 
@@ -30,7 +31,9 @@ READABLE = [row(" 48.85 ", 2.33), '"7' + GOOD[1:], GOOD + "\r", "a\rb" + GOOD[1:
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_checkins(tmp_path):
+    """A function that writes lines, packed by ``pack``, to a file and returns its path."""
+
     def write(*lines, pack=bytes, end="\n"):
         path = tmp_path / "check ins ä.txt.gz"  # whatever its name says, the content decides
         path.write_bytes(pack(("\n".join(lines) + end).encode()))
@@ -39,55 +42,55 @@ def written(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("block", [1 << 22, 200, 60])
-@pytest.mark.parametrize("pack", [bytes, gzip.compress, lambda text: gzip.compress(text) * 2])
+@pytest.mark.parametrize("block", [1 << 22, 200, 60])  # bytes that are read at once
+@pytest.mark.parametrize(
+    ("pack", "copies"),
+    [
+        pytest.param(bytes, 1, id="text"),
+        pytest.param(gzip.compress, 1, id="gzip"),
+        pytest.param(lambda text: gzip.compress(text) * 2, 2, id="two gzip members"),
+    ],
+)
 def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
-    written, monkeypatch, caplog, pack, block
+    write_checkins, monkeypatch, caplog, pack, copies, block
 ):
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
-    lines = (
-        [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))]
-        + UNREADABLE
-        + READABLE
-    )
-    lines = [lines[index] for index in rng.permutation(len(lines))]
-    path = written(*lines, pack=pack)
-    if pack not in (bytes, gzip.compress):  # it packs the text twice
-        lines *= 2
-    bad = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
-    fields = [line.split("\t") for line in lines if line not in UNREADABLE]
+    ordinary = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))]
+    lines = rng.permutation(ordinary + UNREADABLE + READABLE).tolist()
+    path = write_checkins(*lines, pack=pack)
+
     caplog.set_level("INFO")
     points = crop(path, {"world": WORLD}, bad_rows_at_most=1)
-    (summary,) = caplog.messages
-    first = ", ".join(map(str, bad[:5]))
-    counted = f"{len(lines)} rows, of which {len(bad)} cannot be read (first lines: {first})"
-    assert summary == f"{path}: {counted}"
-    expected = [
-        [float(latitude), float(longitude), False] for _, _, latitude, longitude, _ in fields
-    ]
-    assert points["world"].to_numpy().tolist() == expected  # in order, with all digits
+    lines *= copies
+    unreadable = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
+    first = ", ".join(map(str, unreadable[:5]))
+    counted = f"{len(lines)} rows, of which {len(unreadable)} cannot be read (first lines: {first})"
+    assert caplog.messages == [f"{path}: {counted}"]
+
+    fields = [line.split("\t") for line in lines if line not in UNREADABLE]
+    # In order, with all digits. The last column says that a point is no spread one.
+    expected = [[float(latitude), float(longitude), False] for *_, latitude, longitude, _ in fields]
+    assert points["world"].to_numpy().tolist() == expected
 
 
-def test_boxes_are_closed_and_share_one_pass(written):
+def test_boxes_are_closed_and_share_one_pass(write_checkins):
     corners = [(lat, lon) for lat in (48.8286, 48.8798) for lon in (2.2855, 2.3909)]
     outside = [(48.82859999, 2.3), (48.87980001, 2.3), (48.85, 2.28549999), (48.85, 2.39090001)]
-    path = written(*(row(*point) for point in corners + outside), end="")
+    path = write_checkins(*(row(*point) for point in corners + outside), end="")
     points = crop(path, {"paris": PARIS, "world": WORLD}, bad_rows_at_most=0)
-    assert (
-        list(zip(points["paris"]["latitude"], points["paris"]["longitude"], strict=True)) == corners
-    )
+    in_paris = points["paris"][["latitude", "longitude"]]
+    assert list(in_paris.itertuples(index=False, name=None)) == corners
     assert len(points["world"]) == 8
 
 
-def test_at_most_the_allowed_share_of_rows_is_unreadable(written):
+def test_at_most_the_allowed_share_of_rows_is_unreadable(write_checkins):
     lines = [GOOD] * 1000
     lines[41] = lines[99] = "broken"
-    path = written(*lines)
+    path = write_checkins(*lines)
     assert len(crop(path, {"paris": PARIS}, bad_rows_at_most=0.002)["paris"]) == 998
-    with pytest.raises(
-        ValueError, match=r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"
-    ):
+    message = r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"
+    with pytest.raises(ValueError, match=message):
         crop(path, {"paris": PARIS}, bad_rows_at_most=0.001)
 
 
@@ -125,8 +128,8 @@ def test_a_wrong_file_is_refused_in_one_line_that_names_it(tmp_path, content, me
     assert str(caught.value).isprintable()
 
 
-def test_another_file_in_the_place_of_snaps_is_refused_by_its_md5(written):
-    path = written(GOOD, GOOD, pack=gzip.compress)
+def test_another_file_in_the_place_of_snaps_is_refused_by_its_md5(write_checkins):
+    path = write_checkins(GOOD, GOOD, pack=gzip.compress)
     md5 = hashlib.md5(path.read_bytes()).hexdigest()
     check_md5(path, md5)
     with pytest.raises(ValueError, match=f"its MD5 sum is {md5}, but gowalla.download.md5 is 0000"):

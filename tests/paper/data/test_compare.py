@@ -18,27 +18,32 @@ POINTS = point_table(48.0 + 0.4 * PLACES[0], 2.0 + 0.6 * PLACES[1])
 
 @pytest.fixture
 def bundled(tmp_path):
-    """The two files of a bundled city."""
+    """The two files of a bundled city: the lines between its sub-cells, and the counts of `POINTS`."""
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
     for table, path in zip(count_in_sub_cells(POINTS, GRIDS), paths, strict=True):
         table.to_csv(path, index=False)
     return paths
 
 
-def cells_of(points, grids=GRIDS):
+def counted_cells(points, grids=GRIDS):
+    """The cells of both grids with the number of ``points`` in each."""
     return all_cells(count_in_cells(points, grids))
 
 
 def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
-    in_stepped = int(cells_of(POINTS).query("grid == 'stepped'")["count"].sum())
+    """The columns: dataset, grid, printed, bundled, counted, cells, cells_that_differ. 510 is printed."""
+    cells = counted_cells(POINTS)
+    in_stepped = int(cells.query("grid == 'stepped'")["count"].sum())
     assert in_stepped < 500  # the stepped grid has no last row and column
-    equal = compare("town", cells_of(POINTS), bundled, {"town": 510})
+    equal = compare("town", cells, bundled, {"town": 510})
     assert equal.to_numpy().tolist() == [
         ["town", "uniform", 510, 500, 500, 24, 0],
         ["town", "stepped", 510, in_stepped, in_stepped, 4, 0],
     ]
+
+    # Two points in the cell of the south-west corner, one in that of the north-east, which is not in stepped.
     more = point_table(np.array([48.01, 48.01, 48.39]), np.array([2.01, 2.02, 2.59]))
-    differs = compare("town", cells_of(pd.concat([POINTS, more])), bundled, {"town": 510})
+    differs = compare("town", counted_cells(pd.concat([POINTS, more])), bundled, {"town": 510})
     assert differs["counted"].tolist() == [503, in_stepped + 2]
     assert differs["cells_that_differ"].tolist() == [2, 1]
 
@@ -54,7 +59,7 @@ def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
 def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(
     bundled, grids
 ):
-    table = compare("mine", cells_of(POINTS, grids), bundled, {"paris": 10_260})
+    table = compare("mine", counted_cells(POINTS, grids), bundled, {"paris": 10_260})
     assert list(table.columns) == COLUMNS
     assert table[["printed", "bundled", "cells_that_differ"]].isna().all(axis=None)
     assert (table["counted"] > 0).all()

@@ -35,9 +35,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
+    """A running HTTP server, whose `Handler` answers; ``site`` is its address."""
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.encodings = []  # that each request accepts
+        server.encodings = []  # the Accept-Encoding of every request
         server.site = f"http://127.0.0.1:{server.server_port}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -51,24 +52,27 @@ def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, caps
     path = tmp_path / "raw" / "checkins.txt.gz"
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
-    assert os.listdir(path.parent) == [path.name]
-    assert server.encodings == ["identity"]
-    assert "100%" in capsys.readouterr().err  # the bar
-    download(f"{server.site}/404", path, md5=MD5.upper())  # it is there: nobody asks
+    assert os.listdir(path.parent) == [path.name]  # no temporary file is left
+    assert server.encodings == ["identity"]  # asked once, for the bytes as they are
+    assert "100%" in capsys.readouterr().err  # the progress bar, which a terminal gets
+
+    # The file is there: the server, which does not have it at this address, is not asked.
+    download(f"{server.site}/404", path, md5=MD5.upper())
     assert len(server.encodings) == 1
-    path.write_bytes(CONTENT[:-1])  # cut: not taken for the file
+
+    # A file that was cut is not taken for the whole one.
+    path.write_bytes(CONTENT[:-1])
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
+
+
+OTHER_MD5 = hashlib.md5(CONTENT[::-1]).hexdigest()
 
 
 @pytest.mark.parametrize(
     ("address", "error", "words"),
     [
-        (
-            "/other",
-            ValueError,
-            ["MD5 hash", MD5, hashlib.md5(CONTENT[::-1]).hexdigest(), "gowalla.download"],
-        ),
+        ("/other", ValueError, ["MD5 hash", MD5, OTHER_MD5, "gowalla.download"]),
         ("/404", OSError, ["404 Client Error: Not Found", "run again"]),
         ("/cut", OSError, ["150000 bytes read, 150000 more expected", "from the beginning"]),
         (

@@ -1,5 +1,7 @@
 """Grids: the authors' cells, in which cell a point counts, and points that are spread in their cells."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from scripts.paper.data.grid import Box
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
-UNIT = Box(0, 3, 10, 14)
+UNIT = Box(south=0, north=3, west=10, east=14)  # 3 x 4 cells of one degree
 
 
 @pytest.mark.parametrize(
@@ -24,10 +26,9 @@ def test_stepped_grid_has_the_authors_cells(box, steps, columns, rows, north, ea
     cells = grid.stepped_grid(box, *steps)
     assert (cells.columns, cells.rows) == (columns, rows)
     assert (cells.latitudes[-1], cells.longitudes[-1]) == (north, east)
-    # within a billionth of a degree of what arange gives, and exactly the decimals that are meant
-    np.testing.assert_allclose(
-        cells.latitudes, np.arange(box.south, box.north, steps[0]), rtol=0, atol=1e-9
-    )
+    # Within a billionth of a degree of what arange gives, and exactly the decimals that are meant.
+    expected = np.arange(box.south, box.north, steps[0])
+    np.testing.assert_allclose(cells.latitudes, expected, rtol=0, atol=1e-9)
     assert all(float(f"{edge:.7f}") == edge for edge in [*cells.latitudes, *cells.longitudes])
 
 
@@ -41,33 +42,35 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
 
 def test_cells_are_numbered_row_by_row_from_the_south_west():
     cells = grid.uniform_grid(UNIT, columns=4, rows=3)
+    # In row 0 (the southernmost) and column 0 (the westernmost), then in (0, 1), (1, 0) and (2, 3).
     latitude = np.array([0.5, 0.5, 1.5, 2.5])
     longitude = np.array([10.5, 11.5, 10.5, 13.5])
     table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
-    assert list(table) == ["cell", "count", "row", "column", "south", "north", "west", "east"]
     assert table["cell"].tolist() == list(range(1, 13))
     assert table.loc[table["count"] > 0, "cell"].tolist() == [1, 2, 5, 12]
-    assert table.loc[4].tolist() == [5, 1, 1, 0, 1, 2, 10, 11]
     assert table["count"].dtype == np.int64
+    fifth = {"cell": 5, "count": 1, "row": 1, "column": 0}
+    fifth |= {"south": 1, "north": 2, "west": 10, "east": 11}
+    assert list(table.loc[4].items()) == list(fifth.items())
 
 
+# Latitude and longitude in half degrees, so that many points lie on edges, and some outside of `UNIT`.
 POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=30)
 
 
 @given(POINTS, st.integers(1, 5), st.integers(1, 5))
 def test_counting_agrees_with_the_definition(points, columns, rows):
-    """Half degrees, so that many points lie on edges."""
+    """A cell has its southern and western edges; those in the last row and column have all their edges."""
     latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
     cells = grid.uniform_grid(UNIT, columns, rows)
-    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
-    south, west = cells.latitudes, cells.longitudes
-    for row in range(rows):
-        for column in range(columns):
-            inside = (latitude >= south[row]) & (longitude >= west[column])
-            inside &= (latitude <= 3) if row == rows - 1 else (latitude < south[row + 1])
-            inside &= (longitude <= 14) if column == columns - 1 else (longitude < west[column + 1])
-            assert table["count"][row * columns + column] == inside.sum()
-    assert table["count"].sum() == UNIT.contains(latitude, longitude).sum()
+    counts = grid.count_points(cells, latitude, longitude)
+    for row, (south, north) in enumerate(pairwise(cells.latitudes)):
+        for column, (west, east) in enumerate(pairwise(cells.longitudes)):
+            inside = (latitude >= south) & (longitude >= west)
+            inside &= (latitude < north) | ((row == rows - 1) & (latitude == north))
+            inside &= (longitude < east) | ((column == columns - 1) & (longitude == east))
+            assert counts[row, column] == inside.sum()
+    assert counts.sum() == UNIT.contains(latitude, longitude).sum()
 
 
 def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():

@@ -39,6 +39,7 @@ SHA256 = {  # of the cells counted from the check-ins themselves: all results re
     ("san_francisco", "uniform"): "7d828c3053de5c8c",
     ("san_francisco", "stepped"): "92b407f8b7e81008",
 }
+# A box of 1 x 2 degrees with both kinds of grids.
 SMALL = grids_of(
     box={"south": 0, "north": 1, "west": 10, "east": 12},
     uniform={"columns": 3, "rows": 2},
@@ -51,6 +52,7 @@ def files(city):
 
 
 def bundled(city, grids=None):
+    """The cells by kind of grid, and the points spread in them, of the config's grids or of ``grids``."""
     return read_bundled(*files(city), grids or GRIDS[city], name=city, seed=1)
 
 
@@ -60,12 +62,9 @@ def as_csv(table):
 
 def test_both_papers_grids_come_out_as_if_the_check_ins_were_counted():
     cells = {city: bundled(city)[0] for city in CITIES}
-    for city, kind in SHA256:
-        assert (
-            hashlib.sha256(as_csv(cells[city][kind]).encode())
-            .hexdigest()
-            .startswith(SHA256[city, kind])
-        )
+    for (city, kind), first_digits in SHA256.items():
+        digest = hashlib.sha256(as_csv(cells[city][kind]).encode()).hexdigest()
+        assert digest.startswith(first_digits)
     assert as_csv(totals({city: all_cells(cells[city]) for city in CITIES})) == TOTALS
 
 
@@ -98,14 +97,16 @@ def test_points_are_marked_as_spread_and_count_to_every_cell():
     assert points["spread"].all()
     for kind, counted in count_in_cells(points, GRIDS["paris"]).items():
         pd.testing.assert_frame_equal(counted, cells[kind])
-    inside = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
-    _, fewer = bundled("paris", grids_of(inside, {"columns": 2, "rows": 2}))
+
+    # A smaller box has the points in it. 1e-4: its edges move to the nearest lines of the sub-cells.
+    smaller = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
+    _, fewer = bundled("paris", grids_of(smaller, {"columns": 2, "rows": 2}))
     assert 0 < len(fewer) < len(points)
     assert fewer["latitude"].between(48.8399, 48.8601).all()
 
 
-def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tmp_path):
-    """Lines by hand: 2 x 16 and 3 x 16 even sub-cells, cut again at 0.3, 0.6, 0.9 and at 10.7, 11.4."""
+def test_sub_cells_of_a_small_box_are_cut_as_by_hand():
+    """2 x 16 and 3 x 16 even sub-cells of the uniform grid, cut again at the lines of the stepped grid."""
     latitudes = np.sort([*np.arange(33) / 32, 0.3, 0.6, 0.9])
     longitudes = np.sort([*10 + np.arange(49) / 24, 10.7, 11.4])
     grid = sub_grid(SMALL)
@@ -113,18 +114,23 @@ def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tm
     np.testing.assert_allclose(grid.longitudes, longitudes, rtol=0, atol=1e-12)
     assert {0.3, 0.6, 0.9} <= set(grid.latitudes)  # exactly, not to within rounding
 
+
+def test_sub_cells_are_written_without_loss_and_summed_to_coarser_grids(tmp_path):
+    """Two points are in corners of the box, and two in one sub-cell."""
     points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
     for table, path in zip(count_in_sub_cells(points, SMALL), paths, strict=True):
         path.write_text(as_csv(table))
     assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
-    read_grid, counts = read_sub_cells(*paths)
+    grid, counts = read_sub_cells(*paths)
     # No digit is lost in the file.
-    np.testing.assert_array_equal(read_grid.latitudes, grid.latitudes)
-    assert counts.shape == (35, 50)
-    _, uniform = cut(read_grid, counts, SMALL["uniform"])
-    assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
-    cells, moved = cut(read_grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    np.testing.assert_array_equal(grid.latitudes, sub_grid(SMALL).latitudes)
+    assert counts.shape == (32 + 3, 48 + 2)
+
+    _, uniform = cut(grid, counts, SMALL["uniform"])
+    assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]  # the southern row first
+    # An edge that is no line of the sub-cells moves to the nearest one.
+    cells, moved = cut(grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
     assert moved.tolist() == [[3], [1]]
     assert cells.latitudes.tolist() == [0, 0.5, 1]
 

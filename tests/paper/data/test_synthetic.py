@@ -15,6 +15,7 @@ SETTINGS = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
 @pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
 def test_a_large_population_has_the_normal_probabilities_cell_by_cell(mean):
+    """The outermost edges are infinite: with the means -9 and 13 one outermost cell has nearly all users."""
     settings = {**SETTINGS, "mean": mean, "population": 10**10}
     histogram = sample_normal(
         spread=2, spread_is="standard deviation", rng=np.random.default_rng(4), **settings

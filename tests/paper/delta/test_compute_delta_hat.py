@@ -27,6 +27,7 @@ def test_there_is_a_row_for_every_n_and_eps(table):
     ("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
 )
 def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form, delta):
+    """For each form there are its log10 delta, the value that has it, and how many users hold this value."""
     for row in table.to_dict("records"):
         sample = sample_of(COUNTS, dataset="toy", n=row["n"], seed=5)
         setting = {"n": row["n"], "k": 6, "eps0": 2}

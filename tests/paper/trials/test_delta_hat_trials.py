@@ -19,11 +19,13 @@ REPETITIONS = 400
 
 @pytest.fixture(scope="module")
 def delta_hats():
+    """A row for each of three eps, with log10 of delta-hat in the columns published and exact."""
     return compute_delta_hat(COUNTS, dataset="toy", n=[20_000], eps0=[3], steps=3, seed=5)
 
 
 @pytest.fixture(scope="module")
 def trials(delta_hats):
+    """The TV error of each repetition: of shuffle+INV, and of the Gaussian for each eps and form of delta."""
     return run_delta_hat_trials(
         COUNTS, delta_hats, repetitions=REPETITIONS, sensitivity=1.5, seed=5
     )
@@ -42,15 +44,15 @@ def test_the_errors_have_the_size_that_theory_says(trials):
     """Means of 400 repetitions, within five standard errors of the expected TV error."""
     for _, rows in trials[trials["mechanism"] == "gaussian"].groupby(["eps", "form"]):
         expected = expected_tv_of_noise(rows["scale"].iloc[0], n=20_000, k=5)
-        spread = rows["value"].std() / math.sqrt(REPETITIONS)
-        assert abs(rows["value"].mean() - expected) < 5 * spread
+        standard_error = rows["value"].std() / math.sqrt(REPETITIONS)
+        assert abs(rows["value"].mean() - expected) < 5 * standard_error
 
     sample = sample_of(COUNTS, dataset="toy", n=20_000, seed=5)
-    unprojected = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
+    unprojected_tv = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert len(inverted) == REPETITIONS
-    # The projection makes it smaller.
-    assert 0.5 * unprojected < inverted["value"].mean() < unprojected
+    # There is no closed form after the projection, which makes the error smaller.
+    assert 0.5 * unprojected_tv < inverted["value"].mean() < unprojected_tv
 
 
 def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
@@ -63,17 +65,22 @@ def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
 
 
 def test_the_constants_are_judged_at_the_largest_n_of_every_budget():
-    mechanisms = ["shuffle+INV", "shuffle+INV", "gaussian"]
-    errors = pd.DataFrame(
-        {"mechanism": mechanisms, "n": [100, 1000, 1000], "value": [0.4, 0.2, 0.9]}
+    """For two floors of delta and two sensitivities: the Gaussian's expected TV error, and the ratio to it.
+
+    The ratio's numerator is the mean error of shuffle+INV in the trials. The trials' Gaussian does not count.
+    """
+    trials = pd.DataFrame(
+        columns=["mechanism", "n", "value"],
+        data=[("shuffle+INV", 100, 0.4), ("shuffle+INV", 1000, 0.2), ("gaussian", 1000, 0.9)],
     )
-    errors = errors.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
-    table = compute_constants([errors], floors=[1e-8, 1e-30], sensitivities=[1, 2])
+    trials = trials.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
+    table = compute_constants([trials], floors=[1e-8, 1e-30], sensitivities=[1, 2])
     assert set(table["n"]) == {1000}
-    assert len(table) == 4
+    assert len(table) == 2 * 2
     for row in table.to_dict("records"):
         assert row["scale"] == published_scale(4.0, row["floor"], row["sensitivity"])
-        expected = 5 * row["scale"] * math.sqrt(2 / math.pi) / 2000
+        # TV is half the sum over k = 5 cells; the mean of |N(0, 1)| is sqrt(2 / pi).
+        expected = 5 * row["scale"] * math.sqrt(2 / math.pi) / (2 * 1000)
         assert row["gaussian"] == pytest.approx(expected, rel=1e-12)
         assert row["ratio"] == pytest.approx(0.2 / expected, rel=1e-12)
 
@@ -81,5 +88,5 @@ def test_the_constants_are_judged_at_the_largest_n_of_every_budget():
 def test_the_expected_error_of_noise_is_that_of_many_draws():
     noise = np.random.default_rng(11).standard_normal((20_000, 7)) * 3.0
     errors = np.abs(noise / 50).sum(axis=1) / 2
-    spread = errors.std() / math.sqrt(len(errors))
-    assert abs(errors.mean() - expected_tv_of_noise(3.0, n=50, k=7)) < 4 * spread
+    standard_error = errors.std() / math.sqrt(len(errors))
+    assert abs(errors.mean() - expected_tv_of_noise(3.0, n=50, k=7)) < 4 * standard_error

@@ -7,6 +7,7 @@ GRID = {"eps0": [1, 2], "eps": [0.5, 2], "n": [7, 8], "repetitions": 3}
 
 
 def test_a_budget_of_two_experiments_is_one_file():
+    """A file's name -> the points in it: one for each experiment and n with this eps0 and eps."""
     dataset = {
         "tv": {"budgets": [BUDGET, {"eps0": 6, "eps": 0.5}], "n": [10, "all"], "repetitions": 5},
         "individual": {"budgets": [BUDGET], "n": [10], "cells": [1], "repetitions": 100},

@@ -53,14 +53,15 @@ def test_users_are_drawn_without_replacement():
 
 
 def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
+    rng = np.random.default_rng(1)
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
-        sample_users(COUNTS, 1301, np.random.default_rng(1), 1)
-    with pytest.raises(
-        ValueError, match="sum to fewer than 1,000,000,000 users; got 1,000,000,000"
-    ):
-        sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, np.random.default_rng(1), 1)
+        sample_users(COUNTS, 1301, rng, 1)
+    message = "sum to fewer than 1,000,000,000 users; got 1,000,000,000"
+    with pytest.raises(ValueError, match=message):
+        sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, rng, 1)
     one_below_the_limit = np.array([NUMPYS_LIMIT - 11, 10])
-    assert sample_users(one_below_the_limit, 50, np.random.default_rng(1), 2).sum() == 100
+    two_samples_of_50 = sample_users(one_below_the_limit, 50, rng, 2)
+    assert two_samples_of_50.sum() == 2 * 50
 
 
 def test_every_point_is_in_the_table_once_with_its_parameters():
@@ -77,15 +78,9 @@ def test_every_point_is_in_the_table_once_with_its_parameters():
     for point, (key, rows) in zip(points, by_point, strict=True):
         experiment, eps0, eps, n, repetitions = point.values()
         assert key == (experiment, eps0, eps, users_of(COUNTS, n), repetitions)
-        alone = run_point(
-            COUNTS,
-            n=n,
-            eps0=float(eps0),
-            eps=float(eps),
-            repetitions=repetitions,
-            cells=[1, 4],
-            **SHARED,
-        )
+        # Seeds depend on the parameters as floats.
+        budget = {"eps0": float(eps0), "eps": float(eps)}
+        alone = run_point(COUNTS, n=n, **budget, repetitions=repetitions, cells=[1, 4], **SHARED)
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
 
@@ -95,7 +90,7 @@ def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
     estimates, deltas = run_mechanisms(samples, eps0=4.0, eps=4.0, protocol=PROTOCOL, rng=rng)
     assert set(deltas) == {1e-30}
 
-    # The same draws again.
+    # The same draws again: first the reports, then the noise.
     rng = np.random.default_rng(1)
     sample_histogram(samples, 4.0, rng, repetitions=2)
     noise = rng.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
@@ -113,15 +108,17 @@ def test_the_estimates_of_one_run_are_fractions_cell_by_cell():
 
 
 def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
+    """Seven repetitions in blocks of three. At eps < eps0 delta depends on the sample of users."""
     point = {**POINT, "eps": 0.3}
     whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
-    monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))
+    monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))  # numbers in a block
     blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
     same = [name for name in whole.columns if name not in ("value", "delta", "uniform")]
     assert blocks[same].equals(whole[same])
     # The first block draws its users first, as the whole does: those samples, and their deltas, are equal.
     first = blocks["repetition"] == 1
     assert blocks.loc[first, "delta"].tolist() == whole.loc[first, "delta"].tolist()
+    # One delta in a repetition, and no error that all repetitions share.
     assert blocks.groupby("repetition")["delta"].nunique().eq(1).all()
     assert blocks.groupby(["mechanism", "metric", "cell"])["value"].nunique().gt(1).all()
 
@@ -132,13 +129,13 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 )
 @pytest.mark.parametrize("floor", [1e-30, 1e-3])
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
+    """It is the largest delta over the values that somebody holds, and at least the floor."""
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
-    _, deltas = run_mechanisms(
-        samples, eps0=eps0, eps=eps, protocol=protocol, rng=np.random.default_rng(1)
-    )
+    rng = np.random.default_rng(1)
+    _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     for sample, delta in zip(samples, deltas, strict=True):
-        others = sample[sample > 0] - 1
+        others = sample[sample > 0] - 1  # who hold the target user's value, too
         log10_deltas = delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
         assert delta == max(10.0 ** np.max(log10_deltas), floor)
 

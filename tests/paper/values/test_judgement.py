@@ -76,10 +76,11 @@ def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(
 
 
 def test_a_draw_is_judged_by_the_central_part_of_ours():
-    sample = np.arange(1, 1001) / 1000  # central 99 %: 0.005995 to 0.995005
+    sample = np.arange(1, 1001) / 1000  # its central 99 % are from 0.005995 to 0.995005
     inside = judge_draw({**DRAW, "printed": "0.25"}, sample)
     assert (inside.verdict, inside.low, inside.high) == ("consistent", "5.99500e-3", "9.95005e-1")
-    assert (inside.quantile, inside.reproduced, inside.exact) == ("0.2495", "5.00500e-1", "")
+    assert inside.quantile == "0.2495"  # 249 of 1000 are smaller, and one is equal
+    assert (inside.reproduced, inside.exact) == ("5.00500e-1", "")  # the median; no exact Gaussian
     shuffled = judge_draw({**DRAW, "mechanism": "shuffle+INV", "printed": "0.25"}, sample)
     assert shuffled.exact == shuffled.reproduced  # the same on both readings
     verdicts = {
@@ -90,8 +91,15 @@ def test_a_draw_is_judged_by_the_central_part_of_ours():
     }
     for printed, verdict in verdicts.items():
         assert judge_draw({**DRAW, "printed": printed}, sample).verdict == verdict
-    ties = np.array([0, 0, 0, 0.5])  # an estimate that the projection puts to 0 has error 0 often
-    assert judge_draw({**DRAW, "printed": "0"}, ties).quantile == "0.375"  # ties count half
+
+
+def test_a_draw_that_is_often_0_counts_ties_half():
+    """An estimate that the projection puts to 0 often has the error 0."""
+    errors = np.array([0, 0, 0, 0.5])
+    assert judge_draw({**DRAW, "printed": "0"}, errors).quantile == "0.375"
+
+
+def test_draws_that_are_none_or_not_finite_are_refused():
     for wrong in ([], [nan], [[1.0, 2.0]]):
         with pytest.raises(ValueError, match="one or more finite draws"):
             judge_draw({**DRAW, "printed": "0.5"}, np.array(wrong))

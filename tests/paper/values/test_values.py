@@ -2,7 +2,7 @@
 
 from collections import Counter
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -44,52 +44,50 @@ NEEDED = {  # quantity -> number of rows, kind, rule, columns that are never emp
 SIZES = {("san_francisco", "uniform"): 123026, ("san_francisco", "stepped"): 123026}
 TOTALS = SIZES | {("paris", "uniform"): 11190, ("paris", "stepped"): 10260}
 USERS = {"synthetic": 1_000_000, "san_francisco": 123_026, "paris": 11_190}
-POINTS = [
+POINTS = [  # dataset, k and n of Tables V and VI
     ("synthetic", 15, 1000), ("synthetic", 15, 100_000),
     ("san_francisco", 408, 123_026), ("paris", 192, 11_190),
 ]  # fmt: skip
 CELLS = [*range(1, 14, 2), *range(20, 300, 20)]  # every x0 of Tables V and VI
+MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 
 
 def test_every_printed_value_has_its_row():
     assert Counter(row["item"] for row in ROWS) == ITEMS
-    settings = [
-        tuple(text for name, text in row.items() if name not in ("printed", "note")) for row in ROWS
-    ]
-    assert len(set(settings)) == len(ROWS) == 185
+    settings = VALUES.drop(columns=["printed", "note"])
+    assert not settings.duplicated().any()
+    assert len(ROWS) == 185
     for quantity, (number, kind, rule, columns) in NEEDED.items():
-        of = [row for row in ROWS if row["quantity"] == quantity]
-        assert len(of) == number
-        for row in of:
+        rows = [row for row in ROWS if row["quantity"] == quantity]
+        assert len(rows) == number
+        for row in rows:
             assert (row["kind"], parse_tolerance(row["tolerance"])[0]) == (kind, rule)
             assert all(row[name] for name in ("source", *columns.split()))
             if row["mechanism"] == "this paper":
+                # Of n users, 0.8 n hold x0.
                 assert 10 * int(row["count"]) == 8 * int(row["n"])
-    parts = {}  # eps0 = 2, n = 100, k = 10 is in all three parts of Table IV
-    for row in ROWS:
-        if row["item"] == "Table IV" and (row["eps0"], row["n"], row["k"]) == ("2", "100", "10"):
-            parts.setdefault(row["source"], []).append((row["eps"], row["printed"]))
-    first, second, third = parts.values()
-    assert first == second == third
+
+
+def test_a_setting_in_all_three_parts_of_table_iv_has_the_same_deltas_there():
+    table_iv = VALUES.query("item == 'Table IV' and eps0 == '2' and n == '100' and k == '10'")
+    parts = [rows[["eps", "printed"]].to_numpy() for _, rows in table_iv.groupby("source")]
+    first, second, third = parts
+    assert np.array_equal(first, second)
+    assert np.array_equal(first, third)
 
 
 def test_printed_deltas_fall_with_eps():
-    """In every line of every table; a slip in copying an exponent would show here."""
+    """In every line of every table. A slip in copying an exponent would show here."""
     lines = {}
     for row in ROWS:
         if row["quantity"] == "delta":
-            # The eps0 of a literature column changes within Table II: n = 1,000 (see the README).
-            key = (
-                row["source"],
-                row["mechanism"],
-                row["n"],
-                row["k"],
-                row["item"] == "Table IV" and row["eps0"],
-            )
-            lines.setdefault(key, []).append(
-                (float(row["eps"]), printed_to_decimal(row["printed"]))
-            )
-    assert len(lines) == 4 * 2 + 5 + 9
+            # Within Table II the eps0 of a literature column changes, at n = 1,000 (see the README).
+            eps0 = row["eps0"] if row["item"] == "Table IV" else ""
+            line = (row["source"], row["mechanism"], row["n"], row["k"], eps0)
+            delta = printed_to_decimal(row["printed"])
+            lines.setdefault(line, []).append((float(row["eps"]), delta))
+    # Two n of four mechanisms in Table II, five mechanisms in Table 1, and nine lines of Table IV.
+    assert len(lines) == 2 * 4 + 5 + 9
     for line in lines.values():
         assert line == sorted(line)
         deltas = [delta for _, delta in line]
@@ -98,109 +96,106 @@ def test_printed_deltas_fall_with_eps():
 
 @pytest.fixture(scope="module")
 def deltas(tmp_path_factory):
+    """The file with our delta of every printed one."""
     path = tmp_path_factory.mktemp("privacy") / "printed_deltas.csv"
     printed_deltas(VALUES).to_csv(path, index=False)
     return path
 
 
 def make_trials(rng, dataset, k, n, cells=CELLS):
-    """200 half-normal draws per cell and mechanism at one point, and rows that do not count."""
-    setting = {
-        "experiment": "individual",
-        "dataset": dataset,
-        "eps0": 4.0,
-        "eps": 4.0,
-        "n": n,
-        "k": k,
-    }
+    """Made-up trials of one point: 200 errors of each of the ``cells`` and of TV, for each mechanism.
+
+    The errors are half-normal with the scale 1e-3. The rows of another experiment (error 9) and of another
+    eps0 (error 5) must not count.
+    """
+    setting = {"experiment": "individual", "dataset": dataset, "eps0": 4.0, "eps": 4.0}
+    cells_of_metric = {"tv": [0], "individual_error": [cell for cell in cells if cell <= k]}
     frames = []
-    for mechanism in ("shuffle", "shuffle+INV", "gaussian"):
-        for metric, where in (
-            ("tv", [0]),
-            ("individual_error", [cell for cell in cells if cell <= k]),
-        ):
-            repeated = np.repeat(where, 200)
-            draws = {"cell": repeated, "value": np.abs(rng.standard_normal(len(repeated))) / 1000}
-            frames.append(
-                pd.DataFrame(setting | {"mechanism": mechanism, "metric": metric} | draws)
-            )
+    for mechanism, (metric, measured) in product(MECHANISMS, cells_of_metric.items()):
+        repeated = np.repeat(measured, 200)
+        errors = np.abs(rng.standard_normal(len(repeated))) / 1000
+        draws = {"mechanism": mechanism, "metric": metric, "cell": repeated, "value": errors}
+        frames.append(pd.DataFrame(setting | {"n": n, "k": k} | draws))
     trials = pd.concat(frames)
-    return pd.concat(
-        [trials.assign(experiment="tv", value=9.0), trials.assign(eps0=6.0, value=5.0), trials]
-    )
+    other_experiment = trials.assign(experiment="tv", value=9.0)
+    other_eps0 = trials.assign(eps0=6.0, value=5.0)
+    return pd.concat([other_experiment, other_eps0, trials])
 
 
 @pytest.fixture
-def judged(deltas, tmp_path):
-    """Judges the values by frames of trials, all in one file; without frames by those of all points."""
+def judge(deltas, tmp_path):
+    """Function of trials, a frame for each point: the rows of the printed values with their verdicts."""
 
-    def judge(frames=None, totals=TOTALS):
-        rng = np.random.default_rng(3)
-        frames = [make_trials(rng, *point) for point in POINTS] if frames is None else frames
-        pd.concat(frames).to_parquet(tmp_path / "trials.parquet", index=False)
-        trials = read_individual_trials([tmp_path / "trials.parquet"])
-        return judge_values(VALUES, read_deltas(deltas, VALUES), totals, trials, USERS).to_dict(
-            "records"
-        )
+    def judged_rows(frames, totals=TOTALS):
+        path = tmp_path / "trials.parquet"
+        pd.concat(frames).to_parquet(path, index=False)
+        trials = read_individual_trials([path])
+        judged = judge_values(VALUES, read_deltas(deltas, VALUES), totals, trials, USERS)
+        return judged.to_dict("records")
 
-    return judge
+    return judged_rows
 
 
-def test_every_value_gets_its_verdict(judged):
-    rows = judged()
-    for row, given in zip(rows, ROWS, strict=True):
-        assert {name: row[name] for name in COLUMNS[:-1]} == {
-            name: given[name] for name in COLUMNS[:-1]
-        }
+@pytest.fixture
+def frames():
+    """Made-up trials of every point of `POINTS`, in this order: the last is Paris."""
+    rng = np.random.default_rng(3)
+    return [make_trials(rng, *point) for point in POINTS]
+
+
+def test_every_value_gets_its_verdict(judge, frames):
+    for row, given in zip(judge(frames), ROWS, strict=True):
+        # The columns of values.csv are kept, and the note may go on.
+        assert row.items() >= {name: given[name] for name in COLUMNS if name != "note"}.items()
         assert row["note"].startswith(given["note"])
         assert (row["verdict"] == "not comparable") == (row["mechanism"] == "koskela")
-        assert all(
-            bool(row[name]) == (row["kind"] == "random") for name in ("quantile", "low", "high")
-        )
+        has_interval = [bool(row[name]) for name in ("quantile", "low", "high")]
+        assert has_interval == [row["kind"] == "random"] * 3
         assert row["note"].endswith(NO_GAUSSIAN) == (row["mechanism"] == "gaussian")
         assert not (row["mechanism"] == "gaussian" and row["exact"])
         assert not row["high"] or float(row["high"]) < 1  # none of the rows that do not count
 
-    def of(**setting):
-        (found,) = [
-            row for row in rows if all(row[name] == value for name, value in setting.items())
-        ]
-        return found["verdict"], found["reproduced"], found["exact"]
 
-    assert of(item="data", dataset="paris") == ("same digits", "10260", "11190")
-    assert of(item="data", dataset="san_francisco") == ("close", "123026", "123026")
-    assert of(item="Table 1", mechanism="this paper", eps="0.4")[0] == "same digits"
-    deep = of(item="Table II", mechanism="this paper", n="1000", eps="0.4")
-    assert deep[0] == "differs"
-    assert 0 < Decimal(deep[1]) < Decimal("1e-308")  # below the smallest float
+def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames):
+    """For each value: its verdict, what we get as the paper does it, and the exact number."""
+    rows = pd.DataFrame(judge(frames)).set_index(["item", "dataset", "mechanism", "n", "eps"])
+    judged = rows[["verdict", "reproduced", "exact"]].sort_index()
+    [paris] = judged.loc["data", "paris"].to_numpy().tolist()
+    assert paris == ["same digits", "10260", "11190"]
+    [san_francisco] = judged.loc["data", "san_francisco"].to_numpy().tolist()
+    assert san_francisco == ["close", "123026", "123026"]
+
+    assert judged.loc["Table 1", "", "this paper", "100", "0.4"]["verdict"] == "same digits"
+    deep = judged.loc["Table II", "", "this paper", "1000", "0.4"]
+    assert deep["verdict"] == "differs"
+    assert 0 < Decimal(deep["reproduced"]) < Decimal("1e-308")  # below the smallest float
 
 
-def test_verdicts_use_the_right_draws(judged):
+def test_verdicts_use_the_right_draws(judge, frames):
     """One cell's Gaussian errors are moved to 1: only that value of Table VI becomes inconsistent by it."""
-    rng = np.random.default_rng(3)
-    frames = [make_trials(rng, *point) for point in POINTS]
-    before = judged(frames)
-    moved = (
-        (frames[3]["cell"] == 60)
-        & (frames[3]["mechanism"] == "gaussian")
-        & (frames[3]["eps0"] == 4)
-    )
-    frames[3].loc[moved, "value"] = 1.0
-    (changed,) = [row for row, other in zip(judged(frames), before, strict=True) if row != other]
+    before = judge(frames)
+    paris = frames[3]
+    is_moved = (paris["cell"] == 60) & (paris["mechanism"] == "gaussian") & (paris["eps0"] == 4)
+    paris.loc[is_moved, "value"] = 1.0
+    [changed] = [row for row, other in zip(judge(frames), before, strict=True) if row != other]
     assert (changed["dataset"], changed["x0"], changed["mechanism"]) == ("paris", "60", "gaussian")
     assert (changed["verdict"], changed["reproduced"]) == ("inconsistent", "1.00000e+0")
 
 
-def test_what_was_not_run_is_not_comparable(judged):
+def test_what_was_not_run_is_not_comparable(judge):
+    """Run are N(0, 2) with 1,000 users for cell 1 only, and with 100,000 users in 20 cells for 15."""
     rng = np.random.default_rng(4)
     frames = [
         make_trials(rng, "synthetic", 15, 1000, [1]),
         make_trials(rng, "synthetic", 20, 100_000),
     ]
-    rows = [row for row in judged(frames, totals={}) if row["verdict"] == "not comparable"]
+    rows = [row for row in judge(frames, totals={}) if row["verdict"] == "not comparable"]
     assert all(not row["reproduced"] and not row["quantile"] for row in rows)
-    for reason, number in (("has no individual_error of cell 3 for gaussian", 1),
-                           ("our trials have k = 20, the paper's k = 15", 16),
-                           ("of the config has no trials at", 28),
-                           ("no gridded dataset", 2)):  # fmt: skip
+    values_by_reason = {
+        "has no individual_error of cell 3 for gaussian": 1,
+        "our trials have k = 20, the paper's k = 15": 16,
+        "of the config has no trials at": 28,  # Table VI
+        "no gridded dataset": 2,  # the check-ins of two cities
+    }
+    for reason, number in values_by_reason.items():
         assert sum(reason in row["note"] for row in rows) == number
