@@ -85,15 +85,20 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
         super().__init__(NeighboringRelation.REPLACE_ONE, value_discretization_interval)
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
-        """The ``CompositionErrorDetails`` of an event that cannot be composed, else None.
+        """dp-accounting's ``CompositionErrorDetails`` of an event that cannot be composed, else None.
 
-        If ``do_compose``, the event is composed ``count`` times. dp-accounting asks without it first, and
-        goes on only with an event that can be composed.
+        If ``do_compose``, the event is also composed ``count`` times: the accountant's privacy loss
+        distribution, ``self._pld``, becomes that of everything so far and these events. dp-accounting calls
+        this method with ``do_compose`` False first. Only if the result is None does it call it again with
+        True. `ShuffledDpEvent` can always be composed. All other events are left to dp-accounting, but for
+        randomized response.
         """
         if isinstance(event, RandomizedResponseDpEvent) and count > 1:
             if not do_compose:
                 return super()._maybe_compose(event, count, do_compose)
-            # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md).
+            # dp-accounting 0.6 composes it once whatever the count is (docs/upstream.md). So let another
+            # accountant compose it once, and compose the result with itself. An event that is not private
+            # only sets a flag of its accountant, which is taken over.
             once = ShuffleAccountant(self._value_discretization_interval).compose(event)
             self._contains_non_dp_event |= once._contains_non_dp_event
             self._pld: Any = self._pld.compose(once._pld.self_compose(count))
@@ -102,6 +107,7 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
         if not isinstance(event, ShuffledDpEvent):
             return super()._maybe_compose(event, count, do_compose)
         if do_compose:
+            # The event's attributes are the arguments of `to_pld`.
             arguments: dict[str, Any] = attr.asdict(event)
             loss_distribution = to_pld(**arguments, spacing=self._value_discretization_interval)
             self._pld = self._pld.compose(loss_distribution.self_compose(count))

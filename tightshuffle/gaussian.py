@@ -19,8 +19,8 @@ from tightshuffle.arguments import Floats, check_eps, check_log10_delta, check_p
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(80)  # of Gauss-Legendre quadrature on [-1, 1]
-_HUGE = 1e150  # its square is a float
-_LAST = 45.0  # the integral ends where its integrand's slowest factor is exp(-45)
+_LARGEST_SQUARED = 1e150  # the square of a number up to it is a float
+_LAST_EXPONENT = 45.0  # the integral ends where its integrand's slowest factor is e^-45
 
 
 def log10_delta_of_scale(
@@ -53,40 +53,45 @@ def exact_scale(
     `log10_delta_of_scale`. Returns the scale, of the broadcast shape, in the unit of ``sensitivity``, with a
     relative error below 1e-10.
     """
-    checked_log10_delta = check_log10_delta(delta, log10_delta)  # also refuses both, or neither
+    # The check refuses both of delta and log10_delta, or none. A delta is not converted twice: that would
+    # cost digits.
+    checked_log10_delta = check_log10_delta(delta, log10_delta)
     if delta is None:
         target_ln_delta = checked_log10_delta * _LN10
     else:
         target_ln_delta = np.log(np.asarray(delta, dtype=float))
     sensitivities = check_positive("sensitivity", sensitivity)
 
-    points = np.broadcast_arrays(check_eps(eps), target_ln_delta, sensitivities)
-    scales = np.empty(points[0].shape)
+    eps, target_ln_delta, sensitivities = np.broadcast_arrays(
+        check_eps(eps), target_ln_delta, sensitivities
+    )
+    scales = np.empty(eps.shape)
     for index in np.ndindex(scales.shape):
-        eps_of_point, ln_delta, sensitivity_of_point = (array[index] for array in points)
-        ratio = _ratio_of_delta(eps_of_point.item(), ln_delta.item())
-        scales[index] = ratio * sensitivity_of_point
-    return scales[()]
+        ratio = _scale_over_sensitivity(eps[index].item(), target_ln_delta[index].item())
+        scales[index] = ratio * sensitivities[index]
+    return scales[()]  # a number if all arguments are numbers
 
 
-def _ratio_of_delta(eps: float, target_ln_delta: float) -> float:
-    """The ratio scale / sensitivity at which ln delta of the Gaussian mechanism is the target.
+def _scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
+    """The ratio scale / sensitivity at which ln delta of the Gaussian mechanism at ``eps`` is the target.
 
-    delta falls while the ratio grows. The search is for ln ratio: downwards from a ratio that is surely large
-    enough until one is too small, then by Brent's method in between.
+    The scale is the standard deviation of the noise. delta falls while the ratio grows. The search is for
+    ln ratio. Two bounds on delta give a ratio that is surely large enough. From there the search goes down,
+    in growing steps, until a ratio is too small, and then by Brent's method in between.
     """
     # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio), and sqrt(2 pi) > 2.5.
     ln_high = -target_ln_delta - np.log(2.5)
     if eps > 0:
-        # delta <= Phi(-reach) <= e^(-reach^2 / 2) where eps ratio - 1 / (2 ratio) = reach.
-        reach = np.sqrt(-2 * target_ln_delta)
-        root = np.hypot(reach, np.sqrt(2 * eps))
-        ln_high = min(ln_high, np.log(reach + root) - np.log(2 * eps))
+        # With z = eps ratio - 1 / (2 ratio) >= 0, delta <= Phi(-z) <= e^(-z^2 / 2). This is the target for
+        # z = sqrt(-2 ln delta), at ratio = (z + sqrt(z^2 + 2 eps)) / (2 eps).
+        z = np.sqrt(-2 * target_ln_delta)
+        root = np.hypot(z, np.sqrt(2 * eps))
+        ln_high = min(ln_high, np.log(z + root) - np.log(2 * eps))
     if ln_high > 700:  # e^710 is no float
         raise ValueError(f"eps must be larger for this delta: the scale overflows; got {eps}")
 
     def surplus(ln_ratio: float) -> float:
-        """ln delta less its target."""
+        """ln delta at this ratio, less its target."""
         ln_delta = _ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(ln_ratio)))
         return float(ln_delta) - target_ln_delta
 
@@ -96,25 +101,35 @@ def _ratio_of_delta(eps: float, target_ln_delta: float) -> float:
         ln_high = ln_low
         ln_low -= step
         step *= 2
-    if ln_low == ln_high:  # the first bound is tight: rounding alone is left
+    # Only if the first bound is tight, up to rounding.
+    if ln_low == ln_high:
         return np.exp(ln_high)
     return np.exp(scipy.optimize.brentq(surplus, ln_low, ln_high, xtol=1e-14, rtol=1e-14))
 
 
 def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
-    """Natural log of delta of the Gaussian mechanism, with ``ratio`` = scale / sensitivity; both broadcast.
+    """Natural log of delta of the Gaussian mechanism at ``eps``, of the broadcast shape; -inf below -1e299.
 
-    With a = 1 / (2 ratio) and b = eps ratio, delta is Phi(a - b) - e^eps Phi(-a - b) of the normal
-    distribution function Phi. Each point takes the one of three forms of it that loses no digits there.
+    ``ratio`` is scale / sensitivity: standard deviation of the noise over L2 sensitivity of the query. With
+    a = 1 / (2 ratio), b = eps ratio and the normal distribution function Phi (Balle and Wang 2018)
+
+        delta = Phi(a - b) - e^eps Phi(-a - b).
+
+    This difference loses digits. There are three other forms, and each point takes the one that keeps all
+    digits there.
     """
     eps, ratio = np.broadcast_arrays(eps, ratio)
     with np.errstate(over="ignore", under="ignore"):
         a, b = 0.5 / ratio, eps * ratio
-    a = np.minimum(a, _HUGE)  # delta is 1 there already
-    b = np.where(b < _HUGE, b, np.nan)  # else ln delta is -inf: nan is in none of the three ranges
+    a = np.minimum(a, _LARGEST_SQUARED)  # delta is 1 there already
+    # nan is in none of the three ranges below, so that ln delta stays -inf.
+    b = np.where(b < _LARGEST_SQUARED, b, np.nan)
 
-    large = a >= np.maximum(b, 0.5)  # delta is above 0.2
-    # The Mills' ratios of b - a and b + a have leading digits in common, which a difference would lose.
+    # delta is above 0.2: it follows from 1 - delta.
+    large = a >= np.maximum(b, 0.5)
+    # With Mills' ratio M(x) = Phi(-x) / phi(x), delta = phi(b - a) (M(b - a) - M(b + a)), where phi is the
+    # normal density. The two M have leading digits in common if a is small beside b or 1: then an integral
+    # takes the place of their difference.
     near = (a <= 0.5 * np.maximum(b, 1.0)) & ~large
     between = (a < b) & ~near
     ln_delta = np.full(eps.shape, -np.inf)
@@ -130,9 +145,15 @@ def _ln_delta(eps: Floats, ratio: Floats) -> Floats:
 
 
 def _ln_delta_by_integral(a: Floats, b: Floats) -> Floats:
-    """ln of phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt, all of whose terms are positive."""
+    """ln of delta = phi(b - a) int_0^inf e^(-t^2/2 - b t) 2 sinh(a t) dt, a <= max(b, 1) / 2; (points,).
+
+    phi is the normal density. The integrand is positive, so no digits are lost. The quadrature is that of
+    Gauss and Legendre with the nodes t (points, nodes), up to the t where the exponent of
+    e^(-t^2/2 - (b - a) t) is -45.
+    """
     slope = b - a
-    last_t = 2 * _LAST / (slope + np.sqrt(slope**2 + 2 * _LAST))  # slope t + t^2 / 2 = _LAST
+    # The t > 0 with t^2 / 2 + slope t = _LAST_EXPONENT.
+    last_t = 2 * _LAST_EXPONENT / (slope + np.sqrt(slope**2 + 2 * _LAST_EXPONENT))
     t = last_t[..., None] * (_NODES + 1) / 2
     # 2 sinh(a t) e^(-b t) = (1 - e^(-2 a t)) e^(-(b - a) t), here divided by a, which may be tiny.
     terms = (
@@ -142,7 +163,11 @@ def _ln_delta_by_integral(a: Floats, b: Floats) -> Floats:
 
 
 def _ln_delta_by_complement(a: Floats, b: Floats) -> Floats:
-    """ln delta where delta is not small: 1 - delta = Phi(b - a) + e^eps Phi(-a - b)."""
+    """ln delta where delta is not small, from 1 - delta = Phi(b - a) + e^eps Phi(-a - b); (points,).
+
+    Phi is the normal distribution function. As eps = 2 a b, e^eps Phi(-a - b) = phi(a - b) M(a + b) with the
+    normal density phi and Mills' ratio M(x) = Phi(-x) / phi(x).
+    """
     from scipy.special import ndtr  # here, as the import takes as long as that of numpy
 
     complement = ndtr(b - a) + np.exp(_ln_phi(a - b)) * _mills_ratio(a + b)
@@ -150,25 +175,27 @@ def _ln_delta_by_complement(a: Floats, b: Floats) -> Floats:
 
 
 def _ln_delta_by_mills(a: Floats, b: Floats) -> Floats:
-    """ln of phi(b - a) (M(b - a) - M(b + a)), with Mills' ratio M."""
+    """ln of delta = phi(b - a) (M(b - a) - M(b + a)), a < b, with Mills' ratio M(x) = Phi(-x) / phi(x)."""
     return _ln_phi(a - b) + np.log(_mills_ratio(b - a) - _mills_ratio(b + a))
 
 
 def _ln_phi(x: Floats) -> Floats:
+    """Natural log of the normal density phi(x) = e^(-x^2 / 2) / sqrt(2 pi)."""
     return -(x**2) / 2 - np.log(2 * np.pi) / 2
 
 
 def _mills_ratio(x: Floats) -> Floats:
-    """M(x) = Phi(-x) / phi(x) for x >= 0."""
+    """M(x) = Phi(-x) / phi(x) for x >= 0, of the normal distribution function and density."""
     from scipy.special import erfcx
 
     return np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2))
 
 
 def geometric_error(eps: Floats | float) -> Floats:
-    """E|X| of a count with two-sided geometric noise that is (eps, 0)-private for a histogram.
+    """E|X| of the two-sided geometric noise X that makes each count of a histogram (eps, 0)-private.
 
-    One user moves two cells by 1, so P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
-    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2).
+    One user moves two cells by 1. So P(X = x) is proportional to a^|x| with a = e^(-eps / 2) (Ghosh,
+    Roughgarden and Sundararajan 2012), and E|X| = 2 a / (1 - a^2) = 1 / sinh(eps / 2), in users. The result
+    has the shape of ``eps``.
     """
     return np.asarray(1 / np.sinh(np.asarray(eps) / 2))

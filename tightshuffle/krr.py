@@ -32,8 +32,9 @@ def sample_histogram(
 
     k-RR reports a uniform value with probability gamma, and else the true one. So of the users who hold x,
     Binomial(counts[x], 1 - gamma) report it directly, and the uniform reports of all others are multinomial.
-    `check_counts` says what ``counts`` may be, and which errors it raises. Returns whole numbers
-    (repetitions, k).
+
+    ``counts`` are users per value, (k,) or (repetitions, k). `check_counts` says what they may be, and which
+    errors it raises. Returns the number of reports of each value, whole numbers (repetitions, k).
     """
     counts = check_counts(counts, repetitions)
     k = counts.shape[1]
@@ -46,38 +47,42 @@ def sample_histogram(
 def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The unbiased estimate of the true frequencies, (y - q) / (p - q) (Biswas et al., eq. (12)), in O(k).
 
-    ``frequencies`` has the shape (..., k), with rows that sum to 1. Returns the same shape. Estimates may be
-    negative. ValueError for an eps0 below 1e-9, which leaves no information.
+    y are the ``frequencies`` of the reports, (..., k), with rows that sum to 1. k-RR reports the true value
+    with probability p, and one given other value with probability q. Returns shares of the same shape.
+    Estimates may be negative. ValueError for an eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     k = frequencies.shape[-1]
-    gain = _gain(eps0)
-    return frequencies + (k * frequencies - 1) / gain  # p - q = gain q, and 1 / q = gain + k
+    # With ratio = (p - q) / q, 1 / q = ratio + k. So (y - q) / (p - q) = (y (ratio + k) - 1) / ratio.
+    ratio = _p_minus_q_over_q(eps0)
+    return frequencies + (k * frequencies - 1) / ratio
 
 
 def project_to_simplex(points: npt.ArrayLike) -> Floats:
-    """The nearest probability vector in Euclidean distance, row by row, for finite ``points`` (..., k).
+    """The nearest probability vector in Euclidean distance to each row of finite ``points`` (..., k).
 
-    Sort-and-threshold (Wang and Carreira-Perpinan 2013, the projection cited by the paper). Of more than
-    `MOST_SORTED` values, the same threshold without a sort (Michelot 1986). Entries of the result are >= 0,
-    and rows sum to 1.
+    Returns the same shape, with entries >= 0 and rows that sum to 1. ValueError for NaN or infinity.
+
+    The nearest vector is max(row - threshold, 0) with the threshold at which this sums to 1. It is found from
+    the sorted row (Wang and Carreira-Perpinan 2013, the projection cited by the paper). For a k above
+    `MOST_SORTED`, the same threshold is found without a sort (Michelot 1986).
     """
     rows = np.asarray(points, dtype=float)
     if not np.all(np.isfinite(rows)):
         raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
-    # The projection depends on differences only, which keep their digits near 0. Less the row's maximum, the
-    # threshold is at least -1, so that values below -2 do not matter.
+    # The projection depends on differences only, and these keep their digits near 0: so subtract each row's
+    # maximum. Then the threshold is at least -1, so that values below -2 do not matter.
     with np.errstate(over="ignore"):
         shifted = np.maximum(rows - rows.max(axis=-1, keepdims=True), -2.0)
 
     k = shifted.shape[-1]
     if k > MOST_SORTED:
-        thresholds = [_threshold(row) for row in shifted.reshape(-1, k)]
+        thresholds = [_threshold_without_sort(row) for row in shifted.reshape(-1, k)]
         return np.maximum(shifted - np.reshape(thresholds, (*shifted.shape[:-1], 1)), 0)
 
+    # If the m largest values alone stay positive, the threshold is excess / m: their sum less 1, over m. The
+    # right m is the number of values that are above the threshold of their own rank m.
     descending = -np.sort(-shifted, axis=-1)
-    # The m largest values less a threshold sum to 1 at the threshold excess / m. The m that stay positive are
-    # those that are above it.
     excess = np.cumsum(descending, axis=-1) - 1
     ranks = np.arange(1, k + 1)
     positive = np.count_nonzero(descending * ranks > excess, axis=-1, keepdims=True)
@@ -85,10 +90,11 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
     return np.maximum(shifted - threshold, 0)
 
 
-def _threshold(values: Floats) -> float:
-    """The threshold at which the positive parts of ``values`` (k,) less the threshold sum to 1.
+def _threshold_without_sort(values: Floats) -> float:
+    """The threshold for which max(values - threshold, 0) sums to 1, for ``values`` (k,).
 
-    Leaving out the values below it raises it, until none is left to be left out.
+    The threshold of all values together, (sum - 1) / k, is too low if some values are not above it. These are
+    left out, which raises the threshold of the others, and so on until all that remain are above it.
     """
     remaining_values = values
     while True:
@@ -102,21 +108,23 @@ def _threshold(values: Floats) -> float:
 def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The most likely true frequencies given the noisy ones: the limit of the iterative Bayesian update.
 
-    The update is expectation maximisation of sum_x y_x log(q + (p - q) f_x): y are the noisy frequencies, f
-    the true ones, and k-RR reports the value with probability p, any other with q. The sum is concave in f.
-    So by Karush-Kuhn-Tucker's conditions f = max(0, y / level - c), c = q / (p - q) = 1 / (e^eps0 - 1), at
-    the level that makes the sum of f 1. As many of the largest y are kept as stay positive. Where inversion
-    gives no negative estimate, both agree.
+    ``frequencies`` (..., k), the noisy ones, are >= 0, and rows sum to 1. Returns the same shape, with rows
+    that sum to 1. ValueError for other frequencies, and for an eps0 below 1e-9.
 
-    ``frequencies`` (..., k) are >= 0, and rows sum to 1. Returns the same shape. ValueError for other
-    frequencies, and for an eps0 below 1e-9.
+    Let y be the noisy frequencies of a row, and f the true ones. k-RR reports the true value with probability
+    p, and one given other value with probability q. The update maximises the log-likelihood
+    sum_x y_x ln(q + (p - q) f_x), which is concave in f. With c = q / (p - q) = 1 / (e^eps0 - 1), the
+    Karush-Kuhn-Tucker conditions give f = max(0, y / level - c), at the level for which f sums to 1. Where
+    `invert` gives no negative estimate, this is the same.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     sums_to_1 = np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)
     if not (np.all(frequencies >= 0) and sums_to_1):
         raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
 
-    c = 1 / _gain(eps0)
+    # If the m largest y alone have f > 0, the level is their sum over 1 + m c. The right m is the number of y
+    # that have f > 0 at the level of their own rank m.
+    c = 1 / _p_minus_q_over_q(eps0)
     descending = -np.sort(-frequencies, axis=-1)
     ranks = np.arange(1, frequencies.shape[-1] + 1)
     levels = np.cumsum(descending, axis=-1) / (1 + ranks * c)
@@ -125,17 +133,22 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     return np.maximum(frequencies / level - c, 0)
 
 
-def _gain(eps0: float) -> Floats:
-    """e^eps0 - 1, for an eps0 that can be inverted."""
+def _p_minus_q_over_q(eps0: float) -> Floats:
+    """(p - q) / q = e^eps0 - 1, for the probabilities p of the true value and q of one given other in k-RR.
+
+    ValueError for an ``eps0`` below 1e-9, which would only invert rounding errors.
+    """
     if np.any(check_eps0(eps0) < _SMALLEST_EPS0):
         raise ValueError(f"eps0 must be at least {_SMALLEST_EPS0:g} to be inverted; got {eps0}")
-    return np.expm1(np.minimum(eps0, 700.0))  # of the noise e^-700 is left
+    # e^700 is a float, and above that the noise, e^-700 at most, is far below rounding.
+    return np.expm1(np.minimum(eps0, 700.0))
 
 
 def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
-    """``values`` (users per value) as an integer array of shape (repetitions, k), from (k,) or this shape.
+    """``values``, users per value, as an integer array of the shape (repetitions, k).
 
-    ValueError for counts that are negative, not whole numbers, or of another shape.
+    Their own shape is (k,), which is repeated, or (repetitions, k), with k at least 2. ValueError for counts
+    that are negative, not whole numbers, or of another shape.
     """
     counts = np.atleast_2d(np.asarray(values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):

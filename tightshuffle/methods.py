@@ -4,7 +4,7 @@ Modules of bounds that need scipy write ``scipy.special.f``: scipy loads such a 
 as long as numpy.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Unpack, overload
 
@@ -52,7 +52,16 @@ _FELDMAN = "Feldman, McMillan, Talwar, Hiding Among the Clones (2021), Theorem 3
 class Method:
     """One bound on delta, by default a theorem about one round, which does not compose.
 
-    ``bound``: log10 delta at checked points; ``valid``: in which settings; ``source``: paper and theorem.
+    Attributes
+    ----------
+    bound : function Points -> log10 delta (points,)
+        For a method that composes, of one round or of all rounds, as its class says.
+    kind, valid, source : str
+        Upper or lower bound; in which settings it holds; paper and theorem.
+    needs_count, composes : bool
+        Whether it needs the argument ``count``, and accepts more than one round.
+    largest_n, largest_eps0 : number
+        Beyond them it is too slow or loses too many digits.
     """
 
     name: str
@@ -62,7 +71,7 @@ class Method:
     source: str
     needs_count: bool = False
     composes: bool = False
-    randomizers: bool = False  # takes any randomizer, not only k-RR
+    takes_any_randomizer: bool = False  # else k-RR only
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
@@ -86,6 +95,7 @@ class Method:
         return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps_without_shuffler)
 
     def _log10_delta_at(self, point: Points) -> Callable[[float], float]:
+        """The bound as a function of eps: ``point`` gives all other arguments."""
         return lambda eps: float(self.bound(point.with_eps(eps))[0])
 
 
@@ -116,7 +126,7 @@ class PairMethod(Method):
 class OwnMethod(Method):
     """A bound of this project on one round of any randomizer: its delta is nearly that of a Gaussian."""
 
-    randomizers: bool = True
+    takes_any_randomizer: bool = True
     largest_n: int = LARGEST_N_OF_UPPER
     largest_eps0: float = LARGEST_EPS0_OF_UPPER
 
@@ -136,7 +146,10 @@ class GuaranteeMethod(OwnMethod):
 
 
 def _log10_of_count(points: Points) -> Floats:
-    """log10 delta of the count of x0 in one dataset, (points,), in both directions unless one is given."""
+    """log10 delta of the noisy count of x0 alone, in the dataset where ``points.count`` other users hold x0.
+
+    (points,). It is the larger one of both directions unless ``points.direction`` names one of them.
+    """
     assert points.count is not None  # `chosen_method` asks for it
     return count.delta(
         points.eps,
@@ -373,23 +386,26 @@ def epsilon(
 def chosen_method(name: str, points: Points) -> Method:
     """The method of that name; ValueError naming the first argument that it does not accept."""
     method = METHODS[check_choice("method", name, tuple(METHODS))]
-    if points.randomizer != "grr" and not method.randomizers:
-        able = _names_of_methods("randomizers")
+    if points.randomizer != "grr" and not method.takes_any_randomizer:
+        able = _names(method for method in METHODS.values() if method.takes_any_randomizer)
         raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able}")
     if points.release != "reports" and name != "upper":
         raise ValueError(f"release must be 'reports' for {name}; sums: upper")
+
     check_at_most("n", points.n, method.largest_n)
     check_at_most("eps0", points.eps0, method.largest_eps0)
     if not method.composes:
-        guarantee.refuse_rounds(points, name, able=_names_of_methods("composes"))
+        able = _names(method for method in METHODS.values() if method.composes)
+        guarantee.refuse_rounds(points, name, able)
+
     for argument, value in {"count": points.count, "direction": points.direction}.items():
         if value is not None and not method.needs_count:
-            able = _names_of_methods("needs_count")
+            able = _names(method for method in METHODS.values() if method.needs_count)
             raise ValueError(f"{argument} must be left out for {name}: only {able} uses it")
     if method.needs_count and points.count is None:
         raise ValueError(f"count must be given for {name}: the number of other users who hold x0")
     return method
 
 
-def _names_of_methods(ability: str) -> str:
-    return ", ".join(method.name for method in METHODS.values() if getattr(method, ability))
+def _names(methods: Iterable[Method]) -> str:
+    return ", ".join(method.name for method in methods)

@@ -62,7 +62,7 @@ class Setting:
         if isinstance(self.randomizer, str):
             arguments["k"] = self.k
             arguments["eps0"] = self.eps0
-        if METHODS[method].randomizers:
+        if METHODS[method].takes_any_randomizer:
             arguments["randomizer"] = self.randomizer
         if METHODS[method].composes:
             arguments["rounds"] = self.rounds
@@ -85,7 +85,7 @@ class Setting:
     def _fits(self, method: Method) -> bool:
         """Whether the ``method`` bounds delta, and takes this setting's randomizer, rounds, n and eps0."""
         is_bound = method.kind in (UPPER, LOWER)
-        takes_randomizer = self.randomizer == "grr" or method.randomizers
+        takes_randomizer = self.randomizer == "grr" or method.takes_any_randomizer
         takes_rounds = self.rounds == 1 or method.composes
         takes_size = self.n <= method.largest_n and self.eps0 <= method.largest_eps0
         return is_bound and takes_randomizer and takes_rounds and takes_size

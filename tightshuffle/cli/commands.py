@@ -255,17 +255,23 @@ def _compute_eps(
 
 def _answer_methods(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle methods`: what every method is, and where it is valid."""
-    fields = ("kind", "valid", "source", "needs_count", "composes", "randomizers")
     records = {}
     blocks = []
     for name, method in methods.METHODS.items():
-        records[name] = {field: getattr(method, field) for field in fields}
+        records[name] = {
+            "kind": method.kind,
+            "valid": method.valid,
+            "source": method.source,
+            "needs_count": method.needs_count,
+            "composes": method.composes,
+            "randomizers": method.takes_any_randomizer,
+        }
         remarks = [method.kind]
         if method.needs_count:
             remarks.append("needs --count")
         if method.composes:
             remarks.append("takes --rounds")
-        if method.randomizers:
+        if method.takes_any_randomizer:
             remarks.append("takes --randomizer")
         title = f"{name:<{INDENT}}" + "; ".join(remarks)
         blocks.append(
@@ -425,7 +431,7 @@ def _answer_compare(arguments: Namespace) -> Answer:
     """
     names = ["lower", "upper"]
     for name, method in methods.METHODS.items():
-        applies = method.randomizers or arguments.randomizer == "grr"
+        applies = method.takes_any_randomizer or arguments.randomizer == "grr"
         if method.kind == methods.UPPER and name != "upper" and applies:
             names.append(name)
     arguments.method = ",".join(names)

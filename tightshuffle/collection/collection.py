@@ -63,6 +63,7 @@ class Collection(Data):
     """
 
     then: tuple["Collection", ...] = ()
+    # The bounds on all rounds that have been made, by what they depend on, such as the target user's group.
     _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def one_round(
@@ -95,6 +96,7 @@ class Collection(Data):
             log10_bounds = self._log10_delta_of_sums(points, group, unseen, rounds=1)
         else:
             log10_bounds = bounds.log10_upper(self, points, target_group, unseen, width)
+        # [()] makes a number of an array without axes.
         return log10_bounds.reshape(np.shape(eps))[()]
 
     def log10_delta(
@@ -105,29 +107,28 @@ class Collection(Data):
         bound: str = "upper",
         unseen: bool = False,
     ) -> Floats:
-        """log10 of a bound on delta of all rounds together, `then` included, in the shape of ``eps``.
+        """log10 of a bound on delta of all rounds together, `then` included; it has the shape of ``eps``.
 
-        Parameters and errors are those of `one_round`. With several rounds "lower" is that of one dataset in
-        all rounds, or of a single round if that is larger.
+        Parameters and errors are those of `one_round`. With several rounds, the bound "lower" is delta of one
+        dataset in all rounds, or the lower bound of a single round if that is larger.
         """
         unseen = check_flag("unseen", unseen)
         if bound == "upper" and self.release == "sums":
             return self._log10_delta_of_sums(check_eps(eps), group, unseen)
-        if bound == "upper" and not self._is_single:
-            return self._upper_rounds(group, unseen).log10_delta(check_eps(eps))
+        if bound == "upper" and not self._is_one_round:
+            return self._upper_bound_of_rounds(group, unseen).log10_delta(check_eps(eps))
 
-        # Of each stage a single round.
+        # All rounds together leak at least as much as a single one: take the largest bound of a single round,
+        # of this collection and of those in `then` (the stages). It is the result if there is only one round.
         log10_of_stages = [
             stage.one_round(eps, group=group, bound=bound, unseen=unseen) for stage in self._stages
         ]
         largest = np.max(log10_of_stages, axis=0)
-        lower_rounds = self._lower_rounds(group, unseen)
+        lower_rounds = self._lower_bound_of_rounds(group, unseen)
         if lower_rounds is not None:
             points = check_eps(eps)
-            log10_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape) / math.log(
-                10
-            )
-            largest = np.maximum(largest, log10_bounds)
+            ln_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape)
+            largest = np.maximum(largest, ln_bounds / math.log(10))
         return largest[()]
 
     def epsilon(
@@ -139,10 +140,12 @@ class Collection(Data):
         bound: str = "upper",
         unseen: bool = False,
     ) -> float:
-        """The smallest eps with this delta for all rounds together, rounded up; for "lower" rounded down.
+        """The smallest eps at which the bound on delta of all rounds together is at most ``delta``.
 
-        ``delta`` in (0, 1), or instead of it ``log10_delta`` < 0; other parameters and errors as for
-        `one_round`. math.inf where no eps up to 300 has this delta.
+        It is rounded up. With ``bound`` "lower" it is a lower bound on eps, rounded down. ``delta`` is in (0,
+        1). Its log10 can be given instead, as ``log10_delta`` < 0. Other parameters and errors are those of
+        `one_round`. The result is math.inf where no such eps is found. Of a single round, eps up to 300 are
+        looked at.
         """
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
@@ -150,11 +153,15 @@ class Collection(Data):
             return self._lower_epsilon(target_log10_delta, group, unseen)
 
         if self.release == "sums":
-            summed = self._summed_rounds(group, unseen)
-            return min(summed_rounds.epsilon(target_log10_delta) for summed_rounds in summed)
-        if self._is_single:
+            bounds_of_sums = self._bounds_of_sums(group, unseen)
+            return min(
+                summed_rounds.epsilon(target_log10_delta) for summed_rounds in bounds_of_sums
+            )
+        if self._is_one_round:
             return self._epsilon_of_round(target_log10_delta, group, Side.UPPER, unseen)
-        eps = float(self._upper_rounds(group, unseen).epsilon(log10_delta=target_log10_delta))
+        eps = float(
+            self._upper_bound_of_rounds(group, unseen).epsilon(log10_delta=target_log10_delta)
+        )
         return math.inf if math.isnan(eps) else eps
 
     def delta(self, eps: float, **arguments: Any) -> float:
@@ -165,11 +172,11 @@ class Collection(Data):
     def to_pld(
         self, *, group: str | None = None, unseen: bool = False, spacing: float = 1e-4
     ) -> "PrivacyLossDistribution":
-        """All rounds together as a privacy loss distribution of dp-accounting, for every dataset.
+        """A privacy loss distribution of dp-accounting that dominates all rounds together, for every dataset.
 
         It composes with other mechanisms whose neighbours also differ in one user's value (``REPLACE_ONE``).
-        ``group`` and ``unseen`` are as for `one_round`, and ``spacing`` is that of the losses. This needs the
-        extra ``pld``.
+        ``group`` and ``unseen`` are as for `one_round`. ``spacing`` is the distance of neighbouring losses,
+        in nats. This needs the extra ``pld``.
         """
         check_installed("pld", "dp_accounting")
         from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
@@ -182,6 +189,7 @@ class Collection(Data):
 
         pld_of_stages = []
         for stage in self._stages:
+            # The losses end at an eps from which on delta is negligible (10^NEGLIGIBLE), or does not change.
             curve = stage._upper_curve(group, unseen)
             negligible_from = stage._epsilon_of_round(NEGLIGIBLE, group, Side.UPPER, unseen)
             last = min(negligible_from, curve.eps0, bounds.LARGEST_EPS)
@@ -209,13 +217,16 @@ class Collection(Data):
 
     @property
     def _stages(self) -> tuple["Collection", ...]:
+        """This collection and those of ``then``, each with its own ``rounds``."""
         return (self, *self.then)
 
     @property
-    def _is_single(self) -> bool:
+    def _is_one_round(self) -> bool:
+        """Whether all stages together are a single round."""
         return self.rounds == 1 and not self.then
 
     def _log10_lower_of_round(self, eps: Floats, group: Group, unseen: bool) -> Floats:
+        """log10 of a lower bound on delta of one round at ``eps``, (points,); -inf where none is known."""
         if unseen and group.participation < 1:
             return np.full(eps.shape, -np.inf)
         if self.release == "sums":
@@ -225,12 +236,17 @@ class Collection(Data):
     def _epsilon_of_round(
         self, target_log10_delta: float, group: str | None, side: Side, unseen: bool
     ) -> float:
-        """The eps at which the bound of one round is the target; math.inf where none is up to 300."""
+        """The eps at which the ``side``'s bound on delta of one round is 10^``target_log10_delta``.
+
+        It is at most eps0, and math.inf where no eps up to `bounds.LARGEST_EPS` reaches the target. The
+        search starts from a Gaussian mechanism with about the same delta at eps = 0.
+        """
 
         def log10_delta_at(eps: float) -> float:
             return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen))
 
-        # delta of a mu-Gaussian at eps = 0 is 2 Phi(mu / 2) - 1, about mu / sqrt(2 pi).
+        # delta of a mu-Gaussian mechanism at eps = 0 is 2 Phi(mu / 2) - 1, which is about mu / sqrt(2 pi). mu
+        # is its sensitivity over its standard deviation, at most 10 here.
         delta_at_zero = 10 ** float(self.one_round(0.0, group=group))
         mu = min(10.0, math.sqrt(2 * math.pi) * delta_at_zero)
         largest = min(self.eps0(group), bounds.LARGEST_EPS)
@@ -238,88 +254,105 @@ class Collection(Data):
         return math.inf if eps >= bounds.LARGEST_EPS * (1 - 1e-6) else eps
 
     def _lower_epsilon(self, target_log10_delta: float, group: str | None, unseen: bool) -> float:
-        """The largest eps with this delta of all stages alone, and of all rounds together where known."""
+        """A lower bound on the eps of all rounds together at which delta is 10^``target_log10_delta``.
+
+        It is the largest of lower bounds on the eps of one round of each stage (a stage is this collection or
+        one of ``then``) and, where one is known, of all rounds together.
+        """
         eps = max(
             stage._epsilon_of_round(target_log10_delta, group, Side.LOWER, unseen)
             for stage in self._stages
         )
-        lower_rounds = self._lower_rounds(group, unseen)
+        lower_rounds = self._lower_bound_of_rounds(group, unseen)
         if lower_rounds is None:
             return eps
         return max(eps, lower_rounds.epsilon(log10_delta=target_log10_delta))
 
     def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
+        """The upper bound on delta of one round, as a function of eps."""
         bound = functools.partial(
             self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
 
     def _third_value_curve(self, group: str | None) -> Curve:
+        """A lower bound on delta of one round where all others hold a third value, as a function of eps."""
         target_group = self.group_named(group)
         bound = functools.partial(
-            bounds.log10_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
+            bounds.log10_lower_of_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
         )
         return Curve(bound, self.eps0(group))
 
     def _log10_delta_of_sums(
         self, eps: Floats, group: str | None, unseen: bool, rounds: int | None = None
     ) -> Floats:
-        summed = self._summed_rounds(group, unseen, rounds)
-        return np.min([summed_rounds.log10_delta(eps) for summed_rounds in summed], axis=0)[()]
+        """log10 of an upper bound on delta where only sums are released, in the shape of ``eps``.
 
-    def _summed_rounds(
+        It is for all rounds together, or for so many ``rounds`` of this collection alone.
+        """
+        bounds_of_sums = self._bounds_of_sums(group, unseen, rounds)
+        return np.min([bound.log10_delta(eps) for bound in bounds_of_sums], axis=0)[()]
+
+    def _bounds_of_sums(
         self, group: str | None, unseen: bool, rounds: int | None = None
     ) -> list[sums.SummedRounds]:
-        """Upper bounds on delta where only sums are released; all hold, so the smallest counts.
+        """Upper bounds on delta where only sums are released; each holds, so the smallest counts.
 
-        They are for all rounds together, or for so many ``rounds`` of this collection alone. The first is for
-        a user who takes part in every round. If ``unseen``, that nobody can know who takes part, this bound
-        holds, too, and a second one is for that alone. Bounds are kept.
+        They are for all rounds together, or for so many ``rounds`` of this collection alone. One is for a
+        user who takes part in every round. If ``unseen`` (nobody can know who takes part), it holds, too, and
+        another one is for a user who takes part by chance. Bounds are kept in ``self._cache``.
         """
         stages = [(stage, stage.rounds) for stage in self._stages]
         if rounds is not None:
             stages = [(self, rounds)]
-        summed = []
+        bounds_of_sums = []
         for is_unseen in {False, unseen}:
             key = (group, is_unseen, "sums", rounds)
             if key not in self._cache:
                 self._cache[key] = sums.SummedRounds(stages, group, is_unseen)
-            summed.append(self._cache[key])
-        return summed
+            bounds_of_sums.append(self._cache[key])
+        return bounds_of_sums
 
-    def _rounds_of_law(self, group: str | None, unseen: bool, side: Side) -> HiddenByDummies | None:
-        """All rounds of the dummies' law together; None without one, or if rounds differ by chance."""
+    def _bound_of_law(self, group: str | None, unseen: bool, side: Side) -> HiddenByDummies | None:
+        """The ``side``'s bound on delta of all rounds, as a function of eps, if dummies have a law.
+
+        The law is that of how many dummies each value gets. All users send their values as they are. The
+        result is None without a law. It is also None if ``then`` adds collections, or if the target user
+        takes part by chance and nobody can know it.
+        """
         law = self.dummies.parsed_law
         if law is None or self.then or (unseen and self.group_named(group).participation < 1):
             return None
-        return bounds.hidden_by_law(law, side, self.rounds)
+        return bounds.bound_of_law(law, side, self.rounds)
 
-    def _upper_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
-        """The upper bound on delta of all rounds together, as a function of eps; made once and kept.
+    def _upper_bound_of_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
+        """The upper bound on delta of all rounds together, as a function of eps; it is made once and kept.
 
-        For dummies of a law it is that of the law. Else it composes the rounds' curves.
+        If a law says how many dummies each value gets, it is the bound of that law. Else it composes the
+        upper bounds on delta of the single rounds.
         """
-        rounds_of_law = self._rounds_of_law(group, unseen, Side.UPPER)
-        if rounds_of_law is not None:
-            return rounds_of_law
+        bound_of_law = self._bound_of_law(group, unseen, Side.UPPER)
+        if bound_of_law is not None:
+            return bound_of_law
         key = (group, unseen, "upper")
         if key not in self._cache:
             curves = [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
             self._cache[key] = Rounds(curves)
         return self._cache[key]
 
-    def _lower_rounds(
+    def _lower_bound_of_rounds(
         self, group: str | None, unseen: bool
     ) -> LowerRounds | HiddenByDummies | None:
-        """The lower bound on delta of all rounds together as a function of eps, which is kept.
+        """A lower bound on delta of all rounds together, as a function of eps; None where none is known.
 
-        It is for all other users at a third value in k-RR, or for a law of dummies. None for one round, or
-        where no such bound is known.
+        It holds for one dataset. For k-RR with k >= 3 all other users hold a third value in every round.
+        With a law of dummies it is the bound of that law. It is None for a single round, because `one_round`
+        has a lower bound for it. What is made is kept.
         """
-        if self._is_single:
+        if self._is_one_round:
             return None
         if self.dummies.law is not None:
-            return self._rounds_of_law(group, unseen, Side.LOWER)
+            return self._bound_of_law(group, unseen, Side.LOWER)
         if self.randomizer != "grr" or self.cells == 2:
             return None
         if unseen and self.group_named(group).participation < 1:

@@ -55,7 +55,7 @@ class Group:
     colluding: float = 0
 
     def __post_init__(self) -> None:
-        """Check all arguments; an error names the group. `users` becomes an int."""
+        """Check all arguments. A ValueError names the group. ``users`` becomes an int."""
         if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
             raise ValueError(
                 f"name of a group must be text without control characters; got {reprlib.repr(self.name)}"
@@ -116,11 +116,11 @@ class Dummies:
     poisson_per_user_and_value: float = 0.0
     probability_per_user_and_value: float = 0.0
     law: str | None = None
-    # A file is read once, here.
+    # What ``law`` names. A file is read once, here.
     _law: Law | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check all arguments, and parse the law."""
+        """Check all arguments, and set ``parsed_law`` from the text ``law``. ValueError for a bad one."""
         if self.law is not None:
             try:
                 object.__setattr__(self, "_law", parse_law(self.law))
@@ -132,6 +132,7 @@ class Dummies:
         self._check_rate("probability_per_user_and_value", 1.0)
 
     def _check_rate(self, name: str, largest: float) -> None:
+        """ValueError unless the attribute ``name``, a mean or a probability, is from 0 to ``largest``."""
         number = getattr(self, name)
         check_number(
             f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest
@@ -143,10 +144,13 @@ class Dummies:
         return self._law
 
     def variance(self, users: float, k: int, support: float) -> float:
-        """Variance of how many dummies support one value: each does with probability ``support``.
+        """Variance of how many dummies support one value; those of a ``law`` do not count.
 
-        Those of a ``law`` do not count.
+        A dummy supports the value with probability ``support``. There are ``k`` values, and so many
+        ``users``, each of whom has a device.
         """
+        # Numbers of dummies are independent: a Poisson one, whose variance is its mean, a fixed one, and one
+        # of each device, which adds a dummy of the value or does not.
         poisson_mean = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
         of_poisson = poisson_mean * support
         of_number = self.number * support * (1 - support)
@@ -154,6 +158,7 @@ class Dummies:
         return of_poisson + of_number + users * probability * (1 - probability)
 
     def __bool__(self) -> bool:
+        """Whether there are any dummies."""
         return self != Dummies()
 
 
@@ -169,11 +174,15 @@ class Data:
     then: tuple["Data", ...] = ()
     release: str = "reports"
     deletion: bool = False
-    # Of each group; None if its reports are the values. A file is read once, here: it may change later.
+    # Of each group, by its name; None if reports are the values. A file is read once, here: it may change
+    # later.
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
 
     def __post_init__(self) -> None:
-        """Check all arguments, and parse the randomizer of each group."""
+        """Check all arguments, and make each group's randomizer from the text ``randomizer``.
+
+        ValueError for a bad argument, or for some that do not go together. Lists become tuples.
+        """
         object.__setattr__(self, "groups", _tuple_of_kind("groups", self.groups, Group))
         object.__setattr__(self, "then", _tuple_of_kind("then", self.then, type(self)))
         if not isinstance(self.randomizer, str):
@@ -213,14 +222,19 @@ class Data:
             raise ValueError('deletion must be left out unless release is "sums"')
 
         largest = LARGEST_ROUNDS
-        if self.release == "sums" and not self.deletion:  # a round shows two counts
+        # If a value is replaced, two sums of a round change, which count as two rounds.
+        if self.release == "sums" and not self.deletion:
             largest //= 2
         rounds = sum(stage.rounds for stage in (self, *self.then))
         if rounds > largest:
             raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
 
     def _check_dummies(self) -> None:
-        """ValueError for dummies that this randomizer, or an eps0 beside a law, cannot have."""
+        """ValueError for dummies that do not go with the randomizer, or a law that is not alone.
+
+        ``self.dummies.law`` names the law of how many dummies each value gets. It needs groups with eps0 =
+        inf and no other dummies.
+        """
         if self.dummies.law is not None:
             if self.dummies != Dummies(law=self.dummies.law):
                 raise ValueError("dummies: law must be alone, without other dummies")
@@ -233,8 +247,8 @@ class Data:
             raise ValueError(
                 f"dummies: probability_per_user_and_value is for randomizer 'grr'; got {self.randomizer!r}"
             )
-        # A dummy is drawn from what reports of all values have in common, which has to be the same for every
-        # eps0.
+        # A dummy is drawn from what reports of all values have in common. Only some randomizers have the same
+        # distribution of it at every eps0: those whose class has `fixed_background`.
         family = BY_KEY.get(self._randomizer_key)
         if self.dummies and not getattr(family, "fixed_background", False):
             raise ValueError(
@@ -242,7 +256,7 @@ class Data:
             )
 
     def _check_then(self) -> None:
-        """ValueError for a later collection that has later ones, other groups, or another release."""
+        """ValueError for a collection in ``then`` with a ``then`` itself, other groups or another release."""
         for later in self.then:
             if later.then:
                 raise ValueError(f"then: {NESTED}")
@@ -293,7 +307,7 @@ class Data:
 
     @property
     def cells(self) -> int:
-        """The number of values, also that of a file's randomizer."""
+        """k, the number of values, also that of a randomizer from a file."""
         if self.k is not None:
             return self.k
         randomizer = self.randomizer_of(self.groups[0])
@@ -302,17 +316,20 @@ class Data:
 
     @property
     def devices(self) -> int:
-        """The number of users who do not collude."""
+        """The number of users who do not collude, in all groups together."""
         return sum(group.hidden for group in self.groups)
 
     @property
-    def poisson(self) -> float:
-        """The mean of the Poisson number of dummies in all."""
+    def mean_poisson_dummies(self) -> float:
+        """The mean number of dummies whose number is Poisson, of all values and devices together."""
         of_devices = self.devices * self.dummies.poisson_per_user_and_value
         return self.cells * (self.dummies.poisson_per_value + of_devices)
 
     def others(self, group: Group) -> list[tuple[int, Group]]:
-        """Each group, and its number of users who hide one user of ``group``."""
+        """Each group with its number of users who hide one target user of ``group``, as (number, group).
+
+        They are the users who do not collude, without the target user.
+        """
         hiding_users = []
         for other in self.groups:
             users = other.hidden - 1 if other.name == group.name else other.hidden
@@ -324,7 +341,7 @@ class Data:
         return self._randomizers[group.name]
 
     def eps0(self, group: str | None = None) -> float:
-        """The local budget of one report, which is left if the shuffler fails."""
+        """The local budget of one report, which is left if the shuffler fails, of the group of this name."""
         randomizer = self.randomizer_of(self.group_named(group))
         return math.inf if randomizer is None else randomizer.eps0
 

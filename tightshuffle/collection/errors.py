@@ -14,35 +14,47 @@ from tightshuffle.randomizers.expected_errors import mean_absolute
 
 
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
-    """Expected total variation error of the unbiased estimate from one round; nan without one.
+    """Expected total variation error of the unbiased estimate from one round, in shares; nan without one.
 
-    ``shares`` (k,) are those of the users who hold each value, the same in every group; None is for uniform
-    data. If groups differ in them, the estimate is biased (it weights a group by users * participation * (p -
-    q)), and this error is too small. The error is that before projection, by the central limit theorem. It
-    includes the error of not asking everybody, and colluding users' reports are used. It is nan for a matrix,
-    unless everybody takes part. ValueError for ``shares`` that do not fit k.
+    It is half the sum over all values of the expected absolute errors of the estimated shares. The estimate
+    is not projected on histograms. It includes the error of not asking everybody, and it uses the reports of
+    colluding users. Errors are taken as normal (central limit theorem).
+
+    ``shares`` (k,) are the shares of users who hold each value, the same in every group; None is for uniform
+    data. If groups differ in them, the estimate is biased, and the result is too small: the estimate weights
+    a group by users * participation * (p - q). Here p and q are the probabilities that a report supports the
+    user's value, and another one. The result is nan for a matrix, unless everybody takes part. ValueError for
+    ``shares`` that do not fit k.
     """
     return float(errors_of_values(data, _checked_shares(data, shares)).sum()) / 2
 
 
 def errors_of_values(data: Data, shares: Floats) -> Floats:
-    """Expected absolute errors of the estimated shares of values, (v,), which ``shares`` (v,) of users hold.
+    """Expected absolute errors of the estimated shares of some values, (v,).
 
-    The estimate of a value is unbiased: how many reports support it, less what is expected of users without
-    it, over a slope. By the central limit theorem, but a law of dummies is taken as it is. The result is nan
-    for a matrix, unless everybody takes part; there ``shares`` are those of all k values.
+    ``shares`` (v,) are the true shares of users who hold these values. The unbiased estimate of a value is
+    how many reports support it, less the number to be expected if nobody holds it, over the slope. The slope
+    is by how much a user who holds the value raises this number, summed over all users. The variance of the
+    number is a sum over all users and dummies, and its error is taken as normal (central limit theorem). Only
+    dummies of a law are not taken as normal: their number has that law.
+
+    The result is nan for a matrix, unless everybody takes part. For a matrix, ``shares`` are those of all k
+    values.
     """
     users = sum(group.users for group in data.groups)
     randomizer = data.randomizer_of(data.groups[0])
     if randomizer is not None and not isinstance(randomizer, SupportRandomizer):
         if any(group.participation < 1 for group in data.groups):
             return np.full(shares.shape, np.nan)
-        return _mean_absolute(randomizer.variance(shares, users))
+        return _normal_absolute_errors(randomizer.variance(shares, users))
 
+    # Variance of how many dummies support one value, but for those of a law.
     of_dummies = data.dummies.variance(users, data.cells, _support_probability_of_dummy(data))
     variance = np.full(shares.shape, of_dummies)
     slope = 0.0
     for group in data.groups:
+        # The probabilities that a user of the group takes part, and supports the value: p if the user holds
+        # it, else q.
         p_star, q_star = _support_probabilities(data, group)
         p, q = group.participation * p_star, group.participation * q_star
         variance += group.users * (shares * p * (1 - p) + (1 - shares) * q * (1 - q))
@@ -52,13 +64,19 @@ def errors_of_values(data: Data, shares: Floats) -> Floats:
         return np.full(shares.shape, np.inf)
     law = data.dummies.parsed_law
     if law is None:
-        return _mean_absolute(variance / slope**2)
+        return _normal_absolute_errors(variance / slope**2)
+    # Each different variance is computed once.
     variances, places = np.unique(variance, return_inverse=True)
-    return np.array([_error_beside_normal(law, number) for number in variances])[places] / slope
+    errors_of_counts = np.array([_absolute_error_of_sum(law, number) for number in variances])
+    return errors_of_counts[places] / slope
 
 
-def _error_beside_normal(law: Law, variance: float) -> float:
-    """The mean absolute error of a count with a number of this law, and a normal error of this variance."""
+def _absolute_error_of_sum(law: Law, variance: float) -> float:
+    """The mean absolute error of a count that has a number of dummies and a normal error.
+
+    The number of dummies has the ``law``, less its mean. The normal error has the mean 0 and this
+    ``variance``. The two are independent.
+    """
     if variance == 0:
         return law.absolute_error
     return float(np.exp(law.log_mass) @ mean_absolute(math.sqrt(variance), law.distances()))
@@ -77,7 +95,11 @@ def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
 
 
 def _support_probabilities(data: Data, group: Group) -> tuple[float, float]:
-    """Probabilities that a report of this group supports the user's value, and another one."""
+    """Probabilities that a report of this group supports the user's value, and that it supports another one.
+
+    A report supports a value if it counts in the estimate of that value. Without a randomizer the report
+    is the user's value, and supports no other one.
+    """
     randomizer = data.randomizer_of(group)
     if randomizer is None:
         return 1.0, 0.0
@@ -86,7 +108,7 @@ def _support_probabilities(data: Data, group: Group) -> tuple[float, float]:
 
 
 def _support_probability_of_dummy(data: Data) -> float:
-    """The probability that a dummy supports a value."""
+    """The probability that a dummy, which no user's value determines, supports one given value."""
     randomizer = data.randomizer_of(data.groups[0])
     if randomizer is None:
         return 1 / data.cells
@@ -97,26 +119,30 @@ def _support_probability_of_dummy(data: Data) -> float:
 def gaussian_error(
     data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None
 ) -> float:
-    """Expected total variation error of the analytic Gaussian mechanism in one round.
+    """Expected total variation error of the estimate from one round of the analytic Gaussian mechanism.
 
-    The mechanism has this guarantee for all rounds together. A trusted curator adds its noise to the counts
-    of the users who take part. ``shares`` are those of `expected_error`, and so is the error of not asking
-    all.
+    A trusted curator adds normal noise to the counts of the users who take part. The noise gives delta =
+    10^``log10_delta`` at ``eps`` for all rounds together. The estimate divides by the expected number of
+    users who take part, so it has the error of not asking everybody, too. ``shares`` (k,) are the shares of
+    users who hold each value; None is for uniform data. The result is half the sum over all values of the
+    expected absolute errors of the estimated shares.
     """
     shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))
-    # Of a user who has a value or none, one count changes by 1, else two.
+    # L2 sensitivity of the counts of one round: if a user's value is deleted, one count changes by 1. If it
+    # is replaced, two do, and the sensitivity is sqrt(2).
     sensitivity_of_round = 1.0 if data.deletion else HISTOGRAM_SENSITIVITY
     sensitivity = sensitivity_of_round * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
+    # Of each count: that of the noise, and that of who takes part among the users who hold the value.
     variance = np.full(data.cells, sigma**2)
     for group in data.groups:
         variance += group.users * shares * group.participation * (1 - group.participation)
     expected_users = sum(group.users * group.participation for group in data.groups)
-    return float(_mean_absolute(variance / expected_users**2).sum()) / 2
+    return float(_normal_absolute_errors(variance / expected_users**2).sum()) / 2
 
 
-def _mean_absolute(variances: Floats) -> Floats:
-    """The expected absolute values of normal variables of mean 0; variances may be 0."""
+def _normal_absolute_errors(variances: Floats) -> Floats:
+    """The expected absolute values of normal variables of mean 0 with these ``variances``, which may be 0."""
     return np.asarray(np.sqrt(2 / np.pi * variances))

@@ -12,17 +12,17 @@ from tightshuffle.arguments import check_installed, check_path
 from tightshuffle.collection.collection import Collection
 from tightshuffle.collection.data import NESTED, Dummies, Group
 
-_TEXTS = ("randomizer", "name", "release", "law")
-_WHOLE = ("k", "rounds", "users", "number")
-_MOST_CHARACTERS = 1_000_000
+_TEXT_KEYS = ("randomizer", "name", "release", "law")
+_WHOLE_KEYS = ("k", "rounds", "users", "number")
+_MOST_CHARACTERS = 1_000_000  # of a file
 _INFINITIES = (".inf", "+.inf")  # as YAML writes them
 
 
 def read_collection(path: str) -> Collection:
     """The collection that the file describes; docs/collections.md has the keys.
 
-    YAML needs PyYAML (the extra ``yaml``), a file that ends in .json does not. Raises ValueError that names
-    the file and the key that is wrong.
+    A file whose name ends in .json is read as JSON, any other one as YAML, which needs PyYAML (the extra
+    ``yaml``). Raises ValueError that names the file and the key that is wrong.
     """
     path = check_path("path", path)
     text = _read_text(path)
@@ -52,7 +52,10 @@ def _read_text(path: str) -> str:
 
 
 def _parse_yaml(text: str) -> Any:
-    """The lists, mappings and texts in ``text``. Every scalar is a text, so 010 is ten and 1:30 no number."""
+    """The lists, mappings and texts that ``text``, a YAML file, has; every scalar is a text.
+
+    YAML itself would read 010 as eight and 1:30 as a number. ValueError for a text that is not YAML.
+    """
     check_installed("yaml", "yaml")
     import yaml
 
@@ -79,7 +82,7 @@ def _mapping_of_unique_keys(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def make_collection(described: Any) -> Collection:
-    """The collection that a mapping describes, with lists of mappings for ``groups`` and ``then``.
+    """The collection that a mapping describes, with lists of mappings for the keys ``groups`` and ``then``.
 
     A collection in ``then`` has the keys of the first one where it does not give its own. Raises ValueError
     naming the key that is wrong.
@@ -104,7 +107,11 @@ def make_collection(described: Any) -> Collection:
 
 
 def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) -> Collection:
-    """The collection with these settings of a file, by key, of which only ``groups`` must be there."""
+    """The collection with these ``settings`` of a file, by key, and the collections ``then`` after it.
+
+    ``settings`` must have the key ``groups``. A missing key has the default of `Collection`, but k, which has
+    none there, is None. ValueError names a bad key.
+    """
     if "groups" not in settings:
         raise ValueError("groups must be given: a list with name, users and eps0 of each group")
     descriptions = settings["groups"]
@@ -124,7 +131,7 @@ def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) 
 
 
 def _make_group(number: int, description: Any) -> Group:
-    """The group that item ``number`` of the list describes."""
+    """The group that ``description``, item ``number`` of the list under ``groups``, describes."""
     where = f"groups, item {number}"
     settings = _mapping_of_fields(description, Group, where)
     settings["name"] = _parse_text(f"{where}: name", settings.get("name", f"group {number}"))
@@ -156,20 +163,21 @@ def _mapping_of_fields(described: Any, kind: Any, where: str) -> dict[str, Any]:
 
 
 def _parse_scalars(texts: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    """The values as numbers, and names as text. An error's text has the ``prefix``."""
+    """The values of these keys, as `_parse_scalar` reads them. An error calls each ``prefix`` and its key."""
     return {key: _parse_scalar(key, text, prefix + key) for key, text in texts.items()}
 
 
 def _parse_scalar(key: str, text: Any, name: str) -> Any:
-    """The value of ``key``, which an error calls ``name``."""
-    if key in _TEXTS:
+    """The value of ``key``: a text, a bool or a number, as the key needs. An error calls it ``name``."""
+    if key in _TEXT_KEYS:
         return _parse_text(name, text)
     if key == "deletion":
         return _parse_flag(name, text)
-    return _parse_number(name, text, key in _WHOLE)
+    return _parse_number(name, text, whole=key in _WHOLE_KEYS)
 
 
 def _parse_flag(name: str, text: Any) -> bool:
+    """True or False, as ``text`` says. ValueError for anything else, which calls it ``name``."""
     word = str(text).lower()
     if word not in ("true", "false"):
         raise ValueError(f"{name} must be true or false; got {reprlib.repr(text)}")
@@ -183,8 +191,11 @@ def _parse_text(name: str, text: Any) -> str:
     return str(text)
 
 
-def _parse_number(name: str, text: Any, whole: bool) -> Any:
-    """The number that ``text`` says, an int if it is to be ``whole``. ValueError, which calls it ``name``."""
+def _parse_number(name: str, text: Any, *, whole: bool) -> Any:
+    """The number that ``text`` stands for: an int if it has to be ``whole``, else a float.
+
+    A file's text may be a number already. ValueError for anything else, which calls it ``name``.
+    """
     kind = "a whole number" if whole else "a number"
     try:
         word = _parse_text(name, text).lower()

@@ -23,23 +23,28 @@ from tightshuffle.collection.data import Data, Group
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _LN10 = math.log(10)
-_SHARE = 3.0  # -log10 of the part of delta that is given to rounds with too few bits: eps is 0.01 % larger
-_FIRST = -9.0  # log10 of the probability of too few bits to begin with
-_STEPS = 10  # probabilities per factor of ten of their log: bounds for one of them serve many eps
-_RAREST = 1e-100  # the least probability of taking part that is computed with: delta stays a float
-_Odds = tuple[float, float]  # log odds that a bit is 1, for users who hold the value and who do not
+# log10 of delta over the probability of too few bits, which is added to delta: eps is 0.01 % larger.
+_LOG10_OVER_RARE = 3.0
+_FIRST_LOG10_RARE = -9.0  # log10 of the probability of too few bits to begin with
+# Probabilities of too few bits per factor of ten of their log: bounds for one of them serve many eps.
+_STEPS_PER_DECADE = 10
+# The least probability of taking part that is computed with: delta stays a float.
+_LEAST_PARTICIPATION = 1e-100
+# ln(p / (1 - p)) and ln(q / (1 - q)), where a bit is 1 with probability p for who holds the value, else q.
+_LogOdds = tuple[float, float]
 
 
 class _Stage(NamedTuple):
     """Rounds that share one collection: ``data``, the target user's ``group`` and the number of ``rounds``.
 
-    ``covers`` says for each kind of bit how many bits of this kind hide the target user's (`_covers`).
+    ``covers`` has, for each kind of bit, the law of how many bits hide one of the target user's if all of
+    them count as bits of this kind (`_covers_by_kind`).
     """
 
     data: Data
     group: Group
     rounds: int
-    covers: dict[_Odds, Cover]
+    covers: dict[_LogOdds, Cover]
 
 
 class SummedRounds:
@@ -51,32 +56,41 @@ class SummedRounds:
     """
 
     def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
-        """Note for each stage how many bits hide those of the target user."""
+        """Note for each stage the law of how many bits hide those of the target user.
+
+        ``stages`` are pairs of a collection and its number of rounds. ``group`` is the name of the target
+        user's, by default the first. ``unseen`` is True if nobody can know who takes part.
+        """
         self._stages = []
         for stage, rounds in stages:
             target_group = stage.group_named(group)
-            self._stages.append(_Stage(stage, target_group, rounds, _covers(stage, target_group)))
+            self._stages.append(
+                _Stage(stage, target_group, rounds, _covers_by_kind(stage, target_group))
+            )
         self._unseen = unseen and any(stage.group.participation < 1 for stage in self._stages)
-        # Whether it is known how many bits there are: then never too few.
+        # Whether it is known how many bits hide the target user's: then they are never too few.
         self._is_fixed = all(
             np.all(cover.shares == 1) for stage in self._stages for cover in stage.covers.values()
         )
-        self._known: dict[float, list[Rounds]] = {}  # of `_bounds_but_for`
+        # By log10 of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
+        self._kept_rounds: dict[float, list[Rounds]] = {}
 
     def log10_delta(self, eps: Floats) -> Floats:
-        """log10 of the bound at ``eps`` >= 0, any shape, which the result has; -inf where delta is 0.
+        """log10 of the upper bound on delta at ``eps`` >= 0, in the shape of ``eps``; -inf where delta is 0.
 
-        Too few bits hide the target user with a probability that is added to the bound. Which probability is
-        best depends on the bound, so it is lowered until it is small beside it.
+        Rarely, too few bits hide the target user. The probability of this event is added to a bound for
+        enough bits. A smaller probability leaves fewer bits that are sure, and a larger bound. So the
+        probability of each eps begins at 10^-9. It is lowered until it is at most 1/1000 of the bound.
         """
         points = eps.ravel()
         result = np.full(points.shape, np.inf)
-        log10_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST)
+        # log10 of the probability of the event, which is 0 if the number of bits is known.
+        log10_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST_LOG10_RARE)
         waiting = np.ones(points.shape, dtype=bool)
         while waiting.any():
             for probability in np.unique(log10_rare[waiting]).tolist():
                 chosen = np.flatnonzero(waiting & (log10_rare == probability))
-                composed = self._bounds_but_for(probability)  # the largest of them holds
+                composed = self._rounds_but_for_rare_event(probability)  # the largest of them holds
                 bounds = [rounds.log10_delta(points[chosen]) for rounds in composed]
                 log10_bounds = np.max(bounds, axis=0)
                 is_positive = log10_bounds > -np.inf
@@ -84,108 +98,128 @@ class SummedRounds:
                 total = np.where(is_positive, total, log10_bounds)
                 result[chosen] = np.minimum(result[chosen], total)
 
-                # The event is to be rare beside the bound.
-                too_often = is_positive & (log10_bounds - _SHARE < probability)
+                # The event has to be rare beside the bound: lower its probability, to a number on the grid.
+                too_often = is_positive & (log10_bounds - _LOG10_OVER_RARE < probability)
                 waiting[chosen] = too_often
                 log10_rare[chosen[too_often]] = _round_down_to_grid(
-                    log10_bounds[too_often] - _SHARE
+                    log10_bounds[too_often] - _LOG10_OVER_RARE
                 )
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
     def epsilon(self, log10_delta: float) -> float:
         """The smallest eps with delta 10^``log10_delta``, rounded up; math.inf where none is known."""
+        # delta is shared between the event that too few bits hide the target user, and all else.
         log10_rare, log10_rest = -math.inf, log10_delta
         if not self._is_fixed:
-            log10_rare = log10_delta - _SHARE
-            log10_rest = log10_delta + math.log1p(-(10**-_SHARE) * (1 + 1e-9)) / _LN10
-        eps = max(pair.epsilon(log10_rest) for pair in self._bounds_but_for(log10_rare))
+            log10_rare = log10_delta - _LOG10_OVER_RARE
+            log10_rest = log10_delta + math.log1p(-(10**-_LOG10_OVER_RARE) * (1 + 1e-9)) / _LN10
+        eps = max(
+            rounds.epsilon(log10_rest) for rounds in self._rounds_but_for_rare_event(log10_rare)
+        )
         return math.inf if math.isnan(eps) else eps
 
-    def _bounds_but_for(self, log10_rare: float) -> list[Rounds]:
-        """Bounds on delta of all rounds together, the largest of which holds but for an unlikely event.
+    def _rounds_but_for_rare_event(self, log10_rare: float) -> list[Rounds]:
+        """Bounds on delta of all rounds together; the largest of them holds but for a rare event.
 
-        The event is that too few bits hide the target user in some round. It does not depend on any value,
-        and ``log10_rare`` is log10 of its probability. Bounds are kept.
+        The event is that in some round too few bits hide the target user's. It does not depend on any value,
+        and ``log10_rare`` is log10 of its probability. A bound is a function of eps. For a deletion there can
+        be two (all counts that change fall, or all rise), else there is one. They are kept. ``self._stages``
+        are the rounds that share one collection, and ``self._unseen`` is True if nobody can know who takes
+        part.
         """
-        if log10_rare in self._known:
-            return self._known[log10_rare]
+        if log10_rare in self._kept_rounds:
+            return self._kept_rounds[log10_rare]
 
-        # In each round, either count may have too few bits.
+        # Up to two counts of each round depend on the target user. Each of them may have too few bits.
         rounds = sum(stage.rounds for stage in self._stages)
         ln_rare_of_count = log10_rare * _LN10 - math.log(2 * rounds)
         deletion = self._stages[0].data.deletion
         pairs_and_rounds = []
         for stage in self._stages:
-            pair = _curves_of_least_variance(stage, ln_rare_of_count)
+            # The bound for each of the two counts, as functions of eps.
+            pair = _curves_of_best_kind(stage, ln_rare_of_count)
             if self._unseen:
-                curve = _curve_of_participation(
+                # One bound for a whole round instead, in which the target user may not take part.
+                curve = _curve_with_participation(
                     sums.together([(pair, 1)], deletion), stage.group.participation
                 )
                 pair = (curve, curve)
             pairs_and_rounds.append((pair, stage.rounds))
-        self._known[log10_rare] = sums.together(pairs_and_rounds, deletion or self._unseen)
-        return self._known[log10_rare]
+        self._kept_rounds[log10_rare] = sums.together(pairs_and_rounds, deletion or self._unseen)
+        return self._kept_rounds[log10_rare]
 
 
-def _curves_of_least_variance(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
-    """The curves of `sums.curves` for one round, if the bits that hide the target user's are of one kind.
+def _curves_of_best_kind(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
+    """Upper bounds on delta of the two counts of one round that depend on the target user (`sums.curves`).
 
-    It is the kind whose bits have the largest variance in sum. There are so many of them as are exceeded or
-    reached but for a probability with the natural log ``ln_rare``.
+    They hold but for a probability with the natural log ``ln_rare`` that fewer bits than assumed hide the
+    target user's. All bits that hide it count as bits of one kind. Each kind that ``stage.covers`` has is
+    possible. The one whose bits have the largest variance in sum is taken.
     """
-    numbers = {odds: cover.least(ln_rare) for odds, cover in stage.covers.items()}
-    odds = max(numbers, key=lambda kind: numbers[kind] * _least_variance(kind))
-    return sums.curves(_unary(stage.data, stage.group), numbers[odds], odds)
+    numbers = {odds: cover.likely_minimum(ln_rare) for odds, cover in stage.covers.items()}
+    # How many bits there are at least, but for the rare event, times the variance of one of them.
+    odds = max(numbers, key=lambda kind: numbers[kind] * _smaller_variance(kind))
+    return sums.curves(_unary_encoding(stage.data, stage.group), numbers[odds], odds)
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a lower bound on delta of one round at ``eps``; both (e,).
+    """log10 of a lower bound on delta of one round at ``eps``, if only sums are released; both (points,).
 
-    It is delta of one count in the worst of some datasets: of the count in which the target user's bit is 1
-    less often afterwards, or of the one where it is more often, whose zeros and ones are exchanged. Whoever
-    sees only this count sees a bit of a user who may not take part, which is 1 less often. The log odds of a
-    bit are ``if_held`` if its user holds the value, and else ``if_not``.
+    The target user, who takes part, moves from the value x0 to x1. This changes one bit in the sum of x0,
+    from p to q: it is 1 with probability p before, and q < p afterwards. In the sum of x1 it changes one from
+    q to p. Exchanging zeros and ones makes this a change from 1 - q to 1 - p. The bound is delta of only one
+    of these sums, in the worst of some datasets; the larger one counts.
+
+    Other users' bits hide the target's. A bit is 1 with probability p for who holds the value, else with q.
+    Here ``if_held`` and ``if_not`` are the log odds ln(p / (1 - p)) and ln(q / (1 - q)). If a user takes part
+    with probability a only, the observer of one sum sees a bit that is 1 with a p or a q.
     """
+    # Each item: how many users have the bit, and its log odds. flipped_bits has zeros and ones exchanged.
     bits, flipped_bits = [], []
     for users, hiding_group in data.others(group):
-        if_held, if_not = _unary(data, hiding_group).log_odds
-        if_held = _odds_of_product(hiding_group.participation, if_held)
-        if_not = _odds_of_product(hiding_group.participation, if_not)
+        if_held, if_not = _unary_encoding(data, hiding_group).log_odds
+        if_held = _log_odds_of_product(hiding_group.participation, if_held)
+        if_not = _log_odds_of_product(hiding_group.participation, if_not)
         bits.append((users, (if_held, if_not)))
         flipped_bits.append((users, (-if_not, -if_held)))
 
-    if_held, if_not = _unary(data, group).log_odds
+    if_held, if_not = _unary_encoding(data, group).log_odds
     result = np.full(eps.shape, -np.inf)
     for target_bit, hiding_bits in (
         (Bit.with_log_odds(if_held, if_not), bits),
         (Bit.with_log_odds(-if_not, -if_held), flipped_bits),
     ):
         for index in np.flatnonzero(eps < target_bit.largest).tolist():
-            # 1e-9: more than what rounded odds lose.
+            # 1e-9 is more than rounded log odds lose in ln delta.
             ln_delta = ln_delta_of_datasets(float(eps[index]), target_bit, hiding_bits) - 1e-9
             result[index] = max(result[index], ln_delta / _LN10)
     return np.minimum(result, 0.0)
 
 
-def _covers(data: Data, group: Group) -> dict[_Odds, Cover]:
-    """For the bits of each group, as log odds: how many bits of this kind hide one of the target user."""
+def _covers_by_kind(data: Data, group: Group) -> dict[_LogOdds, Cover]:
+    """For each kind of bit, the law of how many bits of other users hide a bit of the target user.
+
+    The kinds, the keys, are the log odds of the bits of each group. Other bits count as bits of one kind with
+    a probability (`_share_of_kind`), and else are revealed. ``group`` is the target user's.
+    """
     hiding_groups = data.others(group)
     covers = {}
     for _, kind_group in hiding_groups:
-        kind = _unary(data, kind_group).log_odds
+        kind = _unary_encoding(data, kind_group).log_odds
         binomials = []
         for n, other in hiding_groups:
-            share = _share(_unary(data, other).log_odds, kind)
+            share = _share_of_kind(_unary_encoding(data, other).log_odds, kind)
             binomials.append((float(n), other.participation * share))
         covers[kind] = Cover.from_numbers(binomials)
     return covers
 
 
-def _share(odds: _Odds, kind: _Odds) -> float:
+def _share_of_kind(odds: _LogOdds, kind: _LogOdds) -> float:
     """The largest probability with which a bit of log odds ``odds`` can count as one of the ``kind``.
 
     Otherwise the bit, which may then depend on the value more, is revealed. The result is below 1 if zeros or
-    ones are rarer than in a bit of the kind.
+    ones are rarer than in a bit of the kind. ``odds`` and ``kind`` have the log odds that the bit is 1, for
+    who holds the value and for who does not.
     """
     # Zeros are rarest for holders of the value, and ones for all others.
     zeros = (1 + math.exp(kind[0])) / (1 + math.exp(odds[0]))
@@ -194,35 +228,39 @@ def _share(odds: _Odds, kind: _Odds) -> float:
     return share * (1 - 1e-12) if share < 1 else 1.0
 
 
-def _least_variance(odds: _Odds) -> float:
-    """The smaller variance of a bit with these log odds, that of who holds the value or of who does not."""
+def _smaller_variance(odds: _LogOdds) -> float:
+    """The variance of a bit with these log odds: of who holds the value or who does not, the smaller one."""
     return min(math.exp(-abs(logit)) / (1 + math.exp(-abs(logit))) ** 2 for logit in odds)
 
 
-def _curve_of_participation(pairs: Sequence[Rounds], probability: float) -> Curve:
-    """The bound of one round in which the target user takes part with this probability.
+def _curve_with_participation(bounds: Sequence[Rounds], probability: float) -> Curve:
+    """The bound on delta of one round in which the target user takes part with this ``probability``.
 
-    ``pairs`` are bounds for a user who does take part; the largest of them holds.
+    It is the probability times the bound for a user who takes part: the largest of ``bounds``.
     """
-    log10_probability = math.log10(max(probability, _RAREST))
+    log10_probability = math.log10(max(probability, _LEAST_PARTICIPATION))
 
     def log10_delta(eps: Floats) -> Floats:
-        return np.max([pair.log10_delta(eps) for pair in pairs], axis=0) + log10_probability
+        return np.max([bound.log10_delta(eps) for bound in bounds], axis=0) + log10_probability
 
-    return Curve(log10_delta, max(pair.largest for pair in pairs))
+    return Curve(log10_delta, max(bound.largest for bound in bounds))
 
 
-def _unary(data: Data, group: Group) -> UnaryEncoding:
+def _unary_encoding(data: Data, group: Group) -> UnaryEncoding:
+    """The randomizer of the ``group``, which sends one bit per value."""
     randomizer = data.randomizer_of(group)
     assert isinstance(randomizer, UnaryEncoding)  # `Data` checked it
     return randomizer
 
 
-def _odds_of_product(factor: float, odds: float) -> float:
-    """The log odds of ``factor`` times the probability with these log odds."""
+def _log_odds_of_product(factor: float, odds: float) -> float:
+    """The log odds ln(P / (1 - P)) of P = ``factor`` p, where ``odds`` are those of p."""
     return math.log(factor) - math.log1p(math.exp(-odds) - factor) if factor < 1 else odds
 
 
 def _round_down_to_grid(log10: Floats) -> Floats:
-    """For each of the logarithms ``log10`` < 0 the next smaller one on a grid, by at most a quarter of it."""
-    return -(10 ** ((np.floor(np.log10(-log10) * _STEPS) + 1) / _STEPS))
+    """The next smaller logarithms on a grid of probabilities, for ``log10`` < 0.
+
+    The grid is -10^(j / 10) for whole j, so a logarithm falls by at most about a quarter of itself.
+    """
+    return -(10 ** ((np.floor(np.log10(-log10) * _STEPS_PER_DECADE) + 1) / _STEPS_PER_DECADE))

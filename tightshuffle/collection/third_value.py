@@ -25,25 +25,25 @@ import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Booleans, Floats, Integers
-from tightshuffle.collection.cover import Cover, few, ln_delta, ln_probabilities
+from tightshuffle.collection.cover import Cover, has_few_reports, ln_delta, ln_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
 from tightshuffle.side import Side
 
-_DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in standard deviations
+_DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in square roots of it
 _SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not worth its time
 _SLACK = 1e-6  # of r_l, relative: far more than its computation, to 1e-9, loses
 # ln of the least probability that counts: far smaller ones are too small for a float.
 _LEAST_LOG = -650.0
-# -ln t of Chernoff's bound, in 1 / sqrt(mean).
-_TILTS = np.concatenate([[0.0], np.logspace(-4, 1, 60)])
+# The x of Chernoff's bound that are tried, in units of 1 / sqrt(mean number of reports).
+_CHERNOFF_X = np.concatenate([[0.0], np.logspace(-4, 1, 60)])
 
 
 class _Points(NamedTuple):
-    """What the inequality needs at each point; every array has the points as its first axis.
+    """What the inequality of `ln_delta_of_third_value` needs at each point, one eps a point.
 
-    ``lower_gains`` and ``upper_gains`` (points, 3) are the values of G', rounded down and up, and ``masses``
-    (points, 3) their probabilities. ``growth`` (points,) is q (e^eps - 1). ``ulps`` (points, 1) are the units
-    in the last place by which gains may be wrong.
+    Every array has the points as its first axis. ``lower_gains`` and ``upper_gains`` (points, 3) are the
+    values of G', rounded down and up. ``masses`` (points, 3) are their probabilities. ``growth`` (points,) is
+    q (e^eps - 1). ``ulps`` (points, 1) are the units in the last place by which gains may be wrong.
     """
 
     lower_gains: Floats
@@ -53,7 +53,7 @@ class _Points(NamedTuple):
     ulps: Floats
 
     def choose(self, rows: Booleans | Integers) -> "_Points":
-        """These points alone."""
+        """The arrays of the chosen points alone; ``rows`` is a mask (points,) or has their indices."""
         return _Points._make(array[rows] for array in self)
 
 
@@ -67,18 +67,23 @@ def ln_delta_of_third_value(
     ulps: npt.ArrayLike,
     width: float = 1e-4,
 ) -> Floats:
-    """Natural log of a lower bound on delta where all others hold x2; (points,), -inf where none is above 0.
+    """Natural log of a lower bound on delta of k-RR where all other users hold x2; (points,).
 
-    J' is the number of other users' reports that are not x2, each uniform on the k - 1 other values. G' is a
-    gain (R_x0 - e^eps R_x1) / u of such a report, u uniform. For every l >= 1, with the slope
-    c = q (e^eps - 1) P(J' = l) / P(J' = l - 1),
+    x2 is a third value, beside the values x0 and x1 of the target user. The result is -inf where no bound
+    above 0 is known. Reports of x2 are dropped. J' is the number of other users' reports that are left, each
+    uniform on the k - 1 values other than x2. G'_1, G'_2, ... are independent copies of the gain G' =
+    (R_x0(y) - e^eps R_x1(y)) / u'(y) of such a report y, where R_x(y) is the probability that the target user
+    reports y for the value x, and u' is uniform on these k - 1 values. The target user's report is x2, and
+    dropped, with probability q. The slope c = q (e^eps - 1) P(J' = l) / P(J' = l - 1) subtracts these cases.
+    For every l >= 1,
 
         delta >= first term - second term,
         first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
         second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
 
-    A smaller l makes both terms smaller, so some l are tried, and the largest difference is returned. If J'
-    is small, each m has its own slope, that of l = m, instead, and there is no second term.
+    A smaller l makes both terms smaller. So some l are tried, and the largest difference counts. If J' is
+    small, there is a better bound instead: without a second term, and in the first term with c as it is for
+    l = m, for each m.
 
     Parameters
     ----------
@@ -91,31 +96,33 @@ def ln_delta_of_third_value(
     k : int
         The number of values, at least 3.
     cover : Cover
-        The law of J', the number of other reports that are not x2.
+        The law of J'.
     ulps : float or array
         The units in the last place by which ``gains`` may be wrong, which broadcasts against them.
     width : float
         About the relative error of the result.
     """
+    # The probabilities under u' of x0, of x1 and of all k - 3 other values that are left.
     masses = np.broadcast_to(np.array([1, 1, k - 3]) / (k - 1), gains.shape)
-    # G' is relative to u on the k - 1 values that are left, which is k / (k - 1) times as large.
-    # Subtracting a slope cancels digits, so gains are rounded before it.
-    # The second results, the probabilities, are rounded again with the slope.
+    # G' is (k - 1) / k times ``gains``, because u' is k / (k - 1) times u on the k - 1 values that are left.
+    # Subtracting a slope cancels digits, so the gains are rounded before it. The second results are rounded
+    # probabilities. They are not used here, because both terms round again after the slope.
     lower_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.LOWER, ulps)
     upper_gains, _ = outwards(gains * ((k - 1) / k), masses, Side.UPPER, ulps)
     growth = q * np.expm1(eps)
-    cover = cover.rounded(Side.UPPER)
-    if few(cover):
-        return _ln_term_by_term(lower_gains, masses, growth, cover, width)
+    cover = cover.rounded(Side.UPPER)  # more reports hide the target user better
+    if has_few_reports(cover):
+        return _ln_delta_term_by_term(lower_gains, masses, growth, cover, width)
 
-    # About the m whose terms are largest: 1 + J' under the tilt of the gains.
+    # About the m whose terms in the sum are largest. One more part of n and shares is the user's own report.
     n, shares = np.append(cover.n, 1.0), np.append(cover.shares, 1.0)
     likeliest_m = tilted_copies(lower_gains - growth[:, None], masses, n, shares)
     points = _Points(lower_gains, upper_gains, masses, growth, np.broadcast_to(ulps, (eps.size, 1)))
-    best = np.full(eps.shape, -np.inf)
+    best = np.full(eps.shape, -np.inf)  # natural log of the largest difference so far
     ln_first_terms = np.full(eps.shape, np.inf)
     for depth in _DEPTHS:
-        # The first term falls with l, and the bound is below it: skip what cannot exceed the best so far.
+        # A greater depth is a smaller l (``least_m``), and so a smaller first term. A difference is below its
+        # first term. So a point is settled where the last first term is hardly above the best so far.
         rows = np.flatnonzero(best < ln_first_terms - _SETTLED)
         least_m = np.maximum(np.floor(likeliest_m - depth * np.sqrt(likeliest_m)), 1)[rows]
         ln_first_terms[rows], ln_differences = _ln_first_terms_and_differences(
@@ -128,62 +135,84 @@ def ln_delta_of_third_value(
 def _ln_first_terms_and_differences(
     points: _Points, cover: Cover, least_m: Floats, ln_larger_terms: Floats, width: float
 ) -> tuple[Floats, Floats]:
-    """Natural logs of the first term and of first - second term for l = ``least_m``; both (points,).
+    """Natural logs of the first term and of first term - second term, at l = ``least_m``; both (points,).
 
-    The terms are those of `ln_delta_of_third_value`, whose ``cover`` and ``width`` these are.
-    First terms grow with l: ``ln_larger_terms`` (points,) are natural logs of those of a larger l, or inf.
-    Where not even they exceed the second term, the first term is not computed. Then the result has
-    ``ln_larger_terms`` in its place, and -inf for the difference.
+    With the slope c = q (e^eps - 1) P(J' = l) / P(J' = l - 1), q (e^eps - 1) being ``points.growth``,
+
+        first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
+        second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
+
+    The difference is a lower bound on delta where all others hold x2 (`ln_delta_of_third_value`). J' is the
+    number of other reports that are not x2, with the law ``cover``. G' is the gain of one of them, with the
+    values and probabilities in ``points``. ``least_m`` (points,) are whole numbers. The first term is
+    rounded down, and the second up.
+
+    First terms grow with l. ``ln_larger_terms`` (points,) are natural logs of first terms at a larger l, or
+    inf. Where even they do not exceed the second term, or where c is not known, the first term is not
+    computed. There the results are ``ln_larger_terms`` and, for the difference, -inf. ``width`` is about the
+    relative error of first terms.
     """
     ln_first_terms = ln_larger_terms.copy()
     ln_differences = np.full(least_m.shape, -np.inf)
-    with np.errstate(invalid="ignore"):  # at eps = 0 the slope is 0, whatever the ratio is
+    # The slope c, a bit larger. At eps = 0 it is 0, whatever the ratio is.
+    with np.errstate(invalid="ignore"):
         slope = points.growth * probability_ratio(cover, least_m) * (1 + _SLACK)
     slope = np.where(points.growth == 0, 0.0, slope)
     rows = np.flatnonzero(np.isfinite(slope))
 
-    # The second term, for gains less the slope, rounded up. It decides where the first is worth its time.
+    # The second term, for gains G' - c, rounded up. It decides where the first is worth its time.
     usable = points.choose(rows)
     shifted_gains = usable.upper_gains - slope[rows, None]
     distribution = outwards(shifted_gains, usable.masses, Side.UPPER, usable.ulps)
     ln_fewer = ln_probability_of_fewer(*distribution, cover, least_m[rows])
-    ln_second_terms = np.log(np.maximum(usable.growth, 1e-300)) + ln_fewer  # no log of 0 at eps = 0
+    # At eps = 0 the growth is 0, whose log would be -inf.
+    ln_second_terms = np.log(np.maximum(usable.growth, 1e-300)) + ln_fewer
     is_promising = ln_second_terms < ln_larger_terms[rows]
     rows, ln_second_terms = rows[is_promising], ln_second_terms[is_promising]
 
-    # The first term there, for gains less the slope, rounded down.
+    # The first term of the promising points, for gains G' - c, rounded down.
     promising = points.choose(rows)
     shifted_gains = promising.lower_gains - slope[rows, None]
     distribution = outwards(shifted_gains, promising.masses, Side.LOWER, promising.ulps)
     ln_first_terms[rows] = ln_delta(*distribution, cover, side=Side.LOWER, width=width)
+    # ln(first - second) = ln first + ln(1 - second / first), and -inf where the second is at least the first.
     with np.errstate(invalid="ignore", divide="ignore"):
         ln_quotient = np.minimum(ln_second_terms - ln_first_terms[rows], 0.0)
         ln_differences[rows] = ln_first_terms[rows] + np.log1p(-np.exp(ln_quotient))
     return ln_first_terms, ln_differences
 
 
-def _ln_term_by_term(
+def _ln_delta_term_by_term(
     gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float
 ) -> Floats:
-    """Natural log of delta where all others hold x2, as a sum over m, rounded down; (points,).
+    """Natural log of a lower bound on delta of k-RR where all other users hold x2, rounded down; (points,).
 
-    It is sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m with the slopes
-    r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1). ``gains`` and ``masses`` (points, 3) are the values of the
-    gain G', rounded down, and their probabilities. ``growth`` (points,) is q (e^eps - 1). ``cover`` is the
-    law of J', the number of other reports that are not x2, and ``width`` about the relative error.
+    The bound is a sum over m,
+
+        sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
+        r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
+
+    J' is the number of other users' reports that are not x2, with the law ``cover``. G'_1, G'_2, ... are
+    independent copies of the gain G' of one such report. ``gains`` (points, 3) are the values of G', rounded
+    down, and ``masses`` (points, 3) their probabilities. ``growth`` (points,) is q (e^eps - 1), where q is
+    the probability that the target user's report is x2, and dropped with the others: the slope r_m subtracts
+    these cases. ``width`` is about the relative error of the result.
     """
-    ln_of_numbers = ln_probabilities(cover)  # of J' = 0, 1, ...
+    ln_of_numbers = ln_probabilities(cover)  # ln P(J' = 0), ln P(J' = 1), ...
     m = np.arange(1, len(ln_of_numbers))
     with np.errstate(divide="ignore", invalid="ignore"):
+        # P(J' = m) / P(J' = m - 1), 0 where P(J' = m) is 0.
         ratio = np.exp(ln_of_numbers[1:] - ln_of_numbers[:-1])
         ratio = np.where(np.isneginf(ln_of_numbers[1:]), 0.0, ratio)
-    slopes = growth[:, None] * ratio * (1 + 1e-10)  # probabilities are exact to about 1e-12
+    # r_m, (points, m). 1 + 1e-10 rounds up: probabilities are exact to about 1e-12.
+    slopes = growth[:, None] * ratio * (1 + 1e-10)
 
-    # Rows are points and m: (points, m, 3).
+    # The values of G' - r_m, (points, m, 3), whose sum over m copies is G'_1 + ... + G'_m - m r_m.
     masses = np.broadcast_to(masses[:, None], (*slopes.shape, 3))
     shifted_gains = gains[:, None] - slopes[..., None]
     # 64 units in the last place are far more than the difference loses.
     distribution = outwards(shifted_gains, masses, Side.LOWER, 64.0)
+    # ln of P(J' = m - 1) / m, lowered by more than probabilities are wrong.
     ln_factors = ln_of_numbers[:-1] - np.log(m) - 1e-10
     ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
     # The second result is an upper bound.
@@ -194,17 +223,22 @@ def _ln_term_by_term(
 def probability_ratio(cover: Cover, m: Floats) -> Floats:
     """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,).
 
-    ``cover`` is the law of J', and ``m`` (points,) are whole numbers, at least 1. The result is inf where the
-    tilted J' has a standard deviation below 1: P(J' = m - 1) would be lost in rounding.
+    It is a ratio, no logarithm. ``cover`` is the law of J', a number of reports. ``m`` (points,) are whole
+    numbers, at least 1. The result is inf where the tilted J' has a standard deviation below 1, as
+    P(J' = m - 1) would be lost in rounding.
     """
     return np.array([_probability_ratio_at(cover, number) for number in m.tolist()], dtype=float)
 
 
 def _probability_ratio_at(cover: Cover, m: float) -> float:
-    """P(J' = m) / P(J' = m - 1) for one ``m``, with the law ``cover`` of J'; inf where it is not known.
+    """P(J' = m) / P(J' = m - 1) for one whole ``m`` >= 1, to about 1e-9; inf where it is not known.
 
-    J' is tilted so that its mean is m. Both probabilities are then sums of its characteristic function over
-    angles u of one period (Fourier inversion).
+    J' is a number of reports with the law ``cover``. A tilt by t makes P(J' = j) t^j times as large and
+    normalises. With the t at which the tilted J' has the mean m, the tilted probabilities of m and m - 1 are
+    not small. That of m is the average of e^(-i u m) phi(u) over the angles u of one period, where phi is
+    the characteristic function of the tilted J' (Fourier inversion). The sums over u have the same factor,
+    and their ratio is t times the wanted ratio. The result is inf where the tilted J' has a standard
+    deviation below 1: P(J' = m - 1) would be lost in rounding.
     """
     t = _tilt_to_mean(cover, m)
     shares, means = cover.tilted_shares(t), cover.tilted_means(t)
@@ -212,31 +246,33 @@ def _probability_ratio_at(cover: Cover, m: float) -> float:
     if deviation < 1:
         return math.inf
 
-    # The angles u of 2 half + 1 nodes are one period of the characteristic function. The sum over all of them
-    # is exact but for probabilities 24 standard deviations away; 9 / deviation from 0 it is negligible.
+    # 2 half + 1 evenly spaced angles u are one period of phi. The sum over all of them is exact but for
+    # probabilities of numbers about 24 standard deviations away. phi is negligible where |u| > 9 / deviation.
     half = 3 * math.ceil(4 * deviation + 60)
     step = 2 * math.pi / (2 * half + 1)
     last = min(half, math.ceil(9 / deviation / step))
     u = step * np.arange(-last, last + 1)
+    # ln phi(u) is a sum over the parts of the cover, (angles, parts). e^(iu) - 1 is the turn of one report.
     turn = np.expm1(1j * u)[:, None]
     ln_of_parts = np.where(cover.is_poisson, means * turn, cover.n * np.log1p(shares * turn))
-    ln_transform = ln_of_parts.sum(axis=1)
+    ln_phi = ln_of_parts.sum(axis=1)
 
-    # Both tilted probabilities in the same units. The tilt has made the ratio t times as large.
-    mass_at_m = float(np.exp(ln_transform - 1j * u * m).sum().real)
-    mass_below_m = float(np.exp(ln_transform - 1j * u * (m - 1)).sum().real)
+    # Both tilted probabilities, times the number of angles of a period.
+    mass_at_m = float(np.exp(ln_phi - 1j * u * m).sum().real)
+    mass_below_m = float(np.exp(ln_phi - 1j * u * (m - 1)).sum().real)
     if mass_at_m > 0 and mass_below_m > 0:
         return mass_at_m / mass_below_m / t
     return math.inf
 
 
 def _tilt_to_mean(cover: Cover, mean: float) -> float:
-    """The t > 0 for which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
+    """The t > 0 at which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
 
-    The tilt makes P(J' = j) t^j times as large, and normalises. By bisection of ln t.
+    The tilt by t makes P(J' = j) t^j times as large, for every j, and normalises. The mean grows with t, and
+    ln t is found by bisection.
     """
-    low, high = -700.0, 700.0  # ln t: e^700 is a float
-    for _ in range(80):  # halvings, to the last digits of ln t
+    low, high = -700.0, 700.0  # of ln t: e^700 is about the largest float
+    for _ in range(80):  # 1400 / 2^80 is below the last digit of ln t
         middle = (low + high) / 2
         if cover.tilted_means(math.exp(middle)).sum() < mean:
             low = middle
@@ -250,8 +286,9 @@ def ln_probability_of_fewer(
 ) -> Floats:
     """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0), rounded up; (points,).
 
-    ``values`` and ``probabilities`` (points, classes) are the distribution of G, here G' less the slope;
-    ``cover`` is the law of J', and ``least_m`` (points,) has l.
+    J' is a number of reports, with the law ``cover``. G_1, G_2, ... are independent copies of G, with the
+    ``values`` and ``probabilities`` (points, classes). Here G is a gain G' less the slope.
+    ``least_m`` (points,) has l.
     """
     rows = zip(values, probabilities, least_m.tolist(), strict=True)
     return np.array(
@@ -262,31 +299,39 @@ def ln_probability_of_fewer(
 def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:
     """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0) with l = ``least_m``, rounded up.
 
-    The gain G has the values ``g`` and the probabilities ``p``, both (classes,), and J' the law ``cover``.
-    For all x >= 0 and theta >= 0 it is at most x (l - 1) + ln E[(e^-x E[e^(theta G)])^J']. The smallest over
-    a grid of x and theta is returned.
+    G_1, G_2, ... are independent copies of G, which has the values ``g`` and the probabilities ``p``, both
+    (classes,). J' is a number of reports with the law ``cover``. For all x >= 0 and theta >= 0, ln of the
+    probability is at most
+
+        x (l - 1) + ln E[y^J'],    y = e^-x E[e^(theta G)].
+
+    The smallest of these bounds over a grid of x and theta is returned, at most 0.
     """
     if not np.any(g > 0):
         return -math.inf
-    # Axes are x and theta. ln E[y^J'] is a sum over the parts of the cover, with y = 1 + excess.
-    x = (_TILTS / math.sqrt(max(cover.mean, 1.0)))[:, None]
+
+    # All arrays below have the axes (x, theta), but for `exponents` and `growth`: (theta, classes).
+    x = (_CHERNOFF_X / math.sqrt(max(cover.mean, 1.0)))[:, None]
     theta = np.concatenate([[0.0], np.logspace(-8, 0, 60) * 690 / g.max()])  # e^690 is a float
     exponents = theta[:, None] * g
     growth = np.expm1(exponents)
-    # e^-x E[e^(theta G)] - 1, of shape (x, theta), and the sizes of its terms, which rounding moves.
+    # y - 1, without cancellation. `sizes` are the sizes of its terms, which bound its rounding error.
     excess = np.expm1(-x) + np.exp(-x) * (growth @ p)
     sizes = (np.abs(growth) + (1 + growth) * np.abs(exponents)) @ p - np.expm1(-x)
 
+    # ln E[y^J'] is a sum over the parts of J': n (y - 1) for a Poisson(n) part, and n ln(1 + share (y - 1))
+    # for a Binomial(n, share) part. `rounding` adds up the sizes of all terms.
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ln_bounds = x * (least_m - 1)
         rounding = x * least_m + 1
         for n, share in zip(cover.n.tolist(), cover.shares.tolist(), strict=True):
-            if share == 0:  # a Poisson number, else a binomial one
+            if share == 0:  # a Poisson part
                 ln_of_part, size_of_part = n * excess, n * sizes
             else:
                 ln_of_part = n * np.log1p(share * excess)
                 size_of_part = n * (share * sizes / (1 + share * excess))
             ln_bounds = ln_bounds + ln_of_part
             rounding = rounding + np.abs(ln_of_part) + size_of_part
-        # 32 units in the last place of every term are more than a few operations lose.
+        # 32 units in the last place of every term are more than a few operations lose. nanmin leaves out
+        # the x and theta whose terms are -inf and inf.
         return min(0.0, float(np.nanmin(ln_bounds + 32 * 2.0**-52 * rounding)))

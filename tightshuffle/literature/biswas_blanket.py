@@ -53,17 +53,21 @@ def blanket(points: Points) -> Floats:
 
 
 def log10_equation_3(points: Points) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands, (points,).
+    """log10 of the right-hand side of eq. (3) as it stands, (points,). May exceed 0, and is inf for eps = 0.
 
-    It may exceed 0, and is inf for eps = 0.
+    With C = 1 - e^-2 and spread = e^eps0 - e^-eps0, for n users who do not collude, eq. (3) is
+
+        (e^eps + 1)^2 / (e^eps - 1) spread^2 / (4 n) e^(-C n rate),
+
+    where rate is the smaller one of e^-eps0 (Case 1) and (tanh(eps / 2) / spread)^2 (Case 2).
     """
     eps, n, eps0 = points.eps, points.users, points.eps0
     ln_spread = _ln_spread(eps0)
     with np.errstate(divide="ignore"):
-        ln_tanh = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # of eps / 2
-        # (e^eps + 1)^2 / (e^eps - 1), of which e^eps is taken out
+        ln_tanh = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # ln tanh(eps / 2)
+        # ln((e^eps + 1)^2 / (e^eps - 1)), of which e^eps is taken out, so that nothing overflows
         ln_factor = eps + 2 * np.log1p(np.exp(-eps)) - np.log(-np.expm1(-eps))
-    rate = np.exp(np.minimum(-eps0, 2 * (ln_tanh - ln_spread)))  # Case 1, Case 2
+    rate = np.exp(np.minimum(-eps0, 2 * (ln_tanh - ln_spread)))
     return (ln_factor + 2 * ln_spread - np.log(4 * n) - C * n * rate) / np.log(10)
 
 
@@ -88,23 +92,33 @@ class Kappas:
 def kappas(
     *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike, count: npt.ArrayLike
 ) -> Kappas:
-    """The constants of eqs. (5) to (7), as printed. All arguments broadcast.
+    """The constants of eqs. (5) to (7) of the blanket paper, as printed; arrays of the broadcast shape.
 
-    eps0 is at most 300. ``count`` of the n - 1 other users hold x0, the paper's pi(x0) (n - 1). A ValueError
-    names a bad argument.
+    ``n`` users hold one of ``k`` values each; ``count`` of the n - 1 users other than the target user hold
+    x0, which is the paper's pi(x0) (n - 1). k-RR with local budget ``eps0``, at most 300, reports the true
+    value with probability p = e^eps0 / (e^eps0 + k - 1), and one given other value with q = e^-eps0 p. S is
+    the number of reports x0, and its expectation is E_P[S] if the target user holds x0, E_Q[S] if not. Then
+
+        kappa_2 = E_P[S] / E_Q[S],    kappa_3 = E_P[S],    kappa_4 = ln(2 e^eps0 - 1).
+
+    A ValueError names a bad argument.
     """
     n = check_n(n)
     eps0 = check_eps0(eps0, LARGEST_EXPONENT)
     n, k, eps0, count = np.broadcast_arrays(n, check_k(k), eps0, check_count(count, n))
-    inverse = np.exp(-eps0)
-    # (p - q) / p: a user who turns to x0 adds p - q to the expected count S of x0.
+
+    # In units of p: a user who turns to x0 adds p - q, the gain, to the expectation, and E_Q[S] is n q plus
+    # count times that.
+    q_over_p = np.exp(-eps0)
     gain = -np.expm1(-eps0)
-    expected = n * inverse + gain * count  # E_Q[S] in units of p = e^eps0 / (e^eps0 + k - 1)
+    mean_under_q = n * q_over_p + gain * count
     return Kappas(
-        kappa_2=1 + gain / expected,
-        excess=gain / expected,
-        kappa_3=(expected + gain) / (1 + (k - 1) * inverse),
-        kappa_4=eps0 + np.log1p(gain),  # 2 artanh(1 - e^-eps0) = ln(2 e^eps0 - 1)
+        kappa_2=1 + gain / mean_under_q,
+        excess=gain / mean_under_q,
+        # 1 / p = 1 + (k - 1) q / p
+        kappa_3=(mean_under_q + gain) / (1 + (k - 1) * q_over_p),
+        # As printed, 2 artanh(1 - e^-eps0).
+        kappa_4=eps0 + np.log1p(gain),
     )
 
 
@@ -116,10 +130,11 @@ def surplus(
     eps0: npt.ArrayLike,
     count: npt.ArrayLike,
 ) -> Floats:
-    """kappa_3 (kappa_2 - e^eps) / kappa_2, which the paper equates to eq. (3).
+    """kappa_3 (kappa_2 - e^eps) / kappa_2 = E_P[S] - e^eps E_Q[S], which the paper equates to eq. (3).
 
-    It is E_P[S] - e^eps E_Q[S] of the noisy count S of x0: no delta, as it may be negative, and no logarithm.
-    Other arguments as for `kappas`.
+    S is the number of reports x0, under P if the target user holds x0, under Q if not. The result is no
+    logarithm, and no delta, as it may be negative. It has the broadcast shape (a float for scalars). Other
+    arguments as for `kappas`.
     """
     constants = kappas(n=n, k=k, eps0=eps0, count=count)
     with np.errstate(over="ignore"):

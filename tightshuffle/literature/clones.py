@@ -46,13 +46,15 @@ _ULP = 2.0**-52
 _MOST_NUMBERS = (
     1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
 )
-_LIKELIEST = 0.9  # c up to which rounding leaves 1 - c enough digits
+_LARGEST_C = (
+    0.9  # probability of a message other than 0, up to which rounding leaves 1 - c enough digits
+)
 # -ln of the probability of the first numbers m of messages that are left out, about: below those that are
 # summed, and above them. S_m / m is larger for few messages.
 DEPTH_BELOW = 60.0
 DEPTH_ABOVE = 19.0
-_SMALLEST = 1e-290  # of a sum: below, its terms may be no floats
-_ERROR = 1e-11  # relative, of a binomial probability and of a binomial tail
+_SMALLEST_SUM = 1e-290  # of a sum: below, its terms may be no floats
+_ERROR_OF_MASS = 1e-11  # relative, of a binomial probability and of a binomial tail
 
 
 def clones(points: Points) -> Floats:
@@ -73,98 +75,123 @@ def stronger_clones(points: Points) -> Floats:
 
 
 def _log10_of_clones(points: Points, ln_probability: Floats) -> Floats:
-    """log10 of the bound where each other user hides a clone of the target user with some probability c.
+    """log10 of delta of the pair in which each user hides a clone with probability c; (points,).
 
-    ``ln_probability`` (points,) is the natural log of c. The result is (points,).
+    ``ln_probability`` (points,) is the natural log of c. A clone is a report that looks like the target
+    user's, of x0 or of x1, with equal chances. delta is E[(G_1 + ... + G_n)_+] / n of the n users who do not
+    collude. The gain G of one of them is, with unit = 2 / (c (e^eps0 + 1)),
+
+        unit (e^eps0 - e^eps)          with probability c / 2, "gain",
+        unit (1 - e^(eps + eps0)) < 0  with probability c / 2, "loss",
+        0                              otherwise.
+
+    Where eps >= eps0, no value is positive, and the result is -inf.
     """
     eps, eps0 = points.eps, points.eps0
     gap = np.maximum(eps0 - eps, 0.0)
-    # G is "unit" times e^eps0 - e^eps or 1 - e^(eps + eps0), with unit = 2 / (c (e^eps0 + 1)).
     ln_unit = np.log(2) - ln_probability + scipy.special.log_expit(-eps0)
     # Exponents are added before the exponential: each value is a float where its parts are not.
     gain = np.exp(ln_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(ln_unit + eps + eps0) * np.expm1(-eps - eps0)
     probability = np.exp(ln_probability) / 2
-    return log10_delta_of_two_messages(points.users, gain, loss, probability, eps + eps0)
+    return log10_delta_of_two_valued_gain(points.users, gain, loss, probability, eps + eps0)
 
 
-def log10_delta_of_two_messages(
+def log10_delta_of_two_valued_gain(
     n: Integers, gain: Floats, loss: Floats, probability: Floats, exponent: Floats
 ) -> Floats:
-    """log10 of E[(G_1 + ... + G_n)_+] / n, rounded up by 1e-6 of it, and at most 0.
+    """log10 of delta = E[(G_1 + ... + G_n)_+] / n of independent G_i, rounded up by 1e-6 of delta; at most 0.
 
-    G_i of a message is ``gain`` or ``loss`` < 0, each with ``probability``, or else 0. ``exponent`` >= 0 is
-    the largest power of e from which gain and loss were computed, such as eps + eps0: their rounding error
-    grows with it. All arguments have the shape of the result. Nothing is checked.
+    Each G_i, the gain of one of ``n`` reports, is ``gain`` with ``probability``, ``loss`` < 0 with the same
+    probability, and else 0. ``exponent`` >= 0 is the largest x of all e^x from which gain and loss were
+    computed, such as eps + eps0: their rounding error grows with it. All arguments have the shape of the
+    result. Nothing is checked.
     """
-    ulps = 16 + 4 * exponent  # of a few elementary functions, and of e^exponent
+    # By so many units in the last place gain, loss and probability may be wrong: 16 for a few elementary
+    # functions, and 4 per unit of the exponent for e^exponent.
+    ulps = 16 + 4 * exponent
     columns = [np.ravel(column).tolist() for column in (n, gain, loss, probability, ulps)]
-    ln_sums = np.reshape([ln_of_tails(*point) for point in zip(*columns, strict=True)], np.shape(n))
+    points = zip(*columns, strict=True)
+    ln_means = np.reshape([ln_positive_part_by_tails(*point) for point in points], np.shape(n))
 
-    # Too many tails, or inexact ones: by a contour integral instead.
-    unsettled = ~np.isfinite(ln_sums)
+    # inf where tails are too many or too inexact: there a contour integral brackets the mean. `outwards`
+    # first moves the distribution by its rounding errors, to a larger mean.
+    unsettled = ~np.isfinite(ln_means)
     if unsettled.any():
         values = np.stack([gain, loss], axis=-1)[unsettled]
         probabilities = np.stack([probability, probability], axis=-1)[unsettled]
         distribution = outwards(values, probabilities, Side.UPPER, ulps[unsettled][:, None])
-        _, ln_sums[unsettled] = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
-    return np.minimum((ln_sums - np.log(n)) / np.log(10), 0.0)[()]
+        _, ln_upper = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
+        ln_means[unsettled] = ln_upper
+    return np.minimum((ln_means - np.log(n)) / np.log(10), 0.0)[()]
 
 
-def ln_of_tails(n: int, gain: float, loss: float, probability: float, ulps: float) -> float:
+def ln_positive_part_by_tails(
+    n: int, gain: float, loss: float, probability: float, ulps: float
+) -> float:
     """Natural log of E[(G_1 + ... + G_n)_+] by binomial tails, rounded up; inf where that is long or inexact.
 
-    Each of the ``n`` messages has the ``gain`` > 0 with ``probability``, the ``loss`` < 0 with the same one,
-    or else 0. ``ulps`` are the units in the last place by which these three may be wrong. A number m ~ Bin(n,
-    c), c = 2 ``probability``, of messages are not 0. Their sum is positive if t or more of the m have the
-    gain. Its positive part has the mean S_m = m / 2 (gain P(B >= t - 1) + loss P(B >= t)), B ~ Bin(m - 1,
-    1/2), and the result is ln of the sum of P(m) S_m over the likely m, with bounds for all others.
+    Each of the ``n`` independent G_i is ``gain`` with ``probability``, ``loss`` < 0 with the same
+    probability, and else 0. ``ulps`` is by how many units in the last place these three may be wrong.
+
+    With c = 2 probability, m ~ Bin(n, c) of the G_i are not 0. The sum of these m is positive if at least t
+    of them are gains, where t depends on m. With B ~ Bin(m - 1, 1/2), its positive part has the mean
+
+        S_m = m / 2 (gain P(B >= t - 1) + loss P(B >= t)).
+
+    The result is ln of the sum of P(m) S_m over the likely m, plus bounds for all other m and for rounding.
+    It is inf if there are too many likely m, if these bounds are not small, if the sum is too small for
+    floats, or if gain is not positive.
     """
     c = 2 * probability
-    # The likely m, by Chernoff's bounds e^-DEPTH_BELOW below n c, and e^-DEPTH_ABOVE above.
+    # The likely m. The others have the probability e^-DEPTH_BELOW below, e^-DEPTH_ABOVE above, about, by
+    # Chernoff's bounds.
     first = max(1, math.floor(n * c - math.sqrt(2 * DEPTH_BELOW * n * c)))
     last = min(n, math.ceil(n * c + math.sqrt(2 * DEPTH_ABOVE * n * c) + DEPTH_ABOVE))
-    if not (gain > 0 and c < _LIKELIEST and last - first < _MOST_NUMBERS):
+    if not (gain > 0 and c < _LARGEST_C and last - first < _MOST_NUMBERS):
         return math.inf
 
-    # The differences S_m of two tails; rounding moves t only where S_m is nearly 0.
+    # S_m for each m, with gain and loss moved up by their rounding errors. `smaller_loss` is positive. Its
+    # own rounding moves t only where S_m is nearly 0.
     m = np.arange(first, last + 1.0)
     larger_gain = gain * (1 + ulps * _ULP)
     smaller_loss = -loss / (1 + ulps * _ULP)
     t = np.floor(m * (smaller_loss / (larger_gain + smaller_loss))) + 1
-    tail_from_t_minus_1, tail_from_t = _tail(m - 1, np.stack([t - 1, t]))
+    tail_from_t_minus_1, tail_from_t = _fair_tail_mass(m - 1, np.stack([t - 1, t]))
     gained = larger_gain * tail_from_t_minus_1
     lost = smaller_loss * tail_from_t
     sums = np.maximum(m / 2 * (gained - lost), 0.0)
-    errors = m / 2 * _ERROR * (gained + lost)
+    # By so much S_m may be wrong, as both tails are.
+    errors = m / 2 * _ERROR_OF_MASS * (gained + lost)
 
-    probabilities = _probabilities(first, last, n, c)
+    probabilities = _binomial_masses(first, last, n, c)
     total = float((probabilities * sums).sum())
     error = float((probabilities * errors).sum())
 
-    # What is left out on both sides, from the ratio of neighbours of m P(m).
-    upwards = (n - last) * c / (last * (1 - c))  # of m + 1 to m, beyond the last m
-    downwards = (first - 1) * (1 - c) / ((n - first + 1) * c)  # of m - 1 to m, before the first m
+    # The other m, on both sides: geometric series of m P(m), with the ratio of m + 1 to m from the last m on,
+    # and of m - 1 to m from the first m on, as S_m / m falls with m and is at most gain / 2.
+    upwards = (n - last) * c / (last * (1 - c))
+    downwards = (first - 1) * (1 - c) / ((n - first + 1) * c)
     if upwards >= 1 or downwards >= 1:
         return math.inf
     error += probabilities[-1] * (sums[-1] + errors[-1]) * upwards / (1 - upwards)
     error += probabilities[0] * first * larger_gain / 2 * downwards / (1 - downwards)
-    if not (total > _SMALLEST and error < total * _WIDTH / 4):
+    if not (total > _SMALLEST_SUM and error < total * _WIDTH / 4):
         return math.inf
 
-    # The errors of c, through the probabilities of m.
+    # What an error of c does to ln P(m), at most. _ERROR_OF_MASS is that of P(m) as computed.
     error_of_c = ulps * _ULP * (last + n * c / (1 - c))
-    return math.log(total + error) + error_of_c + 2 * _ERROR
+    return math.log(total + error) + error_of_c + 2 * _ERROR_OF_MASS
 
 
 @functools.lru_cache(maxsize=16)
-def _probabilities(first: int, last: int, n: int, c: float) -> Floats:
-    """Probabilities of first, ..., last for Bin(n, c): the same for every eps."""
+def _binomial_masses(first: int, last: int, n: int, c: float) -> Floats:
+    """P(M = m) of M ~ Bin(n, c) for m = first, ..., last. The cache helps, as these do not depend on eps."""
     return np.exp(log_binomial_pmf(np.arange(first, last + 1), n, c))
 
 
-def _tail(trials: Floats, least: Floats) -> Floats:
-    """P(B >= least) for B ~ Bin(trials, 1/2)."""
+def _fair_tail_mass(trials: Floats, least: Floats) -> Floats:
+    """P(B >= ``least``) for B ~ Bin(``trials``, 1/2), arrays that broadcast; 1 or 0 outside of 1..trials."""
     inside = (least > 0) & (least <= trials)
     a = np.where(inside, least, 1.0)
     b = np.where(inside, trials - least + 1, 1.0)

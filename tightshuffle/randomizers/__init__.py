@@ -52,10 +52,11 @@ NAMES = (
 
 
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
-    """The randomizer with this name: one of `NAMES`, with a number for M or G.
+    """The randomizer with this ``name``, of ``k`` values and with local budget ``eps0``.
 
-    "file:..." reads a matrix (see `read_matrix`), from which ``k`` and ``eps0`` follow. ValueError names an
-    argument that is bad, missing or must be left out.
+    `NAMES` lists the names: "grr", "subset:M" and "hash:G" with a whole number for M or G, and so on.
+    "file:MATRIX.csv" reads a randomizer's matrix from a file (see `read_matrix`). Its k and eps0 follow from
+    the matrix, and must be left out. ValueError names an argument that is bad, missing or must be left out.
     """
     key, colon, suffix = name.partition(":")
     if key == "file" and colon:
@@ -66,25 +67,26 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
                 )
         return read_matrix(suffix)
 
+    # `BY_KEY` has the classes. A name has a colon if and only if its class has a parameter.
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
         raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
     kind = BY_KEY[key]
     given_k, budget = check_given(name, k, eps0)
-    fields = {}
+    parameter = {}
     if colon:
-        fields[kind.parameter] = _parse_whole(kind.parameter, suffix)
-    return kind(given_k, budget, **fields)  # type: ignore[arg-type]  # which checks them
+        parameter[kind.parameter] = _parse_whole(kind.parameter, suffix)
+    return kind(given_k, budget, **parameter)  # type: ignore[arg-type]  # which checks them
 
 
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T, T]:
-    """k and eps0. ValueError if one of them is missing for the randomizer of that name."""
+    """``k`` and ``eps0`` as they are. ValueError if one is None, as the randomizer ``name`` needs both."""
     if k is None or eps0 is None:
         raise ValueError(f"{'k' if k is None else 'eps0'} must be given for randomizer {name!r}")
     return k, eps0
 
 
 def _parse_whole(name: str, text: str) -> int:
-    """The text as a whole number. ValueError names the parameter."""
+    """The ``text`` as a whole number. ValueError says that the parameter ``name`` must be one."""
     try:
         return int(text)
     except ValueError:

@@ -42,7 +42,7 @@ class Randomizer(ABC):
 
         The blanket of ``other`` is the part of its distribution of reports that all values share, divided by
         its mass. For every value, this randomizer's distribution of reports is the result times that blanket
-        plus something >= 0. Any smaller number is right, too, so 0 is.
+        plus something >= 0. Any smaller number has this property, too. So 0 is a valid answer.
         """
         return self.gamma if self is other else 0.0
 
@@ -63,19 +63,28 @@ class Randomizer(ABC):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        """The distribution of one report's gain G under a measure w: values, probabilities (classes,).
+        """The distribution of one report's gain G under a measure w: values of G, and their probabilities.
 
-        ``reference`` is "blanket", or the value that all other users hold, or a mixture of values,
-        {name: weight}. The values "x0" and "x1" are those of the ``pair`` (x0, x1), and "x2", "x3", ... the
-        other values in their order. Probabilities are > 0, and G = 0 with what is missing to 1. All digits
-        are exact, however small eps, eps0 or eps0 - eps. ValueError for a bad argument, also for eps or eps0
-        above 350, with which gains would overflow.
+        G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y) of a report y drawn from w, where R_x(y) is the probability to
+        report y for the value x. Both arrays have the shape (classes,): reports of a class have the same G.
+        Probabilities are > 0. G is 0 with the probability that is missing to 1.
+
+        ``pair`` is (x0, x1). ``reference`` says what w is. "blanket" is the part of the distribution of
+        reports that all values share. A value's name is the distribution of reports for the value that all
+        other users hold. {name: weight} is a mixture of such. "x0" and "x1" name the values of the pair, and
+        "x2", "x3", ... the other values in their order.
+
+        All digits are exact, however small eps, eps0 or eps0 - eps. ValueError for a bad argument, also for
+        eps or eps0 above 350, with which gains would overflow.
         """
 
     def distributions(
         self, eps: float, references: Sequence[Reference]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """`gains` for every pair and reference, some at a time: values, probabilities (m, classes)."""
+        """`gains` for every pair and reference, some at a time: values, probabilities, (m, classes) each.
+
+        A row is one pair under one reference; all pairs of `pairs` come up.
+        """
         for pair in self.pairs():
             for reference in references:
                 values, probabilities = self.gains(eps, reference, pair)
@@ -85,11 +94,12 @@ class Randomizer(ABC):
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """Variance of each value's unbiased estimate, if ``shares`` (..., k) of the n users hold the values.
 
-        The values are fixed, the reports random. ``n`` broadcasts against the leading axes, (...).
+        An estimate is of the share, from the reports of all users. The values are fixed, and the reports are
+        random. ``n`` broadcasts against the leading axes, (...). Returns the shape (..., k).
         """
 
     def reconcile(self, k: object, eps0: object) -> tuple[int, float]:
-        """k and eps0 of this randomizer. ValueError if the caller gives different ones."""
+        """k and eps0 of this randomizer. ValueError if the caller gives others; None stands for not given."""
         for name, argument in (("k", k), ("eps0", eps0)):
             value = getattr(self, name)
             if argument is not None and np.any(np.asarray(argument) != value):
@@ -99,10 +109,14 @@ class Randomizer(ABC):
                 )
         return self.k, self.eps0
 
-    def _named_value(self, name: str, pair: tuple[int, int]) -> int:
-        """The value called "x0", "x1", ...: the first two are the ``pair``, the others follow in order."""
+    def _value_called(self, name: str, pair: tuple[int, int]) -> int:
+        """The number, from 0 to k - 1, of the value that a reference calls "x0", "x1", "x2", ...
+
+        "x0" and "x1" are the first and the second value of the ``pair``. "x2", "x3", ... are the other values
+        in their order. ValueError for another ``name``.
+        """
         is_value = name[:1] == "x" and name[1:].isdecimal()
-        number = int(name[1:]) if is_value else self.k
+        number = int(name[1:]) if is_value else self.k  # k, which is refused
         if number >= self.k:
             names = "blanket, x0, x1"
             if self.k > 2:
@@ -113,19 +127,26 @@ class Randomizer(ABC):
         if number < 2:
             return pair[number]
 
-        # The other values in their order, without those of the pair.
+        # The value with this place among the others: every value of the pair at or before it moves it on.
         value = number - 2
         for value_of_pair in sorted(pair):
             if value >= value_of_pair:
                 value += 1
         return value
 
-    def _weights(self, reference: Reference, pair: tuple[int, int]) -> dict[int, float]:
-        """{value: weight} of a ``reference``, a value's name or {name: weight}; the ``pair`` comes first."""
+    def _weights_of_reference(
+        self, reference: Reference, pair: tuple[int, int]
+    ) -> dict[int, float]:
+        """{value: weight} of a ``reference``: the values that other users may hold, and how likely each is.
+
+        ``reference`` is the name of a value, which gets the weight 1, or a mixture {name: weight}; `gains`
+        says what names there are. The two values of the ``pair`` come first, also with the weight 0.
+        ValueError unless weights are >= 0 and sum to 1.
+        """
         mixture = {reference: 1.0} if isinstance(reference, str) else dict(reference)
         weights = {pair[0]: 0.0, pair[1]: 0.0}
         for name, weight in mixture.items():
-            weights[self._named_value(name, pair)] = float(weight)
+            weights[self._value_called(name, pair)] = float(weight)
 
         not_negative = all(weight >= 0 for weight in weights.values())
         if not (not_negative and abs(sum(weights.values()) - 1) <= 1e-12):
@@ -133,7 +154,7 @@ class Randomizer(ABC):
         return weights
 
     def _checked_eps(self, eps: float, pair: tuple[int, int]) -> float:
-        """``eps`` as a float. ValueError for a bad eps or pair."""
+        """``eps`` as a float. ValueError for a bad eps or pair, or if eps or eps0 is too large for gains."""
         eps = float(check_eps(eps))
         for name, budget in (("eps", eps), ("eps0", self.eps0)):
             if budget > _LARGEST_EPS0:
@@ -190,7 +211,11 @@ class SupportRandomizer(Randomizer):
 
     @abstractmethod
     def patterns(self, values: Sequence[int]) -> Floats:
-        """P_u of each pattern of support of ``values``, shape (2,) * len(values). Index 1 means support."""
+        """The probability under u of each pattern of support of ``values``, shape (2,) * len(values).
+
+        The index has an entry for each of the values: 1 if the report supports the value, and 0 if not. So
+        ``patterns((a, b))[1, 0]`` is the probability that a report supports a and not b.
+        """
 
     @property
     def everywhere(self) -> float:
@@ -210,65 +235,72 @@ class SupportRandomizer(Randomizer):
     @property
     def gamma(self) -> float:
         """The blanket's mass."""
-        return self._base + (self._raised - self._base) * self.everywhere
+        return (
+            self._density_if_not
+            + (self._density_if_supported - self._density_if_not) * self.everywhere
+        )
 
     def share_from_blanket(self, other: Randomizer) -> float:
         """The probability with which a report of this randomizer can be drawn from the blanket of ``other``.
 
-        It is the least ratio of a report's likelihood here to its likelihood under that blanket, divided by
-        its mass. Both are multiples of u(y), if the two randomizers have the same distribution u; else the
-        result is 0. The likelihood is ``_raised`` u(y) if y supports the user's value, else ``_base`` u(y).
-        The blanket has ``_raised`` u(y) where y supports every value, which has the probability
-        ``everywhere`` under u, else ``_base`` u(y).
+        It is the least ratio, over all reports y, of the likelihood of y here to the normalised blanket of
+        ``other`` at y. With a distribution u of reports, the same for all values, y has the likelihood
+        ``_density_if_supported`` u(y) if y supports the user's value, else ``_density_if_not`` u(y). The
+        blanket is ``_density_if_supported`` u(y) if y supports every value, which has the probability
+        ``everywhere`` under u, else ``_density_if_not`` u(y). ``gamma`` is its mass.
+
+        If the two randomizers have different u, the result is 0, which is always valid.
         """
         if self == other:
             return self.gamma
-        # u depends on the class and its fields, for some classes also on eps0.
+        # u depends on the class, on k and the class's parameter, and for some classes also on eps0.
         if not self.fixed_background or not isinstance(other, type(self)):
             return 0.0
-        if self._fields != other._fields:
+        if self._determinants_of_u != other._determinants_of_u:
             return 0.0
 
+        # If no report counts as one that supports every value, the normalised blanket is u.
         if self.everywhere == 0 or other.everywhere == 0:
-            return self._base  # no report counts as one that supports every value: the blanket is u
-        # The blanket over its mass is one multiple of u where a report supports every value, one elsewhere.
-        return other.gamma * min(self._base / other._base, self._raised / other._raised)
+            return self._density_if_not
+        ratio_if_not = self._density_if_not / other._density_if_not
+        ratio_if_supported = self._density_if_supported / other._density_if_supported
+        return other.gamma * min(ratio_if_not, ratio_if_supported)
 
     @property
     def dummy_share(self) -> float:
         """A probability with which a report drawn from u is drawn from the normalised blanket."""
-        return self.gamma / self._raised if self.everywhere else 1.0
+        return self.gamma / self._density_if_supported if self.everywhere else 1.0
 
     @property
-    def _fields(self) -> tuple[float, ...]:
-        """k and the parameter: what u depends on, but for eps0."""
+    def _determinants_of_u(self) -> tuple[float, ...]:
+        """k, and the parameter of a class that has one: what u depends on within a class, but for eps0."""
         return (self.k, getattr(self, self.parameter)) if self.parameter else (self.k,)
 
     @property
     def p_star(self) -> float:
-        """P(y supports x | x)."""
-        return self._raised * float(self.patterns((0,))[1])
+        """p*, the probability that a report supports the user's value."""
+        return self._density_if_supported * float(self.patterns((0,))[1])
 
     @property
     def q_star(self) -> float:
-        """P(y supports x | another value)."""
-        return self._base * self.alpha + self._raised * self.beta
+        """q*, the probability that a report supports one given value that the user does not hold."""
+        return self._density_if_not * self.alpha + self._density_if_supported * self.beta
 
     @cached_property
-    def _raised(self) -> float:
+    def _density_if_supported(self) -> float:
         """c e^eps0: the density with respect to u of reports that support the user's value."""
         not_supported, supported = self.patterns((0,))
         return float(1 / (supported + not_supported * np.exp(-self.eps0)))
 
     @cached_property
-    def _base(self) -> float:
+    def _density_if_not(self) -> float:
         """c: the density with respect to u of all other reports."""
-        return float(self._raised * np.exp(-self.eps0))
+        return float(self._density_if_supported * np.exp(-self.eps0))
 
     @property
     def support_difference(self) -> float:
         """p* - q*."""
-        return self._raised * self.alpha * float(-np.expm1(-self.eps0))
+        return self._density_if_supported * self.alpha * float(-np.expm1(-self.eps0))
 
     def pairs(self) -> Iterator[tuple[int, int]]:
         yield 0, 1
@@ -279,14 +311,21 @@ class SupportRandomizer(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        """See `Randomizer.gains`: a class is a set of the named values that a report may support.
+        """The distribution of one report's gain G under a measure w: values of G, and their probabilities.
 
-        A report y has the likelihood c u(y) e^eps0 for every value that it supports, c u(y) for all others.
-        Here c is ``_base``, and `patterns` gives probabilities under u.
+        G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y) of a report y drawn from w; ``pair`` is (x0, x1). `Randomizer`
+        says what w a ``reference`` means. Both arrays have the shape (classes,). A class is all reports that
+        support the same of the values which reference and pair name.
+
+        With a distribution u of reports, the same for all values, and a number c, which is
+        ``self._density_if_not``, the likelihood R_x(y) is c u(y) e^eps0 if y supports x, and c u(y) if not.
+        ``self.patterns(values)`` is the probability under u that y supports some of the values and not the
+        others, indexed by 1 for support and 0 for none.
         """
         eps = self._checked_eps(eps, pair)
         eps0 = self.eps0
-        # R_x0 - e^eps R_x1 in units of c u, at the index [supports x0, supports x1].
+        # R_x0 - e^eps R_x1 in units of c u, at the index [supports x0, supports x1]. Differences are written
+        # with expm1, so that no digits cancel.
         numerators = np.array(
             [
                 [-np.expm1(eps), -np.expm1(eps + eps0)],
@@ -294,48 +333,59 @@ class SupportRandomizer(Randomizer):
             ]
         )
         if reference == "blanket":
+            # The blanket is c u, so the numerators are the gains. Its masses allow for reports that support
+            # every value, of which it has more.
             values = numerators.ravel()
             probabilities = self._blanket_masses(pair).ravel()
         else:
-            weights = self._weights(reference, pair)
+            # {value: weight}, those of the pair first. A column of `supports` is one class: 1 for each of
+            # these values that its reports support, else 0; shape (values, classes).
+            weights = self._weights_of_reference(reference, pair)
             supports = np.indices((2,) * len(weights)).reshape(len(weights), -1)
-            # The likelihood under the mixture, in units of c u.
+            # w in units of c u: e^eps0 for the weight of the values that are supported, 1 for the others.
             density = 1 + np.expm1(eps0) * (np.array(list(weights.values())) @ supports)
             values = numerators[supports[0], supports[1]] / density
-            probabilities = self._base * density * self.patterns(tuple(weights)).ravel()
+            probabilities = self._density_if_not * density * self.patterns(tuple(weights)).ravel()
         possible = probabilities > 0
         return values[possible], probabilities[possible]
 
     def _blanket_masses(self, pair: tuple[int, int]) -> Floats:
         """The blanket's masses, (2, 2), at the index [supports x0, supports x1] of the ``pair`` (x0, x1).
 
-        A report that supports every value has the likelihood ratios of one that supports none, and counts
-        there.
+        The blanket is c u, and e^eps0 times as much for reports that support every value. Relative to it
+        these have the gain of reports that support none of the pair, and so they count there. c is
+        ``self._density_if_not``, c e^eps0 is ``self._density_if_supported``, and ``self.everywhere`` is the
+        probability under u of reports that support every value.
         """
-        masses = self._base * self.patterns(pair)
+        masses = self._density_if_not * self.patterns(pair)
         if self.k == 2 and self.everywhere:
-            masses[1, 1] = 0.0  # the difference of equal numbers: both values are every value
+            # Both values are every value: the difference below, of equal numbers, might not be exactly 0.
+            masses[1, 1] = 0.0
         else:
-            masses[1, 1] -= self._base * self.everywhere
-        masses[0, 0] += self._raised * self.everywhere
+            masses[1, 1] -= self._density_if_not * self.everywhere
+        masses[0, 0] += self._density_if_supported * self.everywhere
         return masses
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """Variance of each value's unbiased estimate, (..., k), if ``shares`` (..., k) of n users hold them.
 
         It is (f p* (1 - p*) + (1 - f) q* (1 - q*)) / (n (p* - q*)^2) for a share f (Wang et al. 2017, eq.
-        (4)). p* is the probability that a report supports the user's value, and q* that of another value.
+        (4)). p* is the probability that a report supports the user's value, and q* that it supports one given
+        other value.
         """
         shares = np.asarray(shares, dtype=float)
         # 1 - p* and 1 - q* are computed as probabilities of no support, without cancellation.
-        p_variance = self.p_star * self._base * float(self.patterns((0,))[0])
-        q_complement = self._base * float(self.patterns((0, 1))[0, 0]) + self._raised * self.alpha
+        p_variance = self.p_star * self._density_if_not * float(self.patterns((0,))[0])
+        q_complement = (
+            self._density_if_not * float(self.patterns((0, 1))[0, 0])
+            + self._density_if_supported * self.alpha
+        )
         q_variance = self.q_star * q_complement
         summed = shares * p_variance + (1 - shares) * q_variance
         return summed / (_with_value_axis(n) * self.support_difference**2)
 
 
 def _with_value_axis(n: npt.ArrayLike) -> Integers:
-    """``n`` with one more axis, for the values. A number stays a number."""
+    """``n`` as a checked array with one more axis at the end, for the values. A number stays a number."""
     n = check_n(n)
     return n[..., None] if n.ndim else n

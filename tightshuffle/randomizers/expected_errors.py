@@ -18,26 +18,30 @@ from tightshuffle.randomizers import Randomizer
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)  # of Gauss-Legendre quadrature on [-1, 1]
 _STEPS = 8  # of the integral of the largest error, each with all nodes
-_SIZES_AT_A_TIME = 10_000
+_LAST_EXPONENT = 40  # that integral ends where its integrand is at most e^-40
+_SIZES_AT_A_TIME = 10_000  # rows of an array, which bounds the memory
 
 
 def krr_deviation(
     share: npt.ArrayLike, *, n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike
 ) -> Floats:
-    """Standard deviation of the inverted estimate of a value that the ``share`` (0 to 1) of n users holds.
+    """Standard deviation of the inverted k-RR estimate of the ``share`` f (0 to 1) of n users at one value.
 
+    It is sqrt((f p (1 - p) + (1 - f) q (1 - q)) / n) / (p - q), a share, too. k-RR with local budget ``eps0``
+    reports the true value, one of ``k``, with probability p, and one given other value with probability q.
     All arguments broadcast. Raises ValueError that names a bad argument.
     """
     n, k, eps0 = check_n(n), check_k(k), check_eps0(eps0)
     share = np.asarray(share, dtype=float)
-    # p, 1 - p, 1 - q and p - q in units of q: no difference of near numbers for small eps0.
+    # In units of q no difference of near numbers occurs for small eps0: p - q is the gap, p is gap + 1, 1 - p
+    # is k - 1, and 1 - q is gap + k - 1.
     gap = np.expm1(eps0)
     summed = share * (gap + 1) * (k - 1) + (1 - share) * (gap + k - 1)
     return np.sqrt(summed / n) / gap
 
 
 def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats:
-    """E|X| of a normal variable with this standard deviation (> 0) and mean ``bias``, which broadcast."""
+    """E|X| of a normal variable X with standard ``deviation`` > 0 and mean ``bias``, which broadcast."""
     deviation = np.asarray(deviation, dtype=float)
     bias = np.asarray(bias, dtype=float)
     z = bias / deviation
@@ -46,32 +50,34 @@ def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats
 
 
 def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
-    """Expected absolute error of every value's unbiased estimate, (..., k).
+    """Expected absolute error of every value's unbiased estimate of its share, (..., k).
 
-    ``shares`` has the shape (..., k), and ``n`` the shape (...). If all values have the same share,
-    ``shares`` may be a number (not for a matrix). By the central limit theorem, as for k-RR. Half the sum
-    over the values is the expected total variation distance.
+    ``shares`` (..., k) of ``n`` (...) users hold the values. If all values have the same share, ``shares``
+    may be a number (not for a randomizer given by a matrix). Errors are taken as normal, by the central limit
+    theorem. Half the sum over the values is the expected total variation distance.
     """
     return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
 
 
 def largest_error(deviations: npt.ArrayLike) -> float:
-    """Expected largest absolute value of independent normal variables of these ``deviations`` (k,), some > 0.
+    """E max |X_i| of independent normal X_i of mean 0 and standard ``deviations`` (k,), some of them > 0.
 
     For correlated variables, such as the errors of most randomizers, this is an upper bound (Sidak 1967). The
     errors of the unary encodings are independent.
     """
+    # Equal deviations are treated as one, with their count.
     sizes, counts = np.unique(np.asarray(deviations, dtype=float), return_counts=True)
     positive = sizes > 0
     sizes = sizes[positive]
     counts = counts[positive]
 
-    # E max = int_0^inf P(some > t) dt, by Gauss-Legendre quadrature in steps, as the integrand falls from 1
-    # to 0 within a short range. The 80 makes it at most e^-40 at the last t.
-    last_t = sizes[-1] * np.sqrt(2 * np.log(2 * counts.sum()) + 80)
+    # E max = int_0^inf P(some |X_i| > t) dt. The integrand falls from 1 to 0 within a short range. So there
+    # are several steps of Gauss-Legendre quadrature, with all nodes t (nodes,) in a row.
+    last_t = sizes[-1] * np.sqrt(2 * np.log(2 * counts.sum()) + 2 * _LAST_EXPONENT)
     edges = np.linspace(0, last_t, _STEPS + 1)
     t = (edges[:-1, None] + np.diff(edges)[:, None] * (_NODES + 1) / 2).ravel()
 
+    # ln P(all |X_i| <= t), the sum of ln(1 - P(|X_i| > t)), some deviations at a time.
     ln_all_below = np.zeros(len(t))
     for rows in np.array_split(np.arange(len(sizes)), -(-len(sizes) // _SIZES_AT_A_TIME)):
         above = special.erfc(t / (np.sqrt(2) * sizes[rows, None]))
@@ -87,7 +93,11 @@ def krr_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
 
 
 def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
-    """As `krr_errors`, for the noisy histogram itself, whose bias is (p - q) f + q - f."""
+    """Expected absolute error of every value's share in the noisy histogram of k-RR, not inverted; (k,).
+
+    ``shares`` f (k,) of the ``n`` users sum to 1. k-RR reports the true value with probability p, and one
+    given other value with q. So the noisy share has the bias (p - q) f + q - f.
+    """
     shares = np.asarray(shares, dtype=float)
     k = len(shares)
     p, q = truth_probability(eps0, k), lie_probability(eps0, k)
@@ -96,17 +106,23 @@ def plain_errors(shares: npt.ArrayLike, *, n: int, eps0: float) -> Floats:
 
 
 def gaussian_errors(k: int, *, n: int, sigma: npt.ArrayLike) -> Floats:
-    """As `krr_errors`, for counts that each have Gaussian noise of standard deviation ``sigma``."""
+    """Expected absolute error of every value's share, (k,), of counts with Gaussian noise, over ``n`` users.
+
+    ``sigma`` is the standard deviation of each count's noise, in users.
+    """
     return np.full(k, mean_absolute(np.asarray(sigma) / n))
 
 
 def noise_ratios(shares: npt.ArrayLike, eps0: float) -> Floats:
     """Limit, as n grows, of every value's ratio of expected errors: inverted k-RR over Gaussian mechanism.
 
-        sqrt(1 - q + f (p (1 - p) - q (1 - q)) / q)
+    Both are equally private in that limit. For a value of share f the ratio is
 
-    for a value of share f. Their mean is the limit of the ratio of expected TV distances. ``shares`` (k,) sum
-    to 1. Returns shape (k,). Source: docs/theory.md, "Equal privacy".
+        sqrt(1 - q + f (p (1 - p) - q (1 - q)) / q),
+
+    where k-RR reports the true value with probability p, and one given other value with probability q. The
+    mean of the ratios is the limit of the ratio of expected total variation distances. ``shares`` (k,) sum to
+    1. Returns shape (k,). Source: docs/theory.md, "Equal privacy".
     """
     shares = np.asarray(shares, dtype=float)
     k = len(shares)

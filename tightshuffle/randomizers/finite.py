@@ -13,10 +13,13 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.randomizers.base import Randomizer, Reference
 
-_ROUNDING = 1e-9  # largest distance of a column's sum from 1
+_MOST_ROUNDING = 1e-9  # by which a column's sum may differ from 1
 _SMALLEST_ENTRY = 1e-280  # of positive ones: products of smaller ones underflow
 _DIGITS = 60  # of differences that nearly cancel: eps can be next to eps0, and both tiny
-_EQUAL = decimal.Decimal("1e-40")  # log-ratios up to which entries count as equal
+_SMALLEST_EPS0 = decimal.Decimal("1e-40")  # for a smaller log-ratio entries count as equal
+_LOST_BITS = (
+    3  # of a difference that nearly cancels, from which on it is computed again, with decimals
+)
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -35,17 +38,20 @@ class Finite(Randomizer):
     matrix: Floats
     k: int
     eps0: float
-    _entries: Floats = field(repr=False)  # before the division, (reports, k)
-    _over: Floats = field(repr=False)  # by how much the sums of their columns exceed 1, (k,)
-    _sums: list[Decimal] = field(repr=False)
+    _entries: Floats = field(repr=False)  # as given, before the division by the sums; (reports, k)
+    _excess_of_sums: Floats = field(repr=False)  # sum of each column of _entries, less 1; (k,)
+    _exact_sums: list[Decimal] = field(repr=False)  # sum of each column of _entries; (k,)
 
     def __init__(self, matrix: npt.ArrayLike) -> None:
-        """Check the matrix, leave out reports that never occur, and scale its columns to sums of 1.
+        """Check the ``matrix``, leave out reports that never occur, and scale its columns to sums of 1.
 
-        ValueError if the matrix is none of a randomizer with a finite eps0.
+        Row y and column x have the probability to report y for the value x. ValueError unless this is a
+        randomizer with a finite eps0 > 0. Sets ``matrix``, the scaled one, ``k`` and ``eps0``. For later sums
+        in more digits it also sets the entries as given, without rows of zeros, and the sums of their
+        columns: less 1 as floats, and exact as decimals.
         """
-        # By how much the sum of each column exceeds 1, which only rounding may have made so.
-        entries, excess_of_sums = _check_matrix(matrix)
+        # `excess_of_sums` (k,) is the sum of each column less 1, which is rounding.
+        entries, excess_of_sums = _matrix_and_excess_of_sums(matrix)
         smallest = entries.min(axis=1)
         largest = entries.max(axis=1)
         identifying = (smallest == 0) & (largest > 0)  # reports that only some values can cause
@@ -58,17 +64,19 @@ class Finite(Randomizer):
         entries = entries[largest > 0]
         # Enough digits for every sum of floats to be exact.
         with decimal.localcontext(prec=_DIGITS):
-            sums = [sum(map(Decimal, column), Decimal(0)) for column in entries.T.tolist()]
+            columns = entries.T.tolist()
+            exact_sums = [sum(map(Decimal, column), Decimal(0)) for column in columns]
         normalised = entries / (1 + excess_of_sums)
         normalised.flags.writeable = False
 
+        # The dataclass is frozen, so its fields are set as object's.
         fields = {
             "matrix": normalised,
             "k": normalised.shape[1],
-            "eps0": _largest_log_ratio(entries, sums),
+            "eps0": _eps0_rounded_up(entries, exact_sums),
             "_entries": entries,
-            "_over": excess_of_sums,
-            "_sums": sums,
+            "_excess_of_sums": excess_of_sums,
+            "_exact_sums": exact_sums,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -96,10 +104,11 @@ class Finite(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
+        """See `Randomizer.gains`; a class is a single report, so both arrays have the shape (reports,)."""
         eps = self._checked_eps(eps, pair)
         x0, x1 = pair
-        w = self._measures(reference, x0, [x1])[0]
-        return self._excess(x0, [x1], eps)[0] / w, w
+        w = self._reference_masses(reference, x0, [x1])[0]
+        return self._numerators_of_gains(x0, [x1], eps)[0] / w, w
 
     def distributions(
         self, eps: float, references: Sequence[Reference]
@@ -111,57 +120,63 @@ class Finite(Randomizer):
         eps = self._checked_eps(eps, (0, 1))
         for x0 in range(self.k):
             other_values = [value for value in range(self.k) if value != x0]
-            excess = self._excess(x0, other_values, eps)
+            numerators = self._numerators_of_gains(x0, other_values, eps)
             for reference in references:
-                w = self._measures(reference, x0, other_values)
-                yield excess / w, np.broadcast_to(w, excess.shape)
+                w = self._reference_masses(reference, x0, other_values)
+                yield numerators / w, np.broadcast_to(w, numerators.shape)
 
-    def _measures(self, reference: Reference, x0: int, x1_values: list[int]) -> Floats:
+    def _reference_masses(self, reference: Reference, x0: int, x1_values: list[int]) -> Floats:
         """The probability of each report under the ``reference`` of each pair (x0, x1); (values x1, reports).
 
         It is (1, reports) for the blanket, which is the same for all pairs.
         """
         if reference == "blanket":
             return self.matrix.min(axis=1)[None]
-        measures = []
+        masses = []
         for x1 in x1_values:
-            weights = self._weights(reference, (x0, x1))
-            measures.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
-        return np.array(measures)
+            # {value: weight}; the reference is this mixture of the values' columns.
+            weights = self._weights_of_reference(reference, (x0, x1))
+            masses.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
+        return np.array(masses)
 
-    def _excess(self, x0: int, x1_values: list[int], eps: float) -> Floats:
-        """R_x0 - e^eps R_x1, shape (values x1, reports), to a few units in the last place.
+    def _numerators_of_gains(self, x0: int, x1_values: list[int], eps: float) -> Floats:
+        """R_x0 - e^eps R_x1 for each x1, shape (values x1, reports), to a few units in the last place.
 
-        R_x is column x of the matrix: the entries m_x as given, divided by their sum s_x. So it is (m_x0 -
-        e^eps (s_x0 / s_x1) m_x1) / s_x0: here (m_x0 - m_x1) - (growth + ratio) m_x1, over s_x0. Where that
-        cancels, decimals do it again.
+        R_x, the distribution of reports for x, is m_x / s_x: the column of entries as given, ``_entries``,
+        over its sum, which is 1 + ``_excess_of_sums``, and in decimals ``_exact_sums``. So the result is
+
+            (m_x0 - m_x1 - (growth + correction) m_x1) / s_x0,
+            growth = e^eps - 1,    correction = e^eps (s_x0 / s_x1 - 1).
+
+        Where these terms nearly cancel, decimals with many digits do it again.
         """
         m_x0 = self._entries.T[x0]
         m_x1 = self._entries.T[x1_values]
-        over_x0 = self._over[x0]
-        over_x1 = self._over[x1_values]
+        excess_x0 = self._excess_of_sums[x0]  # s_x0 - 1
+        excess_x1 = self._excess_of_sums[x1_values]  # s_x1 - 1
 
-        # growth is e^eps - 1, ratio e^eps (s_x0 / s_x1 - 1), and doubt the size of what cancels in ratio.
-        # Where the sums are equal, equal entries cancel exactly, and need no more digits.
-        equal_sums = np.array([self._sums[x0] == self._sums[x1] for x1 in x1_values])
+        # The correction is a difference itself, and `size` is the size of its two terms, from which its
+        # rounding error follows. Where the sums are equal, both are exactly 0.
+        equal_sums = np.array([self._exact_sums[x0] == self._exact_sums[x1] for x1 in x1_values])
         growth = math.expm1(eps)
-        ratio = np.where(equal_sums, 0.0, (over_x0 - over_x1) / (1 + over_x1)) * (1 + growth)
-        doubt = np.where(equal_sums, 0.0, abs(over_x0) + np.abs(over_x1)) * (1 + growth)
+        correction = np.where(equal_sums, 0.0, (excess_x0 - excess_x1) / (1 + excess_x1))
+        correction = correction * (1 + growth)
+        size = np.where(equal_sums, 0.0, abs(excess_x0) + np.abs(excess_x1)) * (1 + growth)
         difference = m_x0 - m_x1
-        excess = difference - (growth + ratio)[:, None] * m_x1
-        # 3 bits.
-        cancels = np.abs(excess) < (np.abs(difference) + (growth + doubt)[:, None] * m_x1) / 8
-        excess /= 1 + over_x0
+        numerators = difference - (growth + correction)[:, None] * m_x1
+        size_of_terms = np.abs(difference) + (growth + size)[:, None] * m_x1
+        cancels = np.abs(numerators) < size_of_terms / 2**_LOST_BITS
+        numerators /= 1 + excess_x0
         if not cancels.any():
-            return excess
+            return numerators
 
         with decimal.localcontext(prec=_DIGITS):
             factor = Decimal(eps).exp()
             for row, report in np.argwhere(cancels).tolist():
-                r_x0 = Decimal(m_x0[report].item()) / self._sums[x0]
-                r_x1 = Decimal(m_x1[row, report].item()) / self._sums[x1_values[row]]
-                excess[row, report] = float(r_x0 - factor * r_x1)
-        return excess
+                r_x0 = Decimal(m_x0[report].item()) / self._exact_sums[x0]
+                r_x1 = Decimal(m_x1[row, report].item()) / self._exact_sums[x1_values[row]]
+                numerators[row, report] = float(r_x0 - factor * r_x1)
+        return numerators
 
     def variance(self, shares: npt.ArrayLike, n: npt.ArrayLike) -> Floats:
         """See `Randomizer.variance`. The variance of each value's estimate depends on all shares.
@@ -171,29 +186,40 @@ class Finite(Randomizer):
         have k independent columns.
         """
         shares = np.asarray(shares, dtype=float)
-        second_moments = shares @ (self._reconstruction() ** 2 @ self.matrix).T
+        # A user with value z and report y contributes B[x, y] to the estimate of x, of mean 1 if x = z, else
+        # 0. So the second moments less the squared means add up to this.
+        second_moments = shares @ (self._least_squares_inverse() ** 2 @ self.matrix).T
         return (second_moments - shares) / check_n(n)[..., None]
 
-    def _reconstruction(self) -> Floats:
-        """B, shape (k, reports), with B R = 1."""
+    def _least_squares_inverse(self) -> Floats:
+        """B, shape (k, reports), with B ``matrix`` = the identity, by which reports become estimates.
+
+        Of all such B it is that of least squares, with each report weighted by the inverse of its probability
+        if all values have equal shares. ValueError if the matrix does not have k independent columns.
+        """
         roots = np.sqrt(self.matrix.mean(axis=1, keepdims=True))
         if np.linalg.matrix_rank(self.matrix / roots) < self.k:
             raise ValueError("matrix must have linearly independent columns to estimate the shares")
         return np.linalg.pinv(self.matrix / roots) / roots.T
 
 
-def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
-    """eps0: the largest log-ratio of two entries of one row, divided by their columns' sums, rounded up."""
+def _eps0_rounded_up(entries: Floats, sums: list[Decimal]) -> float:
+    """eps0, the natural log of the largest ratio of two probabilities of the same report, rounded up.
+
+    Probabilities are the ``entries`` (reports, k), all > 0, divided by the exact sum of their column, one of
+    ``sums`` (k,). ValueError for an eps0 below 1e-40.
+    """
+    # Only rows that may have the largest ratio are computed exactly. As sums are within 1e-9 of 1, a division
+    # by them changes a ratio by 2e-9 at most, and so two ratios against each other by 4e-9.
     ratios = entries.max(axis=1) / entries.min(axis=1)
-    # The division may change their order.
-    near_largest = ratios >= ratios.max() * (1 - 4 * _ROUNDING)
+    near_largest = ratios >= ratios.max() * (1 - 4 * _MOST_ROUNDING)
     largest = Decimal(1)
     with decimal.localcontext(prec=_DIGITS):
         for row in entries[near_largest].tolist():
             exact_row = [Decimal(entry) / total for entry, total in zip(row, sums, strict=True)]
             largest = max(largest, max(exact_row) / min(exact_row))
         log_ratio = largest.ln()
-        if log_ratio < _EQUAL:
+        if log_ratio < _SMALLEST_EPS0:
             raise ValueError("matrix must have columns that differ (eps0 is 0)")
 
         eps0 = float(log_ratio)
@@ -202,10 +228,12 @@ def _largest_log_ratio(entries: Floats, sums: list[Decimal]) -> float:
         return eps0
 
 
-def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """``values`` as a new float array (reports, k), and by how much the sum of each column exceeds 1; (k,).
+def _matrix_and_excess_of_sums(values: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """``values`` as a new float array (reports, k), and the sum of each column less 1, (k,).
 
-    ValueError names what makes it no matrix of probabilities, as `Finite` lists.
+    ValueError names what makes it no matrix of probabilities: another shape than two axes of at least 2, an
+    entry that is no finite number >= 0, or that is above 0 and below 1e-280, or a column whose sum is not 1
+    to 1e-9.
     """
     try:
         matrix = np.array(values, dtype=float)
@@ -227,10 +255,11 @@ def _check_matrix(values: npt.ArrayLike) -> tuple[Floats, Floats]:
             f"matrix must have no entries between 0 and {_SMALLEST_ENTRY:g}; see row {row}"
         )
 
-    over = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
-    wrong = np.abs(over) > _ROUNDING
+    # A single sum with -1, rounded once, has all digits of the excess.
+    excess_of_sums = np.array([math.fsum([*column, -1.0]) for column in matrix.T.tolist()])
+    wrong = np.abs(excess_of_sums) > _MOST_ROUNDING
     if np.any(wrong):
         column = np.flatnonzero(wrong)[0]
-        total = 1 + over[column]
+        total = 1 + excess_of_sums[column]
         raise ValueError(f"matrix must have columns that sum to 1; column {column} sums to {total}")
-    return matrix, over
+    return matrix, excess_of_sums

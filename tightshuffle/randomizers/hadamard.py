@@ -40,22 +40,26 @@ class HadamardResponse(SupportRandomizer):
         return ("x0", "x1", "x2", "x3")[: self.k]
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """P_u of each pattern of support of ``values``, shape (2,) * len(values); index 1 means support.
+        """The probability of each pattern of support of ``values``, (2,) * len(values), for uniform reports.
 
-        Report y supports value x if the bits of y and of x + 1 have an even number of ones in common. So as
-        tuples with 1 for every value that is not supported, patterns of reports are the sums modulo 2 of
-        those of the reports 1, 2, 4, ... As u is uniform, all patterns that occur are equally likely.
+        The index has an entry for each of the values: 1 if the report supports the value, 0 if not. Report y
+        supports value x if the bits of y and of x + 1, the value's row of the Hadamard matrix, have an even
+        number of ones in common.
+
+        Call the tuple with 1 for every value that is *not* supported the report's parities. Parities add up
+        modulo 2: those of report y are the sum of the parities of the powers of two in y. So the tuples that
+        occur are all sums of the parities of the reports 1, 2, 4, ... They are equally likely.
         """
         rows = [value + 1 for value in values]
-        patterns = {(0,) * len(values)}  # of report 0, which supports every value
+        all_parities = {(0,) * len(values)}  # those of report 0, which supports every value
         for bit in range(self.k.bit_length()):
-            pattern_of_report = [row >> bit & 1 for row in rows]  # 2^bit
-            for pattern in list(patterns):
-                pairs = zip(pattern, pattern_of_report, strict=True)
-                patterns.add(tuple(a ^ b for a, b in pairs))
+            parities_of_power = [row >> bit & 1 for row in rows]  # of the report 2^bit
+            for parities in list(all_parities):
+                pairs = zip(parities, parities_of_power, strict=True)
+                all_parities.add(tuple(a ^ b for a, b in pairs))
 
         masses = np.zeros((2,) * len(values))
-        for pattern in patterns:
-            supported = tuple(1 - entry for entry in pattern)
-            masses[supported] = 1 / len(patterns)
+        for parities in all_parities:
+            supported = tuple(1 - parity for parity in parities)
+            masses[supported] = 1 / len(all_parities)
         return masses

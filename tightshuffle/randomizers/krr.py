@@ -27,9 +27,14 @@ class KRandomizedResponse(SupportRandomizer):
         return log2_choose(self.k, 1)
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """A report is one of the ``values`` or none of them."""
+        """The probability of each pattern of support of ``values``, (2,) * len(values), for uniform reports.
+
+        The index has an entry for each of the values: 1 if the report is this value, 0 if not. As a report
+        supports one value only, patterns with two or more entries 1 never occur.
+        """
         number_of_values = len(values)
-        masses = np.zeros(number_of_values + 1)  # by how many of the values a report supports
-        masses[0] = (self.k - number_of_values) / self.k
-        masses[1] = 1 / self.k
-        return masses[np.indices((2,) * number_of_values).sum(axis=0)]
+        probability_by_supported = np.zeros(number_of_values + 1)
+        probability_by_supported[0] = (self.k - number_of_values) / self.k
+        probability_by_supported[1] = 1 / self.k
+        supported_values = np.indices((2,) * number_of_values).sum(axis=0)
+        return probability_by_supported[supported_values]

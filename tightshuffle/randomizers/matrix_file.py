@@ -9,6 +9,7 @@ from tightshuffle.arguments import check_path
 from tightshuffle.randomizers.finite import Finite
 
 _MOST_BYTES = 50_000_000
+_MOST_SHOWN = 80  # characters of a bad field in an error's text
 
 
 def read_matrix(path: str) -> Finite:
@@ -36,6 +37,7 @@ def read_matrix(path: str) -> Finite:
             raise ValueError(
                 f"{path}: row {row}: {len(numbers)} values; expected {len(rows[0])}, as in row 1"
             )
+    # `Finite` counts rows and columns from 0, a reader of the file from 1.
     try:
         return Finite(rows)
     except ValueError as error:
@@ -49,13 +51,16 @@ def _count_from_1(match: re.Match[str]) -> str:
 
 
 def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
-    """The numbers of a row, which counts from 1. ValueError names the first field that is none."""
+    """The ``fields`` of a row of the file, as numbers. ValueError names the first field that is none.
+
+    ``row`` is the row's number in the file, from 1.
+    """
     numbers = []
     for field in fields:
         try:
             numbers.append(float(field))
         except ValueError:
             raise ValueError(
-                f"{path}: row {row}: expected a probability; got {field[:80]!r}"
+                f"{path}: row {row}: expected a probability; got {field[:_MOST_SHOWN]!r}"
             ) from None
     return numbers

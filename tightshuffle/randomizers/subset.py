@@ -31,23 +31,27 @@ class SubsetSelection(SupportRandomizer):
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        """With the m near k / (e^eps0 + 1), which has the smallest error at this eps0. k-RR if m is 1."""
+        """Subset selection with the m of the smallest error, near k / (e^eps0 + 1); k-RR if m is 1."""
         best_m = round(k / (math.exp(eps0) + 1))
         return cls.of(k, eps0, max(1, min(k - 1, best_m)))
 
     @classmethod
     def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
-        """With this m. It is k-RR if m is 1."""
+        """Subset selection of m = ``parameter`` values; for m = 1 it is `KRandomizedResponse`."""
         return cls(k, eps0, parameter) if parameter > 1 else KRandomizedResponse(k, eps0)
 
     @staticmethod
     def parameters(k: int) -> range:
-        """Every m."""
+        """Every m that subset selection of ``k`` values may have."""
         return range(1, k)
 
     @staticmethod
     def chances(k: npt.ArrayLike, m: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """alpha and beta. k and m broadcast."""
+        """alpha and beta, arrays; ``k`` and ``m`` broadcast.
+
+        They are the probabilities, for uniform reports, to support one given value and not another, and to
+        support both.
+        """
         k, m = np.asarray(k, dtype=float), np.asarray(m, dtype=float)
         return m * (k - m) / (k * (k - 1)), m * (m - 1) / (k * (k - 1))
 
@@ -63,20 +67,27 @@ class SubsetSelection(SupportRandomizer):
         return log2_choose(self.k, self.m)
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """Drawing without replacement: j of r given values are among the m."""
+        """The probability of each pattern of support of r ``values``, shape (2,) * r, for uniform reports.
+
+        The index has an entry for each of the values: 1 if the report, a set of ``self.m`` of the k values,
+        has the value in it, and 0 if not. If j entries are 1, the probability is that of drawing those j into
+        the set and the other r - j not, without replacement.
+        """
         k, m, r = self.k, int(self.m), len(values)
-        masses = np.empty(r + 1)  # by j
+        probability_by_j = np.empty(r + 1)
         for j in range(r + 1):
-            masses[j] = (
+            probability_by_j[j] = (
                 _falling_factorial(m, j)
                 * _falling_factorial(k - m, r - j)
                 / _falling_factorial(k, r)
             )
-        return masses[np.indices((2,) * r).sum(axis=0)]
+        j_of_pattern = np.indices((2,) * r).sum(axis=0)
+        return probability_by_j[j_of_pattern]
 
 
 def _falling_factorial(number: int, factors: int) -> int:
-    """number (number - 1) ... with so many factors."""
+    """number (number - 1) (number - 2) ..., a product of so many ``factors``; ``number`` >= 0."""
+    # One of the factors is 0.
     if factors > number:
         return 0
     return math.prod(range(number - factors + 1, number + 1))

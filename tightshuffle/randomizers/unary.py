@@ -28,6 +28,12 @@ class IndependentSupport(SupportRandomizer):
         return self.q**self.k
 
     def patterns(self, values: Sequence[int]) -> Floats:
+        """The probability of each pattern of support of ``values``, shape (2,) * len(values), under u.
+
+        The index has an entry for each of the values: 1 if the report supports the value, 0 if not. Under u,
+        the distribution of reports from which those of all values derive, every value is supported
+        independently with probability ``self.q``.
+        """
         supported_values = np.indices((2,) * len(values)).sum(axis=0)
         other_values = len(values) - supported_values
         return self.q**supported_values * (1 - self.q) ** other_values
@@ -118,14 +124,14 @@ class LocalHashing(IndependentSupport):
 
     @classmethod
     def tuned(cls, k: int, eps0: float) -> SupportRandomizer:
-        """With the g near e^eps0 + 1, which has the smallest error for an empty value at this eps0."""
+        """Local hashing with the g near e^eps0 + 1, of the smallest error for an empty value at this eps0."""
         best_g = round(math.exp(eps0) + 1)
         largest_g = cls.parameters(k)[-1]
         return cls(k, eps0, max(2, min(best_g, largest_g)))
 
     @classmethod
     def of(cls, k: int, eps0: float, parameter: int) -> SupportRandomizer:
-        """With this g."""
+        """Local hashing to g = ``parameter`` hash values."""
         return cls(k, eps0, parameter)
 
     @staticmethod
@@ -135,7 +141,10 @@ class LocalHashing(IndependentSupport):
 
     @staticmethod
     def chances(k: npt.ArrayLike, g: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """alpha and beta, which do not depend on k."""
+        """alpha and beta, arrays in the shape of ``g``, which do not depend on ``k``.
+
+        They are the probabilities under u to support one given value and not another, and to support both.
+        """
         q = 1 / np.asarray(g, dtype=float)
         return q * (1 - q), q**2
 

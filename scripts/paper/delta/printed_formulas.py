@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_choice, check_eps, check_eps0, check_n
-from tightshuffle.literature.count import delta, of_moment
+from tightshuffle.literature.count import delta, log10_delta_by_moment
 
 FORMS = ("exact", "published")  # delta of the count of x0: the true one, and as Theorem 1 prints it
 VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
@@ -35,7 +35,9 @@ def theorem_1_as_printed(
 
     Parameters, shape and errors as for `tightshuffle.literature.count.delta`.
     """
-    return of_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2)
+    return log10_delta_by_moment(
+        eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2
+    )
 
 
 def delta_of_count(

@@ -15,7 +15,7 @@ from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.literature.count import ceiling
+from tightshuffle.literature.count import log10_ceiling
 from tightshuffle.numerics.seeds import seed_of
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
@@ -195,7 +195,7 @@ def _calibration_deltas(
     n = int(samples[0].sum())
     k = samples.shape[1]
     floor = protocol.delta_floor
-    bound = ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
+    bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
     if bound <= np.log10(floor):  # no delta-hat exceeds the floor
         return np.full(len(samples), floor)
 

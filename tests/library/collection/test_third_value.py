@@ -40,13 +40,13 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     def ln_delta():
         return third_value.ln_delta_of_third_value(points, gains, lie, k, cover, ulps=200.0)
 
-    assert not third_value.few(cover)
+    assert not third_value.has_few_reports(cover)
     one_slope = ln_delta()
     fewer = third_value.ln_probability_of_fewer
     with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
         patch.setattr(third_value, "ln_probability_of_fewer", lambda *given: fewer(*given) + 1)
         assert np.any(ln_delta() < one_slope - 1e-9)
-    monkeypatch.setattr(third_value, "few", lambda cover: True)
+    monkeypatch.setattr(third_value, "has_few_reports", lambda cover: True)
     each = ln_delta()
     assert np.all(one_slope <= each + 1e-4)
     assert one_slope[0] >= each[0] - 0.4  # further out a line fits less well
@@ -76,7 +76,7 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
 
     p, q = distribution(truth, lie), distribution(lie, truth)
     exact = np.array([np.maximum(p - math.exp(e) * q, 0).sum() for e in eps])
-    found = 10 ** bounds.log10_third_value(collection, eps, group, width=1e-4)
+    found = 10 ** bounds.log10_lower_of_third_value(collection, eps, group, width=1e-4)
     assert np.all(found <= exact * (1 + 1e-9))
     assert np.all(found >= exact * (1 - 2e-4))
 

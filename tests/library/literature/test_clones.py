@@ -49,19 +49,21 @@ def test_sums_of_binomial_tails_against_thirty_digits(n, c, share):
             )
             chance = mp.binomial(n, m) * mp.mpf(c) ** m * (1 - mp.mpf(c)) ** (n - m)
             exact += chance * m / 2 * (up - mp.mpf(fall) * down)
-        got = module.ln_of_tails(n, 1.0, -fall, c / 2, 0.0)
+        got = module.ln_positive_part_by_tails(n, 1.0, -fall, c / 2, 0.0)
         assert 0 <= got - float(mp.log(exact)) <= 5e-7
 
 
 def test_a_long_sum_of_tails_and_one_that_leaves_out_too_much_are_left_to_the_engine(monkeypatch):
     usual = (3000, 1.0, -1.2, 0.01, 0.0)
-    assert module.ln_of_tails(*usual) < math.inf
-    assert module.ln_of_tails(10**9, 1.0, -1.2, 0.01, 0.0) == math.inf
-    assert module.ln_of_tails(10**5, 1.0, -1e9, 0.2, 0.0) == math.inf  # below the smallest float
+    assert module.ln_positive_part_by_tails(*usual) < math.inf
+    assert module.ln_positive_part_by_tails(10**9, 1.0, -1.2, 0.01, 0.0) == math.inf
+    assert (
+        module.ln_positive_part_by_tails(10**5, 1.0, -1e9, 0.2, 0.0) == math.inf
+    )  # below the smallest float
     for name in ("DEPTH_BELOW", "DEPTH_ABOVE"):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, 1.0)
-            assert module.ln_of_tails(*usual) == math.inf
+            assert module.ln_positive_part_by_tails(*usual) == math.inf
 
 
 @pytest.mark.parametrize("bound", BOUNDS)

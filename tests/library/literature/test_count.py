@@ -14,14 +14,16 @@ from tests.library.printed import (
     printed_terms,
 )
 from tightshuffle.literature import count as accountant
-from tightshuffle.literature.count import ceiling, of_moment
+from tightshuffle.literature.count import log10_ceiling, log10_delta_by_moment
 
 RELATIVE = 1e-9  # promised in delta's docstring
 READINGS = (["published", "exact"], ["forward", "reverse"])
 
 
 def delta(eps, *, form="exact", direction="forward", **setting):
-    return of_moment(eps, direction=direction, moment={"exact": 1, "published": 2}[form], **setting)
+    return log10_delta_by_moment(
+        eps, direction=direction, moment={"exact": 1, "published": 2}[form], **setting
+    )
 
 
 def assert_close(log10_delta, expected):
@@ -106,14 +108,14 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count():
     ):
         for share in (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999):
             for count in (0, n // 10, n // 2, n - 1):
-                bound = ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
+                bound = log10_ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
                 smaller = np.unique(np.linspace(0, count, 5).astype(int))
                 for form in ("exact", "published"):
                     deltas = delta(share * eps0, n=n, k=k, eps0=eps0, count=smaller, form=form)
                     assert np.all(deltas <= bound + 1e-9)
                 checked += bound < 0
     assert checked > 60  # elsewhere it says no more than 1
-    assert ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
+    assert log10_ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
 
 
 EXTREME = [
