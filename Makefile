@@ -90,7 +90,7 @@ docs: .venv/test .venv/dev
 bench: .venv/test
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.bench
 
-pictures: all
+pictures: all .venv/dev
 	@python docs/pictures.py
 
 clean:

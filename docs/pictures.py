@@ -1,8 +1,8 @@
 """Copy the pictures of docs/ from a run, small enough to commit: `make pictures`."""
 
-import shutil
 from pathlib import Path
 
+import pikepdf
 from PIL import Image
 
 HERE = Path(__file__).parent
@@ -21,4 +21,10 @@ if __name__ == "__main__":
             small.convert("P", palette=Image.Palette.ADAPTIVE, colors=COLOURS).save(
                 HERE / "images" / drawn.name, optimize=True
             )
-    shutil.copy(RESULTS / "report/article.pdf", HERE)
+    with pikepdf.open(RESULTS / "report/article.pdf") as article:
+        article.save(
+            HERE / "article.pdf",
+            object_stream_mode=pikepdf.ObjectStreamMode.generate,
+            recompress_flate=True,
+            deterministic_id=True,  # the same file from every run
+        )

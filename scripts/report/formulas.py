@@ -7,22 +7,23 @@ from latex2mathml.converter import convert
 
 
 def mathml(latex: str, display: str = "inline") -> str:
-    """A LaTeX formula as a MathML element for HTML; ``display``: inline or block.
-
-    Letters of another alphabet become Unicode's: browsers do not know MathML's attribute for them.
-    """
+    """A LaTeX formula as a MathML element for HTML. ``display`` is "inline" or "block"."""
+    # HTML needs no namespace, and knows no element that ends itself: <mspace/> becomes <mspace></mspace>.
     formula = convert(latex, display=display).replace(
         ' xmlns="http://www.w3.org/1998/Math/MathML"', "", 1
     )
     formula = re.sub(r"<(\w+)([^<>]*?) ?/>", r"<\1\2></\1>", formula)
+
+    # Letters of another alphabet become Unicode's, since browsers do not know MathML's attribute for them.
     return re.sub(
         '<mi mathvariant="(double-struck|script)">([A-Z])</mi>',
-        lambda found: f"<mi>{_letter(found[1].upper(), found[2])}</mi>",
+        lambda found: f"<mi>{_unicode_letter(found[1].upper(), found[2])}</mi>",
         formula,
     )
 
 
-def _letter(style: str, letter: str) -> str:
+def _unicode_letter(style: str, letter: str) -> str:
+    """The Unicode character for a capital ``letter`` in a ``style`` (DOUBLE-STRUCK, SCRIPT)."""
     # Some were in Unicode before the block of mathematical alphabets.
     for block in ("MATHEMATICAL ", ""):
         try:

@@ -17,19 +17,22 @@ Heading = tuple[str, str]  # anchor, text
 
 
 def render_markdown(text: str, address: Callable[[str], str]) -> tuple[Markup, list[Heading]]:
-    """(the document as HTML without its title, its sections).
+    """A Markdown document without its title as HTML, and its sections, each as (anchor, heading).
 
-    Formulas are MathML, and every heading has an anchor, as GitHub names it. ``address``: a link to another
-    document, as the text has it -> the link from the page.
+    Formulas become MathML. Headings have the anchors that GitHub gives to them. ``text`` is the document,
+    which begins with its title. ``address`` gives for a link in the text, to another file of the project, the
+    link from the page.
     """
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": True}).enable("table")
-    parser.use(dollarmath_plugin, renderer=_formula, double_inline=False)
+    parser.use(dollarmath_plugin, renderer=_formula_as_html, double_inline=False)
     parser.use(anchors_plugin, max_level=3, slug_func=slug, permalink=True, permalinkSymbol="#")
-    parser.add_render_rule("fence", _fence)
+    parser.add_render_rule("fence", _fence_as_html)
 
     tokens = parser.parse(text)
     end_of_title = [token.type for token in tokens].index("heading_close") + 1
     tokens = tokens[end_of_title:]
+
+    # Links to a place in the document, and to the net, stay as they are.
     for token in tokens:
         for child in token.children or ():
             href = child.attrs.get("href")
@@ -46,6 +49,7 @@ def slug(heading: str) -> str:
 
 
 def _sections(tokens: Sequence[Token]) -> list[Heading]:
+    """(anchor, heading) of every section of the second level; a heading's text is in the token behind it."""
     sections = []
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":
@@ -53,12 +57,13 @@ def _sections(tokens: Sequence[Token]) -> list[Heading]:
     return sections
 
 
-def _formula(latex: str, options: dict[str, Any]) -> str:
+def _formula_as_html(latex: str, options: dict[str, Any]) -> str:
+    """A formula between dollar signs as MathML; ``options`` of the parser say whether it stands alone."""
     return mathml(latex, "block" if options["display_mode"] else "inline")
 
 
-def _fence(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
-    """A fence named ``math`` is a displayed formula, as on GitHub; any other one is code."""
+def _fence_as_html(_: Any, tokens: Sequence[Token], place: int, *__: Any) -> str:
+    """A fenced block as HTML: a displayed formula if it is named ``math``, as on GitHub, and else code."""
     token = tokens[place]
     if token.info.strip() == "math":
         return f'<div class="formula">{mathml(token.content, "block")}</div>\n'

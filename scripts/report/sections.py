@@ -21,13 +21,7 @@ SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong 
     "again": "Compute it again",
 }
 
-FPS = {
-    3: 1,
-    4: 2,
-    5: 2,
-    6: 3,
-    7: 3,
-}  # number of a figure of the paper on arXiv: its number at FPS 2023
+FPS = {3: 1, 4: 2, 5: 2, 6: 3, 7: 3}  # number of a figure of the paper on arXiv -> at FPS 2023
 Datasets = Mapping[str, Mapping[str, Any]]  # by name, as the configuration has them
 
 
@@ -100,20 +94,28 @@ class Shown(NamedTuple):
 
 
 def figures_of(datasets: Datasets, papers: Iterable[str]) -> list[Shown]:
-    """All figures of these datasets, of which ``papers`` are the paper's, in the order of the table."""
+    """All figures that a run with these datasets makes, in the order of the table.
+
+    ``datasets`` are the configuration's: name -> its section. ``papers`` are the names of those that are the
+    paper's.
+    """
     papers = set(papers)
     return [figure for row in TABLE for figure in _figures_of_row(row, datasets, papers)]
 
 
 def in_page_order(figures: Iterable[Shown]) -> dict[str, Shown]:
-    """Name -> figure, by section, then by the number of the paper's figure, then as given."""
+    """The figures by name, in the order of the page: by section, then by the number of the paper's figure."""
     places = list(SECTIONS)
     ordered = sorted(figures, key=lambda figure: (places.index(figure.section), figure.number))
     return {figure.name: figure for figure in ordered}
 
 
 def _figures_of_row(row: Row, datasets: Datasets, papers: set[str]) -> Iterator[Shown]:
-    """The figures of a row: none, one, or one for each dataset that has what the row needs."""
+    """The figures that a row of the table stands for: none, one, or one for each dataset.
+
+    A row may need a key that a dataset must have, ``row.needs``, or one of the paper's datasets. Then there
+    is no figure if no dataset has this. A row with {dataset} in its name has a figure for each one that does.
+    """
     having = [name for name, dataset in datasets.items() if dataset.get(row.needs)]
     if row.only_papers:
         having = [name for name in having if name in papers]
@@ -126,21 +128,25 @@ def _figures_of_row(row: Row, datasets: Datasets, papers: set[str]) -> Iterator[
 
 
 def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> Shown:
-    """A dataset's figure. The paper's number is in its name; other datasets have a section of their own."""
+    """The figure of one dataset in a row that has a figure for each dataset.
+
+    If the figure is one of the paper's, it has this number in its name: fig7_tv_paris. Else it belongs to the
+    section of your own datasets. ``name`` and ``dataset`` are the dataset's name and section.
+    """
     file = row.name.format(dataset=name)
     title = f"{row.title}: {dataset['title']}"
-    paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7
+    paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7, or none
     if paper:
-        return Shown(
-            f"{paper}_{file}", row.stage, row.section, title, int(paper.removeprefix("fig"))
-        )
+        number = int(paper.removeprefix("fig"))
+        return Shown(f"{paper}_{file}", row.stage, row.section, title, number)
     return Shown(file, row.stage, "own-figures", title, 0)
 
 
 def targets_of_figures(figures: Iterable[Shown]) -> dict[str, list[str]]:
-    """fig1 to fig7, as arXiv numbers the paper's figures, and fps1 to fps3, as FPS 2023 does: the names.
+    """The targets of `make` for the paper's figures: target -> the names of the figures that it makes.
 
-    A figure that these settings do not make has no target.
+    The targets are fig1 to fig7, as arXiv numbers the figures, and fps1 to fps3, as FPS 2023 does. A figure
+    that these settings do not make has no target.
     """
     names: dict[str, list[str]] = {}
     for figure in figures:

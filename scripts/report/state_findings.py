@@ -52,12 +52,16 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
 def state_findings(
     results: Results, topics: Iterable[str] = tuple(TOPICS)
 ) -> dict[str, dict[str, Any]]:
-    """topic -> its numbers, or ``{"not_computed": why}`` where the configuration lacks what it needs."""
+    """The numbers that texts state, by their topic: topic -> name -> number, as JSON can hold them.
+
+    A topic for which the configuration makes no tables has ``{"not_computed": why}`` instead. ``results``
+    has the tables of results/ by name, and `TOPICS` the function that computes each topic from them.
+    """
     stated = {}
     for topic in topics:
         try:
             numbers = dataclasses.asdict(TOPICS[topic](results))
-            stated[topic] = json.loads(to_json(numbers))
+            stated[topic] = json.loads(to_json(numbers))  # refuses a number that is not finite
         except (LookupError, ArithmeticError, ValueError) as error:
             stated[topic] = {"not_computed": f"{type(error).__name__}: {error}"}
     return stated
@@ -71,9 +75,11 @@ def to_json(stated: Mapping[str, Any]) -> str:
 
 
 def read_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.DataFrame:
-    """The table of one input of the rule: a path, or the paths of several datasets, which become one table.
+    """The table of results/ with this name.
 
-    ``datasets``: those of the paper, whose rows alone are stated of `parity_ratio`.
+    ``paths`` is its path, or of a table of delta_hat the paths of several datasets, which become one table.
+    Tables of verdicts are read as text. Of the table parity_ratio, only the rows of ``datasets`` are kept,
+    which are the names of the paper's datasets.
     """
     if name.endswith("verdicts"):
         return read_verdicts(paths)
@@ -86,6 +92,7 @@ def read_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.DataFrame:
 
 
 def _read_dataset(path: str) -> pd.DataFrame:
+    """The table of one dataset, in a Parquet or CSV file."""
     if path.endswith(".parquet"):
         return read_parquet(path)
     return pd.read_csv(path)

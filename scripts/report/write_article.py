@@ -34,11 +34,15 @@ def article_values(
     captions: Mapping[str, str],
     settings: Mapping[str, Any],
 ) -> Values:
-    """What the template reads beside the findings.
+    """What the article's template reads beside the findings: name -> a text, or lists and dicts of texts.
 
-    ``tables``: those of `TABLES`, all but study with every column text; ``histograms``: dataset -> its
-    histogram; ``captions``: figure -> its caption, of which the article shows the first two paragraphs: what
-    the figure shows, and its settings; ``settings``: the parameters of the rule.
+    Parameters
+    ----------
+    tables: the tables of results/ that `TABLES` names; all but study have every column as text
+    histograms: dataset -> its histogram, with a row per cell
+    captions: figure -> its caption, of which two paragraphs are shown: what the figure is, and its settings
+    settings: the parameters of the rule: datasets (the paper's, as the configuration has them), changed (the
+        settings that are not the paper's), and the configuration's protocol, parity and seed
     """
     datasets = settings["datasets"]
     titles = {name: dataset["title"] for name, dataset in datasets.items()}
@@ -60,12 +64,13 @@ def article_values(
 
 
 def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
-    """The PDF of the article. The same arguments give the same bytes.
+    """The article as the bytes of a PDF; the same arguments give the same bytes.
 
-    ``parts``: file name -> content, of the template `MAIN` and of the files that it reads: findings.json,
-    style, references and figures as SVG. The template reads ``values`` as values.json. Raises ValueError
-    with Typst's message on an error or a warning.
+    ``parts``: file name -> content, of the template article.typ (`MAIN`) and of the files that it reads:
+    findings.json, style, references and figures as SVG. The template reads ``values`` as a file, values.json.
+    Raises ValueError with the message of Typst, which sets the article, on an error or a warning.
     """
+    # Typst takes main.typ for the template.
     files = {name: content for name, content in parts.items() if name != MAIN}
     files |= {"main.typ": parts[MAIN], "values.json": json.dumps(values).encode()}
     compile_files: Any = typst.compile_with_warnings  # its type hints allow single files only
@@ -79,28 +84,45 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
 
 
 def _study(study: pd.DataFrame) -> Values:
-    """The study of randomizers: counts, and two tables of texts.
+    """The study of randomizers: numbers as texts, and two tables of texts.
 
-    ``by_eps``: k-RR where an estimate is useful; ``by_n``: every randomizer, for the eps closest to 1, the
-    first rule of delta and the middle k.
+    The table by_eps has a row per eps with what k-RR gives in the settings in which an estimate is useful.
+    The table by_n has a row per randomizer, with the ratio of its error to the Gaussian's at every n, for the
+    eps closest to 1, the first rule of delta and the middle k. ``study`` has a row for every setting (n, k,
+    eps and rule of delta) and randomizer.
     """
+    # A table per column of the study, with a row per setting and a column per randomizer.
     keys = ["n", "k", "eps", "delta_rule"]
-    columns = ("tv", "local_tv", "ratio", "eps0")
     tv, local, ratio, eps0 = (
-        study.pivot(index=keys, columns="randomizer", values=name) for name in columns
+        study.pivot(index=keys, columns="randomizer", values=name)
+        for name in ("tv", "local_tv", "ratio", "eps0")
     )
+    # One row per setting: k-RR, which is named grr, beside the smallest error of all randomizers.
     least = tv.min(axis=1)
-    found = {
+    columns = {
         "above": tv["grr"] / least - 1,
         "without": local.min(axis=1) / least,
         "ratio": ratio["grr"],
+        "eps0": eps0["grr"],
+        "useful": least <= USELESS,
     }
-    settings = pd.DataFrame(found | {"eps0": eps0["grr"], "useful": least <= USELESS}).reset_index()
+    settings = pd.DataFrame(columns).reset_index()
     useful = settings[settings["useful"]]
-    middle = sorted(set(study["k"]))[len(set(study["k"])) // 2]
+    by_eps = []
+    for value, rows in useful.groupby("eps"):
+        of = (settings["eps"] == value).sum()
+        by_eps.append([f"{value:g}", f"{len(rows)} of {of}", *_krr_as_texts(rows)])
+
+    sizes = sorted(set(study["k"]))
+    middle = sizes[len(sizes) // 2]
     eps = min(study["eps"], key=lambda value: abs(value - 1))
     first = study[(study["delta_rule"] == study["delta_rule"].iloc[0]) & (study["eps"] == eps)]
     shown = first[first["k"] == middle].pivot(index="randomizer", columns="n", values="ratio")
+    by_n = []
+    for key, name in LABELS.items():
+        if key in shown.index:
+            by_n.append([name, *map(_ratio_as_text, shown.loc[key])])
+
     return {
         "settings": len(settings),
         "useful": len(useful),
@@ -109,27 +131,26 @@ def _study(study: pd.DataFrame) -> Values:
         "n": span(study["n"], "{:,}".format),
         "k": span(study["k"], "{:,}".format),
         "deltas": [str(rule) for rule in study["delta_rule"].unique()],
-        "by_eps": [
-            [f"{value:g}", f"{len(rows)} of {(settings['eps'] == value).sum()}", *_krr(rows)]
-            for value, rows in useful.groupby("eps")
-        ],
+        "by_eps": by_eps,
         "eps": f"{eps:g}",
         "delta": f"{first['delta'].iloc[0]:.0e}",
         "middle_k": f"{middle:,}",
         "sizes": [f"{int(n):,}" for n in shown],
-        "by_n": [
-            [
-                name,
-                *(f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in shown.loc[key]),
-            ]
-            for key, name in LABELS.items()
-            if key in shown.index
-        ],
+        "by_n": by_n,
     }
 
 
-def _krr(settings: pd.DataFrame) -> list[str]:
-    """Of k-RR: how far it is above the best, its ratio to the Gaussian, the loss without a shuffler, eps0."""
+def _ratio_as_text(ratio: float) -> str:
+    """The ratio with three significant digits, or without decimals from 100 on."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def _krr_as_texts(settings: pd.DataFrame) -> list[str]:
+    """k-RR in several settings of the study, one per row, as four texts.
+
+    They are how far its error is above the smallest one, the range of its ratio to the error of the Gaussian,
+    how many times larger the smallest error is without a shuffler, and the range of its eps0.
+    """
     # Our Gaussian ignores that two counts sum to n.
     ratios = settings.loc[settings["k"] > 2, "ratio"]
     return [
@@ -141,7 +162,7 @@ def _krr(settings: pd.DataFrame) -> list[str]:
 
 
 def _above(settings: pd.DataFrame) -> str:
-    """The largest excess of k-RR over the smallest error, in percent, rounded up."""
+    """The largest excess of k-RR over the smallest error of the ``settings``, in percent, rounded up."""
     return f"{math.ceil(1000 * settings['above'].max() - 1e-9) / 10:g} %" if len(settings) else "–"
 
 

@@ -33,6 +33,7 @@ SYMBOLS = {
     "n_x0": "<i>n</i><sub><i>x</i>₀</sub>", "x0": "<i>x</i><sub>0</sub>",
 }  # fmt: skip
 TABLES = ("verdicts", "claim_verdicts", "parameters", "cited_bounds")  # inputs of the page
+# The columns with the parameters of a printed value.
 PARAMETERS = ["quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0"]
 APART = {  # the parameters that tell the small tables of an item apart; any other item is one table
     "Table II": ["mechanism", "n"],
@@ -93,28 +94,33 @@ def page_values(
     settings: Mapping[str, Any],
     errata: str,
 ) -> dict[str, Any]:
-    """What the templates read of the results.
+    """Everything that the templates of the report's pages read, by the names that they use.
 
-    ``tables``: those of `TABLES`, every column text; ``found``: the findings, of which the page leaves out
-    what was not computed; ``figures`` from `page_figure`; ``settings`` the parameters of the rule;
-    ``errata``: docs/errata.md.
+    Parameters
+    ----------
+    tables: the tables of results/ that `TABLES` names, with every column as text
+    found: the findings: topic -> its numbers, or a dict with the key not_computed
+    figures: what the page says of each figure, from `page_figure`
+    settings: the parameters of the rule, among them results (the folder) and configfiles (your own settings)
+    errata: the text of docs/errata.md
     """
     links = Links(settings["results"], settings["configfiles"])
     statements = _statements(tables["claim_verdicts"])
     counting = [row for row in statements if row["counts"]]
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     notes = [note for note in values["note"].unique() if note]
-    text, sections = render_markdown(
-        errata, lambda link: links.address(posixpath.normpath(f"docs/{link}"))
-    )
+    items = [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)]
+
+    def address_of_link(link: str) -> str:  # in the errata, which are in docs/
+        return links.address(posixpath.normpath(f"docs/{link}"))
+
+    text, sections = render_markdown(errata, address_of_link)
     return {
         "pages": PAGES,
         "sections": SECTIONS,
         "settings": settings,
         "found": _computed(found),
-        "items": [
-            _item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)
-        ],
+        "items": items,
         "notes": notes,
         "good": GOOD,
         "parameters": tables["parameters"].to_dict("records"),
@@ -130,57 +136,68 @@ def page_values(
 
 
 def _computed(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The findings, and None for a topic that was not computed."""
+    """The findings by topic, with None for a topic that was not computed."""
     return {
         topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()
     }
 
 
 def _statements(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """The rows of the claims' verdicts, and whether each ``counts``."""
+    """The paper's statements with our verdicts, as rows: ``counts`` says whether a statement is counted."""
     counted = claims.index if claims.empty else counted_claims(claims).index
     return claims.assign(counts=claims.index.isin(counted)).to_dict("records")
 
 
 def percent(shares: Iterable[float]) -> str:
-    """5 %, or 5 % or 10 %."""
+    """The shares, numbers in percent, in words: '5 %', or '5 % or 10 %'."""
     return " or ".join(f"{share:g} %" for share in shares)
 
 
 def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts; in a row of the literature, ``exact`` is the bound that its column names."""
+    """The verdicts on printed values, with bounds of the literature filled in.
+
+    The paper prints deltas in columns that carry the names of earlier bounds. In the rows of ``verdicts`` for
+    them, ``exact`` becomes what the named bound really gives, from ``cited_bounds`` (the column cited, log10
+    delta). All columns of both tables are text.
+    """
     log10 = cited_bounds.set_index(DELTA_KEY)["cited"]
     exact = {key: to_text(from_log10(float(text))) for key, text in log10.items() if text}
+    # A key is what tells printed deltas apart.
     keys = zip(*(verdicts[name] for name in DELTA_KEY), strict=True)
     filled = [exact.get(key, value) for key, value in zip(keys, verdicts["exact"], strict=True)]
     return verdicts.assign(exact=filled)
 
 
 def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, Any]:
-    """The page's data on a figure: its row of the catalogue, its name, its caption's paragraphs.
+    """What the page says of a figure, by the names that the template uses.
 
-    Raises ValueError that names the file of an empty caption.
+    ``row`` has the figure's section of the page, its title, and its number in the paper, 0 for a figure of
+    our own. ``name`` is that of its files. ``caption`` is its text, in paragraphs with an empty line between
+    them. Raises ValueError that names the file of an empty caption.
     """
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
     if not any(paragraphs):
         raise ValueError(f"{name}.txt: the caption is empty; draw the figure again")
     number, section = row["number"], row["section"]
     first_sentence = re.split(r"(?<=[.]) ", paragraphs[0])[0]
-    of_the_paper = number and section == "figures"
+    # What makes the figure again: a target of the paper's own figures, or the file.
+    target = f"results/figures/{name}.png"
+    if number and section == "figures":
+        target = f"fig{number}"
     return {
         "name": name,
         "section": section,
         "number": number,
-        "label": _label(number),
+        "label": _number_in_words(number),
         "title": row["title"],
         "alt": f"{row['title']}. {first_sentence}",
         "caption": paragraphs,
-        "target": f"fig{number}" if of_the_paper else f"results/figures/{name}.png",
+        "target": target,
     }
 
 
-def _label(number: int) -> str:
-    """A figure's number on arXiv, and at FPS where it has another one; '' where the paper has none."""
+def _number_in_words(number: int) -> str:
+    """'Figure 6 / 3': a figure's number on arXiv, and at FPS where it has one; '' for 0, one of our own."""
     if not number:
         return ""
     if number in FPS:
@@ -191,9 +208,11 @@ def _label(number: int) -> str:
 def statements_about(
     figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]
 ) -> dict[str, Any]:
-    """The paper's statements about a figure of it, of those that count, and how many have each verdict.
+    """What the paper states about one of its figures: the statements, and how many have each verdict.
 
-    ``headline`` is the one that stands beside the figure, or None.
+    The keys are statements, verdicts (verdict -> how many), and headline, the statement that stands beside
+    the figure, or None. A figure of our own has no statements. ``figure`` is what the page says of it, with
+    its section and its number in the paper. ``statements`` are the rows from which they are chosen.
     """
     about = []
     if figure["section"] == "figures":
@@ -208,7 +227,10 @@ def statements_about(
 
 
 def _is_about(about: str, number: int) -> bool:
-    """Whether ``about`` names the figure, by its number on arXiv, or before "(short)" by that at FPS."""
+    """Whether a statement is about the paper's figure with this ``number`` on arXiv.
+
+    ``about`` is a text such as "Figures 6, 7" with numbers on arXiv, or "Figure 3 (short)" with one at FPS.
+    """
     figures = re.search(r"Figures? ([\d, ]+)(\(short\))?", about)
     if figures is None:
         return False
@@ -219,9 +241,9 @@ def _is_about(about: str, number: int) -> bool:
 
 
 def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
-    """Verdict -> its statements, in the order of `CLAIM_VERDICTS`, without verdicts that none has.
+    """The statements by verdict, in the order of `CLAIM_VERDICTS`, without verdicts that none has.
 
-    Rows that do not count come last.
+    Among those of a verdict, statements that do not count come last.
     """
     by_verdict = {}
     for verdict in CLAIM_VERDICTS:
@@ -232,18 +254,25 @@ def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mappi
 
 
 def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]:
-    """One item of the verdicts (a printed table, the text, the data): its small tables, marked with notes.
+    """What the page shows of one item: a printed table, the text, or the data of the paper.
 
-    ``notes``: those of all items, whose numbers are the marks.
+    It is by the names that the template uses: the rows of all values, the small tables into which they are
+    cut, the parameters that all rows share, the sources, and the file that has the values.
+
+    ``rows`` has a verdict on a printed value in each row, all columns text. ``notes`` are the notes on values
+    of all items: a row shows the number of its note, from 1, as its mark.
     """
     gaps = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
     numbers = {"": ""} | {note: str(number) for number, note in enumerate(notes, start=1)}
-    rows = rows.assign(orders=[_signed(gap) for gap in gaps], mark=rows["note"].map(numbers))
-    shared = _shared(rows)
+    gaps_in_words = [_gap_in_words(gap) for gap in gaps]
+    rows = rows.assign(orders=gaps_in_words, mark=rows["note"].map(numbers))
+    shared = _shared_parameters(rows)
 
+    # The paper's tables have a file each.
     file = "values/verdicts.csv"
     if name in APART:
         file = f"tables/{name.replace('Table ', 'table_')}.csv"
+    # Without what a single small table varies.
     sources = [re.sub(r" *\(varying [^()]*\)", "", source) for source in rows["source"].unique()]
     tables = rows.groupby(APART.get(name, ["item"]), sort=False)
     return {
@@ -259,22 +288,24 @@ def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]
 
 
 def _small_table(rows: pd.DataFrame, shared: Collection[str]) -> dict[str, Any]:
-    """A small table: its heading, the parameters that differ between its rows, and the rows.
+    """A small table for the page: heading, columns and rows.
 
-    ``shared``: the parameters with one value in the whole item, which are no part of the heading.
+    The heading has the parameters that all its rows share, without those that the whole item shares, which
+    are named in ``shared``. The columns are the parameters that differ between its rows.
     """
-    heading = {name: value for name, value in _shared(rows).items() if name not in shared}
+    parameters = _shared_parameters(rows)
+    heading = {name: value for name, value in parameters.items() if name not in shared}
     columns = [name for name in PARAMETERS if rows[name].nunique() > 1]
     return {"heading": heading, "columns": columns, "rows": rows.to_dict("records")}
 
 
-def _signed(gap: float | None) -> str:
-    """The orders of magnitude from a published to the exact value; a dash where there are none."""
+def _gap_in_words(gap: float | None) -> str:
+    """The orders of magnitude from a published to the exact value: '+1.5', '−0.3', or a dash for None."""
     return "–" if gap is None else f"{gap:+.1f}".replace("-", "−")
 
 
-def _shared(rows: pd.DataFrame) -> dict[str, str]:
-    """The parameters with the same value in all ``rows``, but for blank ones."""
+def _shared_parameters(rows: pd.DataFrame) -> dict[str, str]:
+    """The parameters that have the same value in all ``rows``, and this value; a blank one is none."""
     shared = {}
     for name in PARAMETERS:
         first, *others = rows[name].unique()
@@ -284,17 +315,19 @@ def _shared(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
-    """The page that template ``name`` makes of ``values``; ``parts``: file name of each part -> its text.
+    """The page that a template makes of ``values``, as HTML.
 
-    Style sheets go in as they are, everything else is escaped.
+    ``name`` is the template's file name, and ``parts`` are file name -> text, of all templates and style
+    sheets. Style sheets go in as they are, everything else is escaped.
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    # In a template {{ text | symbols }} is symbols(text).
     environment.filters.update(like=like, symbols=symbols, brief=brief, typeset=with_powers)
     style = "".join(text for part, text in parts.items() if part.endswith(".css"))
-    here = name.removesuffix(".j2")
+    here = name.removesuffix(".j2")  # the page's own file name, for the navigation
     return environment.get_template(name).render(style=Markup(style), here=here, **values)
 
 
@@ -314,15 +347,18 @@ def brief(value: float | str, digits: int = 4) -> str:
 
 
 def like(value: str, printed: str, digits: int = 4) -> str:
-    """``value`` (decimal text) with ``digits`` significant digits, written the way ``printed`` is.
+    """Our value, written the way the paper prints a number beside it.
 
-    Whole numbers keep all their digits; a blank stays blank.
+    ``value`` is decimal text, and ``printed`` the text in the paper: with powers of ten or without, with
+    commas or without. A whole number keeps all its digits, any other number has ``digits`` significant ones.
+    A number below 0.001 always has a power of ten. A blank stays blank.
     """
     if not value:
         return ""
     number = Decimal(value)
     if number == 0:
         return "0"
+    # Only 1234 is meant as a whole number, not 1234.0 or 1.234e3.
     if number == number.to_integral_value() and "." not in value and "e" not in value.lower():
         return f"{int(number):,}" if "," in printed else str(int(number))
     if "e" in printed.lower() or abs(number) < Decimal("0.001"):

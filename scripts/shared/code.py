@@ -31,11 +31,12 @@ def code_of(script: str) -> list[tuple[str, str]]:
 
 
 def files_of(script: str) -> list[str]:
-    """The script and every file of this project that it imports, at any depth.
+    """The script and every file of this project that it imports, itself or through others.
 
-    The paths are sorted and relative to `ROOT`, as ``script`` is.
+    Paths are sorted and relative to the project's folder, as ``script`` is: scripts/paper/data/grid.py.
     """
-    imports = _graph()
+    imports = _import_graph()
+    # Modules whose imports are still to follow.
     waiting = [script.removesuffix(".py").replace("/", ".")]
     modules = set()
     not_followed = set()
@@ -46,7 +47,8 @@ def files_of(script: str) -> list[str]:
         modules.add(module)
         waiting.extend(imports.find_modules_directly_imported_by(module))
 
-        package = module.rpartition(".")[0]  # Python runs the package around a module, too
+        # Python runs the package around a module, too. LAZY's own imports are in functions, which do not run.
+        package = module.rpartition(".")[0]
         if package == LAZY:
             not_followed.add(package)
         elif package:
@@ -84,7 +86,8 @@ class _WithoutDocstrings(ast.NodeTransformer):
 
 
 @functools.cache
-def _graph() -> "grimp.ImportGraph":
+def _import_graph() -> "grimp.ImportGraph":
+    """Which module of this project imports which other one. Imports for type checking alone are left out."""
     import grimp
 
     return grimp.build_graph(
@@ -93,6 +96,7 @@ def _graph() -> "grimp.ImportGraph":
 
 
 def _file_of(module: str) -> str:
+    """The path of a module, or of a package's __init__.py, relative to the project's folder."""
     path = Path(*module.split("."))
     package = path / "__init__.py"
     return (package if (ROOT / package).is_file() else path.with_suffix(".py")).as_posix()

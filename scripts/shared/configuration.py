@@ -17,6 +17,7 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from scripts.shared.job import StrPath
 from scripts.shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,12 +32,17 @@ Datasets = Mapping[str, Mapping[str, Any]]  # by name
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """A ValueError of one line for the outermost mistake of a configuration."""
+    """Raise ValueError, with a message of one line, if a configuration is wrong.
+
+    The message explains the outermost mistake, which is that of the fewest keys around it. A configuration is
+    also wrong if none of its datasets is one of the paper's.
+    """
     try:
         Settings.model_validate(config)
     except ValidationError as problem:
+        # `loc` has the keys around a mistake.
         outermost = min(problem.errors(), key=lambda error: len(error["loc"]))
-        raise ValueError(f"config: {_explain(outermost)}") from None
+        raise ValueError(f"config: {_mistake_in_words(outermost)}") from None
     if not of_the_papers(config["datasets"]):
         raise ValueError(
             "config: keep at least one of the paper's datasets; synthetic needs no file"
@@ -44,7 +50,7 @@ def check(config: Mapping[str, Any]) -> None:
 
 
 def check_files(config: Mapping[str, Any]) -> None:
-    """A ValueError that names a data file of the configuration which is there, but is no file.
+    """Raise ValueError if a data file of the configuration is there, but is a folder, a pipe or the like.
 
     A folder has no bytes, and a pipe may have no end. Whether a file is there at all, Snakemake checks.
     """
@@ -58,7 +64,10 @@ def check_files(config: Mapping[str, Any]) -> None:
 
 
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The datasets by the numbers of their figures, then by name; an overlay may change the order."""
+    """The config's datasets by name, in the order of their figures' numbers, and then of their names.
+
+    Their order in ``config`` is not a fixed one: an overlay may change it.
+    """
 
     def place(name: str) -> tuple[str, str]:
         figure = datasets[name].get("figures", {}).get("tv")
@@ -84,21 +93,29 @@ def label(**numbers: float) -> str:
     return "_".join(f"{name}-{text}" for name, text in texts.items())
 
 
-def _explain(error: ErrorDetails) -> str:
-    """A mistake in words: its key, what the value may be, and the value, cut if it is long."""
+def _mistake_in_words(error: ErrorDetails) -> str:
+    """A mistake of a configuration in one line: its key, what the value may be, and the value, if it helps.
+
+    ``error`` is pydantic's: loc, the keys around the mistake from the outermost one on; type, which kind of
+    mistake it is; msg, a message; and input, the value. A long value is cut.
+    """
     path = list(error["loc"])
     if path[:1] == ["datasets"]:
-        del path[2:3]  # the dataset's kind
+        # After the dataset's name pydantic adds its kind, which is no key of the file.
+        del path[2:3]
     key = ".".join(map(str, path))
     value = error["input"]
 
     if error["type"] == "missing":
         return f"the key {key!r} is missing"
+
+    # pydantic's first words say nothing to a user. It writes 1e-30 with all its zeros.
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     message = re.sub(r"0\.0{9,}\d+", lambda number: f"{float(number[0]):g}", message)
+
+    # A wrong key is one of a section, and a section's value, a dict, is too long to be shown.
     if message.startswith("has no key"):
         return f"{key or 'the file'} {message}"
-    # Of several keys, which the message names.
     if error["type"] == "value_error" and isinstance(value, dict):
         return f"{key}: {message}" if key else message
 
@@ -119,6 +136,10 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """Reads YAML as PyYAML does, but refuses a key that a mapping has twice: PyYAML keeps the last one."""
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        """The parsed mapping that begins here. Raises ComposerError, with the line, if a key occurs twice.
+
+        PyYAML calls this method for every mapping of a file. A key is its type (the tag) and its text.
+        """
         node = super().compose_mapping_node(anchor)
         seen = set()
         for key, _ in node.value:
@@ -130,8 +151,12 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         return node
 
 
-def read(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The settings of a YAML or JSON file; ValueError, one line with file and line, if it is none."""
+def read(path: StrPath) -> dict[str, Any]:
+    """The settings of a YAML or JSON file by key; none for an empty file.
+
+    Raises ValueError, with a message of one line that names the file and where possible the line, if the
+    file is no such mapping. Raises OSError if it cannot be read.
+    """
     try:
         settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Loader)
     except (yaml.reader.ReaderError, UnicodeDecodeError):
@@ -146,7 +171,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ValueError(
             f"{path}: not valid YAML: brackets or lists are nested too deeply"
         ) from None
-    # Of Python: a number with thousands of digits, or the 30th of February.
+    # Python's own, for a value: a number with thousands of digits, or the 30th of February.
     except ValueError as error:
         raise ValueError(
             f"{path}: a value cannot be read: {str(error).partition(';')[0]}"
@@ -157,7 +182,10 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
-    """``config`` with ``overlay`` over it, as Snakemake merges: mappings by key, other values replaced."""
+    """``config`` with the settings of ``overlay`` over it, as Snakemake merges them.
+
+    Where both have a mapping, it is merged key by key. Any other value of the overlay replaces the config's.
+    """
     merged = dict(config)
     for key, value in overlay.items():
         if isinstance(value, dict) and isinstance(config.get(key), dict):
@@ -167,7 +195,7 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
     return merged
 
 
-def merged(files: Iterable[str | os.PathLike[str]]) -> dict[str, Any]:
+def merged(files: Iterable[StrPath]) -> dict[str, Any]:
     """The settings of several files, the later ones over the earlier ones; errors as `read`."""
     config: dict[str, Any] = {}
     for path in files:
@@ -185,7 +213,7 @@ def leave_out(config: dict[str, Any]) -> None:
                 del datasets[name]
 
 
-def overlays(files: Iterable[str | os.PathLike[str]]) -> list[str]:
+def overlays(files: Iterable[StrPath]) -> list[str]:
     """The files over this project's config/config.yaml, as relative paths."""
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
 
@@ -197,9 +225,10 @@ def of_the_papers(datasets: Datasets) -> dict[str, Any]:
 
 
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The settings that are not the paper's: (key, value in settings.csv, ours), in the file's order.
+    """The settings that are not the paper's, each as (key, the paper's value, ours) in words.
 
-    With any of them, no verdict is one on the paper.
+    The paper's values are those of data/published/settings.csv, and the result is in the order of this file.
+    With any such setting, no verdict is one on the paper.
     """
     with STATED.open(encoding="utf-8", newline="") as file:
         stated_values = {row["key"]: json.loads(row["value"]) for row in csv.DictReader(file)}
@@ -208,18 +237,17 @@ def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     for key, stated in stated_values.items():
         ours = _value_at(config, key)
         if ours != stated:
-            differing.append((key, _plain(stated), _plain(ours)))
+            differing.append((key, _value_in_words(stated), _value_in_words(ours)))
     return differing
 
 
 def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
-    """The paper's datasets that are exactly the paper's -> the eps0s of their figures of errors.
+    """The datasets with all settings of the paper: dataset -> the eps0s of its figures of errors.
 
-    Left out is a dataset of which any setting is not the value of settings.csv (`differences`), whether its
-    grid, its numbers of users, its population or a budget; and both cities if the choice of the grid or of
-    the file of check-ins differs, which they share.
+    A dataset is left out if one of its settings is not the paper's. Both cities are left out if a setting of
+    the section gowalla is not the paper's, which is the choice of the grid and of the file of check-ins.
     """
-    changed = [key for key, _, _ in differences(config)]
+    changed = [key for key, _, _ in differences(config)]  # datasets.paris.tv.n, for instance
     cities = of_kind(read(PAPERS)["datasets"], "gowalla")
     eps0s = {}
     for name, dataset in of_the_papers(config["datasets"]).items():
@@ -232,7 +260,7 @@ def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
 
 
 def _value_at(settings: Any, path: str) -> Any:
-    """The value at a path such as parity.eps0; None where the settings have none."""
+    """The value at a path of keys such as parity.eps0; None where the settings have none."""
     for name in path.split("."):
         if not isinstance(settings, Mapping):
             return None
@@ -240,13 +268,14 @@ def _value_at(settings: Any, path: str) -> Any:
     return settings
 
 
-def _plain(value: Any) -> str:
+def _value_in_words(value: Any) -> str:
+    """A value of a setting as text, without quotes; 'left out' for None."""
     if value is None:
         return "left out"
     return json.dumps(value, ensure_ascii=False).replace('"', "")
 
 
-def results_folder(files: Iterable[str | os.PathLike[str]]) -> str:
+def results_folder(files: Iterable[StrPath]) -> str:
     """``results``, or with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
     name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in files)
     if not name:

@@ -32,9 +32,11 @@ def grid_shape(histogram: pd.DataFrame) -> tuple[int, int]:
 
 
 def grid_edges(histogram: pd.DataFrame) -> Edges:
-    """Edges (x (columns+1,), y (rows+1,)) of the cells: degrees, or halves around the numbers without them.
+    """The edges of a grid's cells: x (columns + 1,) from west to east, y (rows + 1,) from south to north.
 
-    Raises ValueError where the rows and columns do not form a grid.
+    They are degrees. If the histogram has none, column 0 reaches from -0.5 to 0.5, column 1 from 0.5 to 1.5,
+    and so on, and rows likewise. ``histogram`` has a row per cell, with the cell's row and column from 0.
+    Raises ValueError if the cells do not form a grid.
     """
     for index in ("row", "column"):
         if not pd.api.types.is_integer_dtype(histogram[index]) or histogram[index].min() < 0:
@@ -46,11 +48,18 @@ def grid_edges(histogram: pd.DataFrame) -> Edges:
     if not on_a_map(histogram):
         rows, columns = grid_shape(histogram)
         return np.arange(columns + 1.0) - 0.5, np.arange(rows + 1.0) - 0.5
-    return _edges(histogram, "column", "west", "east"), _edges(histogram, "row", "south", "north")
+    x = _edges_in_degrees(histogram, "column", "west", "east")
+    return x, _edges_in_degrees(histogram, "row", "south", "north")
 
 
-def _edges(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
-    """Edges in one direction; ValueError where a row or column has no cell or the edges do not rise."""
+def _edges_in_degrees(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
+    """The edges of the rows, or of the columns, of a grid: one more than there are, rising, in degrees.
+
+    ``index`` is "row" or "column", and ``low`` and ``high`` are the columns with the two edges of a cell in
+    this direction, such as "south" and "north". Raises ValueError if a row or column has no cell, or if the
+    edges do not rise.
+    """
+    # One line per row of the grid, or per column.
     strips = histogram.groupby(index)[[low, high]].first()
     if list(strips.index) != list(range(len(strips))):
         raise ValueError(
@@ -65,7 +74,10 @@ def _edges(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
 
 
 def on_grid(histogram: pd.DataFrame, values: npt.ArrayLike) -> Floats:
-    """``values`` (k,) per cell as a matrix (rows, columns); NaN where the grid has no cell."""
+    """``values`` (k,), one per cell of the histogram, as a matrix (rows, columns) of its grid.
+
+    NaN stands where the grid has no cell.
+    """
     matrix = np.full(grid_shape(histogram), np.nan)
     matrix[histogram["row"].to_numpy(), histogram["column"].to_numpy()] = values
     return matrix

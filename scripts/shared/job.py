@@ -18,7 +18,7 @@ StrPath = str | os.PathLike[str]
 MOST_ROWS = 64 * 1024**2  # of one row group of a Parquet file: pyarrow allows no more
 SUM = "sha256 %s  %s"  # in a job's log: an output's sum, and the output
 EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
-ADVICE = {
+ADVICE = {  # number of a disk error -> what the user can do
     errno.ENOSPC: "the disk is full: make room and run again",
     errno.EDQUOT: "your share of the disk is full: make room and run again",
     errno.EROFS: "the disk is read-only: allow writing there and run again",
@@ -41,9 +41,12 @@ class Described(Protocol):
 
 @contextlib.contextmanager
 def job() -> Iterator[Described]:
-    """What Snakemake tells of the job that runs; its log file gets what is logged, and the outputs' sums.
+    """Run a job in this block: ``with job() as snakemake`` gives what Snakemake tells a script of its job.
 
-    An error gives one line and exit code 1. An unexpected error leaves its traceback in the log file, too.
+    What the block logs is written to the job's log file, and then the SHA-256 sums of the outputs. An error
+    in the block ends the process with exit code 1 and one line that says what is wrong. An error that is not
+    expected leaves its traceback in the log file, too. The block does not begin if the code or an input was
+    edited since Snakemake planned the job.
     """
     import __main__  # Snakemake defines a name in the script that it runs
 
@@ -57,7 +60,8 @@ def job() -> Iterator[Described]:
             level=logging.INFO,
             format="%(asctime)s %(levelname)s %(message)s",
         )
-        logging.getLogger("fontTools").setLevel(logging.WARNING)  # which lists every glyph of a PDF
+        # Else fontTools lists every glyph of a PDF.
+        logging.getLogger("fontTools").setLevel(logging.WARNING)
         _refuse_edited(snakemake.params)
         yield snakemake
         note_sums(snakemake.output)
@@ -72,19 +76,20 @@ def job() -> Iterator[Described]:
 
 @contextlib.contextmanager
 def whole_file(path: StrPath) -> Iterator[Path]:
-    """A temporary path beside ``path``, renamed to it when the block ends without an error.
+    """A temporary path for the block to write to. It becomes ``path`` when the block ends without an error.
 
-    What a killed job left of the same file is removed first.
+    So ``path`` is a whole file or none. The temporary files of earlier jobs that were killed are removed.
+    Raises OSError that names ``path`` for an error of the disk.
     """
     path = Path(path)
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        left.unlink(missing_ok=True)
+    for left_over in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        left_over.unlink(missing_ok=True)
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.part")
     try:
         yield temporary
         os.replace(temporary, path)
     except OSError as error:
-        if error.errno in ADVICE:  # libraries do not say which file it was
+        if error.errno in ADVICE:  # a full disk or the like: libraries do not say which file it was
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise
     finally:
@@ -128,13 +133,14 @@ def note_sums(files: Iterable[str]) -> None:
 
 
 def _refuse_edited(params: Any) -> None:
-    """ValueError if the code or a file in ``contents`` is no longer what Snakemake has planned with.
+    """Raise ValueError if a file of the code, or an input, is no longer what Snakemake has planned with.
 
-    Snakemake records the planned digests. So a file that is edited during a run and put back later would
-    leave a wrong result that no later run makes again.
+    ``params`` are the job's parameters. Among them are the planned digests: a tuple (file, digest) for each
+    file of the code, and ``contents``, a dict of file -> digest, for inputs. Snakemake records these. So a
+    file that is edited during a run and put back later would leave a wrong result that no later run makes
+    again.
     """
-    # `code_of`; a setting is never a tuple.
-    code = [value for value in params if isinstance(value, tuple)]
+    code = [value for value in params if isinstance(value, tuple)]  # a setting is never a tuple
     contents = params.get("contents") or {}
     edited = [file for file, planned in code if code_digest(file) != planned]
     edited += [file for file, planned in contents.items() if digest(file) != planned]
@@ -151,5 +157,6 @@ def _in_words(error: Exception) -> str:
 
 
 def _fail(message: str) -> None:
+    """Log the message and end the process with it, and with exit code 1."""
     logging.error(message)
     sys.exit(f"error: {message}")

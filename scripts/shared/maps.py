@@ -38,32 +38,35 @@ def signs_fit(shape: tuple[int, ...]) -> bool:
 
 
 def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
-    """Draw one value per cell as one image; 0 is empty (grey), below 0 is empty with a minus sign.
+    """Draw one value per cell as an image in the colours of ``norm``; returns the image, for a colour bar.
 
-    ``grid`` is (x edges (c+1,), y edges (r+1,)), ``values`` (r, c) with row 0 in the south; NaN is no cell.
-    Values between 0 and the norm's lower end take its lowest colour. Where cells are too small for signs,
-    negative ones take the Gaussian's colour. Returns the image, for a colour bar.
+    A cell with 0 is grey. A cell with a negative value is grey, too, with a minus sign. Where cells are too
+    small for signs, it has the colour of the Gaussian instead. Positive values below the scale have its
+    lowest colour.
+
+    ``grid`` is the edges of the cells, x (columns + 1,) and y (rows + 1,). ``values`` have shape (rows,
+    columns), with row 0 in the south, and NaN where there is no cell.
     """
     x, y = grid
     axes.set_facecolor(EMPTY)
     positive = np.ma.masked_where(~(values > 0), values)
-    signed = values < 0
-    fine = not signs_fit(values.shape)
-    if fine:
-        positive[signed] = 10 * norm.vmax
-        signed = np.zeros_like(signed)
+    negative = values < 0
+    too_small = not signs_fit(values.shape)
+    if too_small:
+        positive[negative] = 10 * norm.vmax  # above the scale, where HEAT has the Gaussian's colour
     image = axes.pcolorfast(x, y, positive, norm=norm, cmap=HEAT)
-    if fine:  # on an even grid a pixel takes the mean colour of its cells: none is lost
+    if too_small:  # on an even grid a pixel takes the mean colour of its cells: none is lost
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
 
-    row, column = np.nonzero(signed)
+    # The minus signs: half as wide as a cell, whose width is computed in points, 72 per inch.
+    row, column = np.nonzero(negative & (not too_small))
     figure: Any = axes.figure
     width = axes.get_position().width * figure.get_figwidth() * 72 / max(values.shape[1], 1)
     middles = (x[column] + x[column + 1]) / 2, (y[row] + y[row + 1]) / 2
     axes.scatter(
         *middles, marker="_", s=(0.5 * width) ** 2, color=style.COLOURS["gaussian"], linewidth=0.7
     )
-    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the marks moved them
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))  # the signs moved the limits
     return image
 
 
@@ -80,17 +83,22 @@ def map_axes(
     numbers: tuple[bool, bool] = (True, True),
     bins: int = 4,
 ) -> None:
-    """Longitude and latitude on the axes, with true aspect; rows and columns without ``box``.
+    """Set up the axes of a map: limits, proportion, and what stands at the axes.
 
-    ``names`` and ``numbers``: whether the (horizontal, vertical) axis is named, numbered in ``bins``.
+    They are longitude and latitude in the limits of ``box`` (west, east, south, north, in degrees), and
+    proportions are those on the ground. Without a box they are the columns and rows of a grid, whose cells
+    are squares.
+
+    ``names`` says whether the horizontal and the vertical axis has its name, ``numbers`` whether it has its
+    numbers, of which there are about ``bins``.
     """
     if box:
         axes.set(xlim=box[:2], ylim=box[2:])
         axes.set_aspect(true_aspect(box))
-        across, up, form = "longitude (°)", "latitude (°)", "{x:.2f}"
+        across, up, number = "longitude (°)", "latitude (°)", "{x:.2f}"
     else:
         axes.set_aspect("equal")
-        across, up, form = "column", "row", "{x:.0f}"
+        across, up, number = "column", "row", "{x:.0f}"
 
     name_across, name_up = names
     axes.set_xlabel(across if name_across else "")
@@ -98,7 +106,7 @@ def map_axes(
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], integer=not box))
-        axis.set_major_formatter(form)
+        axis.set_major_formatter(number)
 
 
 def proportion(box: Box) -> float:

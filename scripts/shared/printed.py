@@ -6,13 +6,14 @@ float.
 """
 
 import csv
-import os
 import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import cast
 
 import pandas as pd
+
+from scripts.shared.job import StrPath
 
 Row = dict[str, str]  # one row of a CSV file
 
@@ -27,23 +28,15 @@ PAPER: dict[str, tuple[float, ...]] = {
     "paris": (4, 6),
 }
 OWN = "this paper"  # the mechanism of the paper's own delta
-DELTA_KEY = [
-    "item",
-    "quantity",
-    "mechanism",
-    "n",
-    "k",
-    "eps0",
-    "eps",
-    "count",
-]  # of a printed delta
+# The columns that tell printed deltas apart.
+DELTA_KEY = ["item", "quantity", "mechanism", "n", "k", "eps0", "eps", "count"]
 NUMBERS = ("n", "k", "count", "x0", "eps0", "eps")
 _PRINTED = re.compile(r"(\d+|\d{1,3}(,\d{3})+)(\.\d+)?([eE][+-]?\d+)?")
 _DIGITS = re.compile(r"digits or (\d+(?:\.\d+)?) %")
 _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
 
 
-def read_values(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_values(path: StrPath) -> pd.DataFrame:
     """The printed values of ``path`` in the file's order, the columns `COLUMNS` as text.
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
@@ -56,10 +49,8 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return cast(list[Row], frame.to_dict("records"))
 
 
-def numbered_rows(
-    path: str | os.PathLike[str], columns: tuple[str, ...]
-) -> Iterator[tuple[int, Row]]:
-    """Line number and row of each row of a CSV file that has exactly these columns.
+def numbered_rows(path: StrPath, columns: tuple[str, ...]) -> Iterator[tuple[int, Row]]:
+    """The rows of a CSV file that has exactly these columns, each as (number of its line, column -> text).
 
     Raises ValueError that names the file and the line; OSError if it cannot be read.
     """
@@ -86,7 +77,11 @@ def printed_to_decimal(printed: str) -> Decimal:
 
 
 def parse_tolerance(text: str) -> tuple[str, Decimal]:
-    """``("digits", 0.05)`` from "digits or 5 %", ``("central", 0.99)`` from "central 99 %", as Decimals."""
+    """(rule, share) of a tolerance: ("digits", 0.05) of "digits or 5 %", ("central", 0.99) of "central 99 %".
+
+    The rule "digits" allows a relative distance of up to the share, "central" means the central share of our
+    draws. The share is a Decimal. Raises ValueError for another text.
+    """
     for rule, pattern in (("digits", _DIGITS), ("central", _CENTRAL)):
         match = pattern.fullmatch(text)
         if match and 0 < Decimal(match[1]) < 100:

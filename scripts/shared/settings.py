@@ -24,6 +24,10 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, section: object) -> object:
+        """The section as it is; ValueError if it has a key that it cannot have, with the most similar one.
+
+        pydantic calls this before it checks any value. What is no section at all, it refuses by itself.
+        """
         if not isinstance(section, dict):
             return section
         unknown = sorted(set(section) - set(cls.model_fields), key=str)
@@ -37,6 +41,7 @@ class Section(BaseModel):
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
+        """The section as it is; ValueError if a value is not less than the one that must be larger."""
         for low, high in self.rising:
             smaller = getattr(self, low)
             larger = getattr(self, high)
@@ -86,21 +91,29 @@ Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 
 
 class Range(Section):
+    """The ends of an axis, both above 0."""
+
     rising = (("start", "stop"),)
     start: Positive
     stop: Positive
 
 
 class Axis(Range):
+    """The ends of an axis, and its number of points."""
+
     steps: Thousand
 
 
 class Download(Section):
+    """SNAP's file of check-ins: its address, and its MD5 sum in hexadecimal digits."""
+
     url: Annotated[str, Field(pattern=r"^https?://\S+$")]
     md5: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
 
 
 class Gowalla(Section):
+    """Where the check-ins of both cities come from, and which grid cuts their boxes into cells."""
+
     source: Literal["bundled", "snap", "file"]
     file: File
     grid: Literal["uniform", "stepped"]
@@ -109,32 +122,43 @@ class Gowalla(Section):
 
     @model_validator(mode="after")
     def _has_a_file(self) -> Self:
+        """The section as it is; ValueError if the check-ins come from a file that is not named."""
         if self.source == "file" and not self.file:
             raise ValueError("file must name a file in SNAP's format, as source is 'file'; got ''")
         return self
 
 
 class Pair(Section):
+    """A budget: eps0, that of the local reports, and eps, that of the shuffled histogram."""
+
     eps0: Hundred
     eps: Hundred
 
 
 class Estimates(Section):
+    """One run of the mechanisms at every budget, cell by cell, for heatmaps."""
+
     budgets: Several[Pair]
     n: Users
 
 
 class Tv(Section):
+    """Trials of the total variation error, at every budget and n."""
+
     budgets: Several[Pair]
     n: Several[Users]
     repetitions: Million
 
 
 class Individual(Tv):
+    """Trials of the errors of single cells, which are numbered from 1, at every budget and n."""
+
     cells: Several[One]
 
 
 class Grid(Section):
+    """Trials at every n and every pair of eps0 and eps with eps <= eps0."""
+
     eps0: Several[Positive]
     eps: Several[Positive]
     n: Several[Users]
@@ -143,6 +167,7 @@ class Grid(Section):
 
     @model_validator(mode="after")
     def _has_points(self) -> Self:
+        """The section as it is; ValueError if every eps is above every eps0, so that no trial can be run."""
         if min(self.eps) > max(self.eps0):
             raise ValueError(
                 f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}"
@@ -151,6 +176,8 @@ class Grid(Section):
 
 
 class DeltaHat(Section):
+    """Trials with delta-hat where it is not 0, for every eps0 and n at ``steps`` values of eps below eps0."""
+
     eps0: Several[Budget]
     n: Several[Users]
     steps: Thousand
@@ -169,10 +196,10 @@ class Dataset(Section):
     grid: Grid | None = None
 
     def number_of_cells(self) -> int | None:
-        """None if only a file of counts can tell."""
+        """How many cells the histogram has; None if only a file of counts can tell."""
 
     def sizes(self) -> Iterator[int]:
-        """Every n that is a number, not "all"."""
+        """The numbers of users n of all experiments on the dataset, without "all"."""
         for section in (self.tv, self.estimates, self.individual, self.delta_hat, self.grid):
             if section is None:
                 continue
@@ -183,6 +210,8 @@ class Dataset(Section):
 
 
 class Normal(Dataset):
+    """A random dataset: a population with normal values, which are counted in cells of equal width."""
+
     kind: Literal["normal"]
     mean: float
     spread: Positive
@@ -196,6 +225,10 @@ class Normal(Dataset):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        """The dataset as it is; ValueError if its range is empty, or if an experiment needs too many users.
+
+        ``self.range`` is (low, high), and ``self.sizes()`` are the numbers of users of all experiments.
+        """
         if self.range[0] >= self.range[1]:
             raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
         largest = max(self.sizes(), default=0)
@@ -207,6 +240,8 @@ class Normal(Dataset):
 
 
 class Box(Section):
+    """The box of a city, in degrees."""
+
     rising = (("south", "north"), ("west", "east"))
     south: Latitude
     north: Latitude
@@ -215,16 +250,22 @@ class Box(Section):
 
 
 class Uniform(Section):
+    """A grid of equal cells over the whole box."""
+
     columns: Side
     rows: Side
 
 
 class Stepped(Section):
+    """A grid of cells of a fixed size, in degrees."""
+
     latitude_step: Positive
     longitude_step: Positive
 
 
 class City(Dataset):
+    """The check-ins in a box, which are counted in the cells of a uniform grid, and maybe a stepped one."""
+
     kind: Literal["gowalla"]
     box: Box
     uniform: Uniform
@@ -235,6 +276,10 @@ class City(Dataset):
 
     @model_validator(mode="after")
     def _is_cut(self) -> Self:
+        """The city as it is; ValueError if one of its grids has fewer than 2 or too many cells.
+
+        Steps of the stepped grid are in degrees. Its number of cells is computed without rounding.
+        """
         cells: dict[str, float] = {"uniform": self.number_of_cells()}
         if self.stepped:
             rows = (self.box.north - self.box.south) / self.stepped.latitude_step
@@ -249,6 +294,8 @@ class City(Dataset):
 
 
 class Counts(Dataset):
+    """A histogram of your own, in a file."""
+
     kind: Literal["counts"]
     file: File
 
@@ -257,17 +304,23 @@ AnyDataset = Annotated[Normal | City | Counts, Field(discriminator="kind")]
 
 
 class Protocol(Section):
+    """How the noise of the Gaussian mechanism is chosen in the paper's trials."""
+
     delta_form: Literal["published", "exact"]
     delta_floor: Annotated[float, Field(ge=1e-300, lt=1)]
     sensitivity: Positive
 
 
 class Constants(Section):
+    """Other values of the protocol's floor of delta and sensitivity, under which errors are compared."""
+
     floors: Several[Annotated[float, Field(ge=1e-300, lt=1)]]
     sensitivities: Few[Positive]
 
 
 class Parity(Section):
+    """The comparison of mechanisms at equal privacy: budgets, rules for delta, repetitions and intervals."""
+
     eps0: Few[Budget]
     delta: Several[Delta]
     delta_exponents: Exponents
@@ -277,6 +330,8 @@ class Parity(Section):
 
 
 class DesignSetting(Section):
+    """A setting in which the designs are compared: ``rounds`` is how often each user reports."""
+
     n: Annotated[int, Field(ge=10, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2, le=100_000)]
     eps: Annotated[float, Field(ge=0.01, le=10)]
@@ -285,6 +340,8 @@ class DesignSetting(Section):
 
 
 class Study(Section):
+    """The study of randomizers, in which every combination of n, k and eps is one setting."""
+
     n: Several[Annotated[int, Field(ge=10, le=1_000_000_000)]]
     k: Several[Annotated[int, Field(ge=2, le=100_000)]]
     eps: Several[Annotated[float, Field(ge=0.001, le=10)]]
@@ -296,6 +353,8 @@ class Study(Section):
 
 
 class DeltaSurface(Section):
+    """Figure 1: n, k, the count n_x0, and both axes."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=1_000_000_000)]
     k: Annotated[int, Field(ge=2)]
@@ -305,6 +364,8 @@ class DeltaSurface(Section):
 
 
 class BoundsSetting(Section):
+    """A setting in which all bounds on delta are drawn over eps; ``count`` is n_x0."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=2, le=10_000_000)]
     k: Annotated[int, Field(ge=2)]
@@ -314,17 +375,22 @@ class BoundsSetting(Section):
 
     @model_validator(mode="after")
     def _ends_below_eps0(self) -> Self:
+        """The section as it is; ValueError if eps reaches eps0, from which on delta is 0."""
         if self.eps.stop >= self.eps0:
             raise ValueError(f"eps.stop must be less than eps0 ({self.eps0}); got {self.eps.stop}")
         return self
 
 
 class DeltaBounds(Section):
+    """The figure of all bounds on delta: its settings, and the number of eps in each."""
+
     steps: Thousand
     settings: Annotated[list[BoundsSetting], Field(min_length=1, max_length=3)]
 
 
 class AuditSetting(Section):
+    """A setting of the simulated attack: ``count`` is n_x0, and ``runs`` the runs in each of two worlds."""
+
     rising = (("count", "n"),)
     n: Annotated[int, Field(ge=1, le=2000)]
     k: Annotated[int, Field(ge=2, le=65_536)]
@@ -334,6 +400,8 @@ class AuditSetting(Section):
 
 
 class Audit(Section):
+    """A simulated attack in several settings, and the eps at which it bounds delta from below."""
+
     confidence: Confidence
     remaining: Literal["x1", "x2"]
     eps: Several[Hundred]
@@ -341,6 +409,12 @@ class Audit(Section):
 
     @model_validator(mode="after")
     def _is_played_once(self) -> Self:
+        """The section as it is; ValueError if its settings or its eps do not fit together.
+
+        Each setting is a game that is played against the mechanism. Its n, k, eps0 and count may occur once,
+        and the values that it needs must exist: the other users who do not hold x0 hold the value
+        ``self.remaining``, "x1" or a third one, "x2". At least one eps must be below the largest eps0.
+        """
         played = set()
         for number, setting in enumerate(self.settings):
             if setting.k == 2 and self.remaining == "x2":
@@ -362,6 +436,8 @@ class Audit(Section):
 
 
 class Settings(Section):
+    """All settings of a run: the whole configuration."""
+
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)]
     gowalla: Gowalla
     datasets: Annotated[dict[Name, AnyDataset], Field(min_length=1)]
@@ -375,6 +451,11 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        """The settings as they are; ValueError if a dataset does not fit the settings outside of it.
+
+        A city needs a stepped grid if gowalla.grid asks for it. With a delta of n^-exponent, n must be at
+        least 2. The number of cells must fit the experiments, if it is known without the data.
+        """
         for name, dataset in self.datasets.items():
             if self.gowalla.grid == "stepped" and isinstance(dataset, City) and not dataset.stepped:
                 raise ValueError(
@@ -391,7 +472,11 @@ class Settings(Section):
         return self
 
     def _check_cells(self, name: str, dataset: Dataset, cells: int) -> None:
-        """ValueError if the experiments on a dataset do not fit its number of cells."""
+        """Raise ValueError if the experiments on a dataset do not fit its number of cells.
+
+        A cell whose individual errors are asked for must exist. At equal privacy, parity.repetitions times
+        the cells are in memory at once, and must not be too many.
+        """
         if dataset.individual and max(dataset.individual.cells) > cells:
             largest = max(dataset.individual.cells)
             text = f"datasets.{name}.individual.cells must be at most the number of cells ({cells})"

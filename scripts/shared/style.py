@@ -21,6 +21,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from tightshuffle.arguments import Floats
 
+# Okabe and Ito's colours, told apart with every common colour vision.
+CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
 # Sizes for print at 7 inches, nothing that needs a display or a date.
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -36,19 +38,7 @@ RC: dict[str, Any] = {
     "axes.linewidth": 0.6,
     "axes.axisbelow": True,
     "axes.formatter.useoffset": False,
-    # Okabe and Ito's colours, told apart with every common colour vision
-    "axes.prop_cycle": cycler(
-        color=[
-            "#0072B2",
-            "#D55E00",
-            "#009E73",
-            "#CC79A7",
-            "#E69F00",
-            "#56B4E9",
-            "#F0E442",
-            "#000000",
-        ]
-    ),
+    "axes.prop_cycle": cycler(color=CYCLE),
     "grid.color": "#d8d8d8",
     "grid.linewidth": 0.5,
     "xtick.labelsize": 7,
@@ -77,11 +67,8 @@ RC: dict[str, Any] = {
 WIDTH = 7.0  # inches, the text width of a printed page
 COLOURS = {"shuffle": "#56B4E9", "shuffle+INV": "#0072B2", "gaussian": "#D55E00"}
 LABELS = {"shuffle": "shuffle", "shuffle+INV": "shuffle+INV", "gaussian": "Gaussian"}
-PUBLISHED, TRUE, ALL_COUNTS = (
-    "#D55E00",
-    "#0072B2",
-    "#009E73",
-)  # delta of one count, and of all counts
+# Of delta of one count, as published and the true one, and of delta of all counts.
+PUBLISHED, TRUE, ALL_COUNTS = "#D55E00", "#0072B2", "#009E73"
 POWERS = FuncFormatter(lambda value, _: f"$10^{{{value:g}}}$" if value else "1")  # of log10 delta
 INK = "#222222"
 
@@ -121,35 +108,45 @@ def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3)) -> None:
 
 
 def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Name what ends at the right edge, beside it: (y, text, colour); names are moved apart where they meet.
+    """Write the names of lines at the right edge of a panel, each beside the end of its line.
 
-    Call it when the y axis has its limits. The colours are darkened: small letters need more contrast.
+    An end is (y of the line there, the name, its colour). Names that would overlap are moved apart, as little
+    as possible. Colours are darkened, since small letters need more contrast. Call this when the y axis has
+    its limits.
     """
+    # Heights are shares of the panel's: 0 at its bottom, 1 at its top.
     panels_above_each_other = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
-    height = 0.7 * figure.get_figheight() / panels_above_each_other  # inches, about
-    gap = 1.25 * 7 / 72 / height
-    to_axes = axes.transScale + axes.transLimits  # an axis may point downwards
+    inches = 0.7 * figure.get_figheight() / panels_above_each_other  # the panel's height, about
+    line_height = 1.25 * 7 / 72 / inches  # of letters of 7 points, 72 of which are an inch
+    to_share = axes.transScale + axes.transLimits  # for any axis, also one that points downwards
 
     def height_of(end: tuple[float, str, str]) -> float:
-        return float(to_axes.transform((axes.get_xlim()[1], end[0]))[1])
+        return float(to_share.transform((axes.get_xlim()[1], end[0]))[1])
 
-    rising = sorted(ends, key=height_of)
-    lines_above = [0]
-    for _, text, _ in rising[1:]:
-        lines_above.append(1 + text.count("\n"))
-    shift = gap * np.cumsum(lines_above)
-    places = _rising(np.array([height_of(end) for end in rising]) - shift) + shift
-    places -= max(0, places[-1] - 1)
+    # A name lies at least its own lines above the next lower one. Less the lines below it, heights must
+    # only not fall. The closest such heights are found, and then have their lines added again.
+    from_below = sorted(ends, key=height_of)
+    lines = [0]
+    for _, text, _ in from_below[1:]:
+        lines.append(1 + text.count("\n"))
+    shift = line_height * np.cumsum(lines)
+    wanted = np.array([height_of(end) for end in from_below])
+    heights = _closest_rising(wanted - shift) + shift
+    heights -= max(0, heights[-1] - 1)  # no name above the panel
 
-    for y, (_, text, colour) in zip(places, rising, strict=True):
+    for height, (_, text, colour) in zip(heights, from_below, strict=True):
         look: Any = {"color": tint(colour, 0.7, to="black"), "fontsize": 7, "va": "center"}
-        axes.text(1.015, y, text, transform=axes.transAxes, **look)
+        axes.text(1.015, height, text, transform=axes.transAxes, **look)
 
 
-def _rising(values: Floats) -> Floats:
-    """The rising values with the least squares from ``values`` (n,): Robertson, Wright, Dykstra 1988, 1.4."""
-    # scipy's isotonic regression is the same and takes a third of a second to import
+def _closest_rising(values: Floats) -> Floats:
+    """The numbers (n,) that never fall and have the smallest sum of squared distances from ``values`` (n,).
+
+    By the max-min formula of isotonic regression (Robertson, Wright, Dykstra 1988, section 1.4): number i is
+    the largest over s <= i of the smallest over e >= i of the mean of ``values`` from s to e. scipy computes
+    the same, but takes a third of a second to import.
+    """
     count = len(values)
     rising = []
     for place in range(count):
@@ -162,7 +159,10 @@ def _rising(values: Floats) -> Floats:
 
 
 def tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
-    """The colour mixed with white: faces lighter than their edges keep flat boxes readable."""
+    """The colour mixed with white or another one, as (red, green, blue): ``share`` of it is the first colour.
+
+    Faces that are lighter than their edges keep flat boxes readable.
+    """
     pairs = zip(to_rgb(colour), to_rgb(to), strict=True)
     red, green, blue = (share * channel + (1 - share) * other for channel, other in pairs)
     return red, green, blue

@@ -13,9 +13,11 @@ Filters = Sequence[tuple[str, str, Any]]  # (column, operator, value), as pyarro
 
 
 def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> pd.DataFrame:
-    """Read a CSV or Parquet table; of a Parquet table only ``columns``, and the rows that pass ``filters``.
+    """The table in a CSV or Parquet file, with at least the given columns and at least one row.
 
-    ValueError names the file, and the first of ``columns`` that it lacks or the rows that are not there.
+    Of a Parquet file only ``columns`` are read, and the rows that pass all ``filters``, which are (column,
+    operator, value) such as ("metric", "==", "tv"). Of a CSV file everything is read. Raises ValueError that
+    names the file and what it lacks.
     """
     if str(path).endswith(".parquet"):
         _check_columns(path, pq.read_schema(path).names, columns)
@@ -23,7 +25,8 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
     else:
         present = pd.read_csv(path, nrows=0).columns
         _check_columns(path, present, columns)
-        # What stands in label are your own words: NA is Namibia, 007 is no 7.
+        # The column label has your own words, which are read as they are: NA is Namibia, 007 is no 7. In
+        # other columns an empty text and nan are missing numbers.
         empty = {column: ["", "nan"] for column in present if column != "label"}
         table = pd.read_csv(path, dtype={"label": object}, keep_default_na=False, na_values=empty)
 
@@ -33,6 +36,13 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
             missing += " with " + ", ".join(f"{name} {value!r}" for name, _, value in filters)
         raise ValueError(f"{path}: {missing}; expected at least one")
     return table
+
+
+def read_tables(
+    paths: Iterable[StrPath], columns: Sequence[str], filters: Filters = ()
+) -> pd.DataFrame:
+    """The tables in several files below each other, each read and checked by `read_table`."""
+    return pd.concat([read_table(path, columns, filters) for path in paths], ignore_index=True)
 
 
 def _check_columns(path: StrPath, present: Iterable[str], columns: Sequence[str]) -> None:
@@ -55,13 +65,14 @@ def read_parquet(path: StrPath, **how: Any) -> pd.DataFrame:
 def read_frames(
     path: StrPath, columns: Sequence[str], categories: Sequence[str]
 ) -> Iterator[pd.DataFrame]:
-    """Read the frames that `write_parquet` wrote into one file, with one of them in memory at a time.
+    """The data frames that `write_parquet` wrote into one file, one after the other.
 
-    Only ``columns`` are read. Those in ``categories`` have few different values: they become pandas'
-    categories, which take a byte per row. Checks checksums; ValueError names a damaged file.
+    One of them is in memory at a time, and only ``columns`` are read. Those in ``categories`` have few
+    different values. They become categories of pandas, which take a byte or so per row. Checksums are
+    checked, and ValueError names a damaged file.
     """
     with _damage_named(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
-        for group in range(file.num_row_groups):
+        for group in range(file.num_row_groups):  # a frame was written as one row group
             series = {}
             for column in columns:  # one by one: texts take much memory until they are categories
                 values = file.read_row_group(group, columns=[column], use_threads=False)[column]
@@ -77,7 +88,7 @@ def _damage_named(path: StrPath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno:  # of the disk
+        if error.errno:  # an error of the disk: those of pyarrow have no number
             raise
         raise ValueError(f"{path}: damaged ({error}): remove it and run again") from error
 
@@ -85,5 +96,9 @@ def _damage_named(path: StrPath) -> Iterator[None]:
 def groups(
     table: pd.DataFrame, by: str | list[str], *, sort: bool = True
 ) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """(value of ``by``, its rows): pandas' groups, whose values may be of any type."""
+    """The groups of rows with the same value of ``by``, each as (value, rows).
+
+    For several columns a value is a tuple. Groups are in rising order, or without ``sort`` in the order of
+    the table. Unlike those of pandas, values may have any type for a type checker.
+    """
     yield from table.groupby(by, sort=sort)

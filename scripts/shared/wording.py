@@ -74,7 +74,10 @@ def pair(eps0: float, eps: float) -> str:
 
 
 def row_label(budget: str, inches: float) -> str:
-    """A budget beside a row of panels, ``inches`` high: δ, and then ε too, on its own line where needed."""
+    """A budget such as 'ε₀ = ε = 4, δ = 10⁻³⁰' in as few lines as fit beside a panel that is ``inches`` high.
+
+    These are one line, or one for ε₀ and ε and one for δ, or one for each of them.
+    """
     for label in (budget, budget.replace(", δ", "\nδ")):
         if all(folded(line, inches) == line for line in label.splitlines()):
             return label
@@ -93,16 +96,20 @@ def folded(text: str, inches: float, *, size: float = 8) -> str:
 
 
 def typeset(value: Number, digits: int = 2, *, side: Side | None = None) -> str:
-    """A number as papers print it, at any depth: 1,000; 0.022; 10⁻³⁰; 2.5×10⁻⁷; inf and nan.
+    """A number as papers print it: 1,000; 0.022; 10⁻³⁰; 2.5×10⁻⁷; inf and nan.
 
-    Numbers from 0.001 to 10^9, and 0, have no power of ten; whole ones among them have all their digits.
+    Whole numbers below 10^9 have all their digits, and other numbers from 0.001 to 10^9 have ``digits``
+    significant ones, or more if their whole part is longer. Any other number has ``digits`` digits and a
+    power of ten. Decimals do not end with a nought. ``value`` may be decimal text, for numbers below every
+    float. With a ``side`` (upper or lower) the number is rounded up or down, else to the nearest one.
     """
     exact = Decimal(value if isinstance(value, (str, Decimal)) else float(value))
     if not exact.is_finite():
         return str(value)
     if side is not None and exact:
         exact = rounded(exact, digits, side=side)
-    smallest, largest = _IN_FULL
+
+    smallest, largest = _IN_FULL  # the numbers without a power of ten: 0.001 to 10^9
     if abs(exact) < largest and exact == exact.to_integral_value():
         return f"{int(exact):,}"
     if smallest <= abs(exact) < largest:

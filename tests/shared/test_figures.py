@@ -46,6 +46,7 @@ from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS, merged
 from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
+from scripts.shared.table_files import read_tables
 from scripts.shared.wording import typeset
 from tests import ROOT
 from tightshuffle.side import Side
@@ -102,7 +103,7 @@ def audit(_):
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    rows = draw_audit.drawn(table)
+    rows = draw_audit.drawn_rows(table)
     assert rows["eps"].max() < 1.5
     shows = lines(rows, "eps", *draw_audit.LINES)
     seen = rows[rows["audited_delta"] > 0]
@@ -121,7 +122,7 @@ def audit(_):
 
 
 def blanket(_):
-    table = draw_blanket.inside(blanket_tightness())
+    table = draw_blanket.rows_below_eps0(blanket_tightness())
     curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
     shows = lines(curve[curve["upper"] > -200], "eps", "upper", "equation_3")
     shows += lines(growth, "n", "orders")
@@ -201,7 +202,7 @@ def girgis(_):
     """Girgis et al.: divergences of one round, and composed deltas, from tables that are made here."""
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
-    one_round, most_rounds = draw_girgis.drawn(divergences, composed)
+    one_round, most_rounds = draw_girgis.rows_of_panels(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
     shows = lines(one_round, "order", *draw_girgis.LEFT)
@@ -213,7 +214,7 @@ def girgis(_):
 
 
 def koskela(table):
-    rows = draw_koskela.drawn(table)
+    rows = draw_koskela.drawn_rows(table)
     assert set(rows["rounds"]) == set(table["rounds"])
     says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     return Drawn(
@@ -311,7 +312,11 @@ def boxes(table):
 def tv(folder, pairs=PAIRS, title="Paris"):
     for number, pair in enumerate(pairs):
         trials([pair]).to_parquet(folder / f"{number}.parquet")
-    table = draw_tv.read([folder / f"{number}.parquet" for number in range(len(pairs))])
+    table = read_tables(
+        [folder / f"{number}.parquet" for number in range(len(pairs))],
+        draw_tv.COLUMNS,
+        draw_tv.DRAWN,
+    )
     shows, says = boxes(table)
     caption = draw_tv.caption(table, title, CONFIG["protocol"])
     return Drawn(draw_tv.draw(table, title), caption, shows, [*says, title])
@@ -423,7 +428,7 @@ def delta_hats():
 
 def delta_hat(folder):
     delta_hats().to_csv(folder / "paris.csv", index=False)
-    table = draw_delta_hat.read([folder / "paris.csv"])
+    table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
     given = table, {"paris": FORMULA}, 1e-30
     depths = -table[["published", "exact", "upper"]]
     shows = lines(depths.assign(eps=table["eps"]), "eps", *depths.columns)
@@ -440,7 +445,7 @@ def delta_hat(folder):
 def delta_hat_trials(folder):
     table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
     table.to_parquet(folder / "paris.parquet")
-    table = draw_delta_hat_trials.read([folder / "paris.parquet"])
+    table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
     means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
     shows = lines(means, "eps", "value")
     shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))

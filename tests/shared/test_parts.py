@@ -15,7 +15,7 @@ from scripts.paper.trials import draw_tv as tv
 from scripts.shared import maps, style, wording
 from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
-from scripts.shared.table_files import read_table
+from scripts.shared.table_files import read_table, read_tables
 from tests.shared.test_figures import cells
 
 DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see, in linear RGB
@@ -125,12 +125,12 @@ def test_a_table_that_does_not_fit_names_its_file(tmp_path):
         estimates.read(cells, path)
     with pytest.raises(ValueError, match=r"own\.csv: no column 'row'"):
         checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
-    trials = pd.DataFrame([["individual"] * 11], columns=[*tv.COLUMNS, "experiment"])
+    trials = pd.DataFrame([["individual"] * 11], columns=tv.COLUMNS)
     trials.to_parquet(tmp_path / "own.parquet")
     with pytest.raises(
         ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
     ):
-        tv.read([tmp_path / "own.parquet"])
+        read_tables([tmp_path / "own.parquet"], tv.COLUMNS, tv.DRAWN)
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
         delta_surface.draw(
             pd.DataFrame({"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf})
@@ -162,7 +162,7 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
         for comparison in ("unprojected", "projected")
     )
     papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
-    rows = parity_ratio.shown(table, papers)
+    rows = parity_ratio.drawn_ratios(table, papers)
     assert rows.loc[rows["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
     assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
 

@@ -1,6 +1,6 @@
 """A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
-* *Pessimistic.* The pair that `loss_grid.connected` makes of the upper bound; it dominates every dataset.
+* *Pessimistic.* The pair that `dominating_grid` makes of the upper bound; it dominates every dataset.
 * *Optimistic.* One dataset, by `optimistic.values_below_delta`: all other users hold a third value. With two
   values, each other user draws a new value in each round, which is at most as bad as some fixed values.
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, Integers, check_one, check_positive
 from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
-from tightshuffle.numerics.loss_grid import connected
+from tightshuffle.numerics.loss_grid import dominating_grid
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
@@ -41,7 +41,7 @@ def pessimistic_pld(
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
     index, eps = _make_grid(last, spacing)
-    grid = connected(index, spacing, log10_delta(eps) * np.log(10))
+    grid = dominating_grid(index, spacing, log10_delta(eps) * np.log(10))
 
     # dp-accounting takes {place of a loss on the grid: probability}. The places of the grid's masses are
     # grid.first, grid.first + 1, ...; only those with a positive probability are given.

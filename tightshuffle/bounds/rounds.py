@@ -2,7 +2,7 @@
 
 In each round the same users report with fresh randomness; values and rounds may differ. Independent draws of
 pairs that dominate the rounds dominate all rounds together, also if later rounds depend on earlier results
-(Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `loss_grid.connected` makes a pair,
+(Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `dominating_grid` makes a pair, and
 `loss_grid.ln_delta` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
 and by up to 0.3 % where few users hide each report. docs/theory.md, "Rounds", has the proofs.
 """
@@ -277,7 +277,7 @@ class Rounds(Composition):
             for bound in curve.bounds:
                 all_indices, ln_delta = ln_delta_of_bound[bound]
                 ln_deltas.append(ln_delta[np.searchsorted(all_indices, index)])
-            grids.append(loss_grid.connected(index, spacing, *ln_deltas))
+            grids.append(loss_grid.dominating_grid(index, spacing, *ln_deltas))
         return grids
 
     def _spacing(self, ends: "Sequence[_End]", steps: Sequence[float]) -> float:
@@ -346,7 +346,7 @@ class LowerRounds(Composition):
             highest = np.minimum(np.exp(high.ln_delta(eps)) * (1 + _SLACK), 1.0)
             deltas = values_below_delta(eps, lowest, highest, reverse_high=highest)
             probabilities = probabilities_of_losses(index, eps, forward=deltas, reverse=deltas)
-            grids_and_numbers.append((loss_grid.of_masses(probabilities, spacing), number))
+            grids_and_numbers.append((loss_grid.grid_from_masses(probabilities, spacing), number))
         # A lower bound may leave anything out, so no greater depth is tried.
         return Depth(
             lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.LOWER),

@@ -35,13 +35,16 @@ from tightshuffle.side import Side
 NEIGHBOURS = ("replace", "add", "remove")
 _LN10 = math.log(10)
 _ULP = 2.0**-52
-_POINTS = {Side.UPPER: 2.0**13, Side.LOWER: 2.0**18}  # of the composed loss
-_DEVIATIONS = 18.0  # width of the composed loss on its grid, in standard deviations: 9 on each side
-# Points per standard deviation of one loss: of a rough bound, of others.
-_FEWEST = {True: 10.0, False: 40.0}
-_MOST = {Side.UPPER: 400.0, Side.LOWER: 4000.0}  # and of each side
-_WIDEST = {True: 2**16, False: 2**19}  # points of one loss: of a rough bound, of others
-_DEEP = -700.0  # natural log of probabilities that are near the smallest float
+# Points of the grid of the sum of all losses, and its width in standard deviations, 9 on each side.
+_POINTS_OF_SUM = {Side.UPPER: 2.0**13, Side.LOWER: 2.0**18}
+_DEVIATIONS_OF_SUM = 18.0
+# Points per standard deviation of one loss. The key of the first is whether the bound is rough.
+_FEWEST_PER_DEVIATION = {True: 10.0, False: 40.0}
+_MOST_PER_DEVIATION = {Side.UPPER: 400.0, Side.LOWER: 4000.0}
+# Points of the grid of one loss in all. The key is whether the bound is rough.
+_MOST_POINTS_OF_LOSS = {True: 2**16, False: 2**19}
+# Numbers of dummies that are rarer than e^-700, about the smallest float, are not counted.
+_LEAST_LN_MASS = -700.0
 _SNAP = 1e-9  # of a spacing: a loss so close to a point of the grid is at the point
 
 
@@ -55,17 +58,18 @@ class HiddenByDummies(Composition):
     values_per_user : int
         L, the most different values that a user reports per round.
     rounds : int
-        All are computed together.
+        The number of rounds. delta is that of all rounds together.
     neighbours : str
         "replace" for a user whose values become others, "add" and "remove" for one whose reports are added or
         removed. A guarantee for this needs both.
     side : Side
-        `Side.UPPER` or `Side.LOWER`; delta itself is between the two bounds. For "replace" the lower bound
-        needs at least 2 L values in all.
+        Which bound on delta it is: `Side.UPPER` or `Side.LOWER`. For "replace" the lower bound needs at least
+        2 L values in all.
     rough : bool
         A wider and faster bound, for searches.
     """
 
+    # One depth is enough for every eps, as nothing is left out: see `_build`.
     first_depth = 0.0
     clear = 0.0
 
@@ -79,7 +83,11 @@ class HiddenByDummies(Composition):
         side: Side = Side.UPPER,
         rough: bool = False,
     ) -> None:
-        """Check the arguments, and put the loss of each count that changes on one grid."""
+        """Check the arguments, and put the losses of all counts that change on one grid.
+
+        A loss is ln P(z) - ln P(z + 1) of a count that gains one, or ln P(z) - ln P(z - 1) of one that loses
+        one. z is its number of dummies, and P the law.
+        """
         if not isinstance(law, Law):
             raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
         changed_values = check_whole("values_per_user", values_per_user, 1)
@@ -90,30 +98,34 @@ class HiddenByDummies(Composition):
             raise ValueError(f"side must be Side.UPPER or Side.LOWER; got {reprlib.repr(side)}")
         rough = check_flag("rough", rough)
 
-        # Arrays of ln P(z) - ln P(z + 1), and of ln P(z) - ln P(z - 1), one number for each z of the law.
-        losses = _losses(law, neighbours)
+        # One or two arrays, of counts that gain one and of those that lose one. Each has a loss for each z.
+        losses = _losses_of_counts(law, neighbours)
         changed_counts = 2 * changed_values if neighbours == "replace" else changed_values
-        # A law that is narrow beside its range has huge losses at numbers that never occur.
-        is_counted = law.log_mass > _DEEP
+
+        # The reach is the largest finite loss, without sign. A law that is narrow beside its range has huge
+        # losses at numbers that never occur.
+        is_counted = law.log_mass > _LEAST_LN_MASS
         reach = 0.0
         for loss in losses:
             finite_loss = loss[np.isfinite(loss) & is_counted]
             reach = max(reach, float(np.abs(finite_loss).max(initial=0.0)))
-        spacing = _spacing(losses, law.log_mass, changed_counts, reach, side, rough)
+        spacing = _grid_spacing(losses, law.log_mass, changed_counts, reach, side, rough)
 
-        # Rounding moves eps by up to `_shift`, and ln of a probability by up to `error`. Losses are
-        # differences of exponents, and probabilities are sums of losses, from the likeliest number on.
+        # Rounding moves eps by up to ``self._shift_of_eps``, and ln of a probability by up to ``error``. For
+        # losses are differences of exponents, and ln of a probability is a sum of losses, from the likeliest
+        # number on. 16 and 8 units in the last place are more than a few operations lose.
         ln_masses = law.log_mass[is_counted]
         deepest = float(np.abs(ln_masses).max())
-        self._shift = changed_counts * (
+        self._shift_of_eps = changed_counts * (
             16 * _ULP * (1 + deepest + reach) + law.error + _SNAP * spacing
         )
         error = _ULP * (ln_masses.size + 8) * (1 + deepest) + law.error
 
-        grids = [_grid(loss, law, spacing, error, side) for loss in losses]
+        # Half of the changed counts gain one and half lose one, or all have the same losses.
+        grids = [_loss_grid(loss, law, spacing, error, side) for loss in losses]
         self._rounds = [(grid, changed_counts // len(losses)) for grid in grids]
         self._side = side
-        super().__init__(math.inf, changed_counts * (reach + spacing))
+        super().__init__(largest=math.inf, end_of_search=changed_counts * (reach + spacing))
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
@@ -131,7 +143,13 @@ class HiddenByDummies(Composition):
         return eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
-        shift = -self._shift if self._side is Side.UPPER else self._shift
+        """delta, of which nothing is left out at any ``depth``: a bound on the side of ``self._side``.
+
+        ``self._rounds`` has the losses' distributions, each with the number of counts that have it. Rounding
+        may have moved the sum of the losses by ``self._shift_of_eps``. So delta is taken at an eps that is
+        lower by this for an upper bound, and higher for a lower bound.
+        """
+        shift = -self._shift_of_eps if self._side is Side.UPPER else self._shift_of_eps
         return Depth(
             lambda eps: ln_delta(eps + shift, self._rounds, side=self._side),
             ln_left_out=-math.inf,
@@ -139,8 +157,13 @@ class HiddenByDummies(Composition):
         )
 
 
-def _losses(law: Law, neighbours: str) -> list[Floats]:
-    """The loss of a count that gains one, that of a count that loses one, or both; one if they are alike."""
+def _losses_of_counts(law: Law, neighbours: str) -> list[Floats]:
+    """The losses of the counts that change: one array, or two for "replace" unless the law is symmetric.
+
+    An array (m,) has the loss for each number z of dummies that ``law`` lists: ln P(z) - ln P(z + 1) of a
+    count that gains one ("add"), or ln P(z) - ln P(z - 1) of a count that loses one ("remove"). For
+    "replace" there are both, or the first alone if P is symmetric, as the two are then alike.
+    """
     gaining = law.steps[1:]
     losing = -law.steps[:-1]
     if neighbours == "add" or (neighbours == "replace" and law.symmetric):
@@ -148,7 +171,7 @@ def _losses(law: Law, neighbours: str) -> list[Floats]:
     return [losing] if neighbours == "remove" else [gaining, losing]
 
 
-def _spacing(
+def _grid_spacing(
     losses: list[Floats],
     log_mass: Floats,
     changed_counts: int,
@@ -156,16 +179,29 @@ def _spacing(
     side: Side,
     rough: bool,
 ) -> float:
-    """The spacing of the grid on which losses are put, so that their sum has enough points.
+    """The distance between two points of the grid on which losses are put: their sum has enough points.
 
-    It is a fraction of the loss's standard deviation, the larger one of both directions, or 1 where every
-    loss is 0. ``losses`` has an array for each direction, whose outcomes have the natural logs ``log_mass``
-    of their probabilities. ``changed_counts`` is how many losses are summed, and ``reach`` the largest finite
-    loss, without sign. The lower bound and rough bounds have other numbers of points.
+    It is a fraction of the loss's standard deviation, or 1 where every loss is 0. If that would be too many
+    points for the largest loss, it is larger.
+
+    Parameters
+    ----------
+    losses : list of float arrays (m,)
+        One array, or one for counts that gain one and one for counts that lose one. The one with the larger
+        standard deviation counts.
+    log_mass : float array (m,)
+        Natural logs of the probabilities of these losses.
+    changed_counts : int
+        How many losses are summed.
+    reach : float
+        The largest finite loss, without sign.
+    side, rough : Side, bool
+        Upper bounds and rough bounds need fewer points.
     """
     mass = np.exp(log_mass)
     variance, likeliest = 0.0, 0.0
     for loss in losses:
+        # The moments of the finite losses, given that the loss is finite.
         weights = np.where(np.isfinite(loss), mass, 0.0)
         total = float(weights.sum())
         if total == 0:
@@ -175,10 +211,14 @@ def _spacing(
         variance = max(variance, float(weights @ (finite_loss - mean) ** 2) / total)
         likeliest = max(likeliest, abs(float(finite_loss[weights.argmax()])))
 
-    # The sum's deviation is the root of changed_counts times one loss's, and its grid has `_POINTS` in all.
-    points_per_deviation = _POINTS[side] / (_DEVIATIONS * math.sqrt(changed_counts))
-    points_per_deviation = min(max(points_per_deviation, _FEWEST[rough]), _MOST[side])
-    spacing = max(math.sqrt(variance) / points_per_deviation, 2 * reach / _WIDEST[rough])
+    # The sum's standard deviation is that of one loss times the root of changed_counts. Its grid is 18
+    # deviations wide, and has `_POINTS_OF_SUM` points.
+    points_per_deviation = _POINTS_OF_SUM[side] / (_DEVIATIONS_OF_SUM * math.sqrt(changed_counts))
+    points_per_deviation = max(points_per_deviation, _FEWEST_PER_DEVIATION[rough])
+    points_per_deviation = min(points_per_deviation, _MOST_PER_DEVIATION[side])
+    spacing = max(
+        math.sqrt(variance) / points_per_deviation, 2 * reach / _MOST_POINTS_OF_LOSS[rough]
+    )
     if spacing == 0:
         return 1.0
 
@@ -188,15 +228,17 @@ def _spacing(
     return spacing
 
 
-def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> LossGrid:
-    """The distribution of the losses on the grid of this ``spacing``.
+def _loss_grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> LossGrid:
+    """The distribution of the losses of one changed count, on the grid of this ``spacing`` and at infinity.
 
-    ``loss`` has the loss of each number of dummies that ``law`` lists. For an upper bound a loss is split
-    between the two points beside it, and else rounded down. ``error`` is the relative error of the
-    probabilities, which are raised by it for an upper bound, and else lowered.
+    ``loss`` (m,) has the loss of each number of dummies that ``law`` lists. For an upper bound a loss is
+    split between the two points of the grid beside it, and for a lower bound it is rounded down. ``error`` is
+    the relative error of the probabilities. They are raised by it for an upper bound, and lowered for a lower
+    bound.
     """
-    # Of numbers whose probability is not too small for a float. The others count as infinite, or not at all.
-    is_counted = law.log_mass > _DEEP
+    # Numbers of dummies whose probability is too small for a float are not counted. Their losses are taken
+    # as infinite for an upper bound, and left out for a lower bound.
+    is_counted = law.log_mass > _LEAST_LN_MASS
     is_infinite = np.isposinf(loss) & np.isfinite(law.log_mass)
     is_finite = is_counted & ~is_infinite
     probabilities = np.exp(law.log_mass[is_finite])
@@ -206,13 +248,15 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> L
     nearest = np.rint(places)
     places = np.where(np.abs(places - nearest) < _SNAP, nearest, places)
 
-    # What goes to the point above a loss, so that the mean of e^-loss stays the same.
+    # For an upper bound, a share of the probability goes to the point above the loss, and the rest to the one
+    # below. With this share the mean of e^-loss stays the same, so that Q's probability is kept, too.
     points_below = np.floor(places).astype(int)
     share_above = np.zeros_like(places)
     if side is Side.UPPER:
         share_above = np.expm1(-(places - points_below) * spacing) / math.expm1(-spacing)
     is_split = share_above > 0
 
+    # The points of the grid are first, first + 1, ... times the spacing.
     first = int(points_below.min())
     indices = points_below - first
     size = int(np.ceil(places).max()) - first + 1
@@ -221,7 +265,7 @@ def _grid(loss: Floats, law: Law, spacing: float, error: float, side: Side) -> L
     masses += np.bincount(indices[is_split] + 1, mass_above, minlength=size)
 
     ln_infinite = law.log_mass[is_infinite]
-    if side is Side.UPPER:  # also what is too rare to be counted
+    if side is Side.UPPER:  # also what is too rare to be counted, or not listed
         too_rare = law.log_mass[~is_counted & ~is_infinite]
         ln_infinite = np.concatenate([ln_infinite, too_rare, [law.log_outside]])
     ln_infinite_mass = float(np.logaddexp.reduce(ln_infinite, initial=-np.inf))

@@ -18,13 +18,15 @@ from tightshuffle.arguments import Floats, Integers, check_number, check_path, c
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
 LAWS += "power:MEAN:POWER:DEVIATION, noise:POWER:DEVIATION, fixed:NUMBER, file:PATH, or PARTIES*LAW for a sum"
 MOST_PARTIES = 100
-_DEEP = 700.0  # e^-700 is about the smallest float
-_DEEP_OF_SUM = 650.0  # rarer sums lack the numbers that are too rare for the law of one party
+_DEPTH = 700.0  # numbers that are rarer than e^-700, about the smallest float, are not listed
+# Sums rarer than e^-650 are not listed: they lack the numbers that are too rare to be listed in one law.
+_DEPTH_OF_SUM = 650.0
 MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
-_SUM = 1e-9  # by which a file's probabilities may miss 1, as they are rounded decimals
+# A file's probabilities are rounded decimals: their sum may miss 1 by this.
+_SUM_TOLERANCE = 1e-9
 _ULP = 2.0**-52
 
 
@@ -91,7 +93,8 @@ def expected_tv(law: Law, *, n: int, k: int, parties: int = 1) -> float:
 def error_of_parties(law: Law, parties: int) -> float:
     """The mean absolute error of a count to which each of the ``parties`` adds a number with this law.
 
-    The expected sum is subtracted. The distribution of the sum is a power of the law's Fourier transform.
+    The result is in users. The expected sum is subtracted from the count. The distribution of the sum has the
+    Fourier transform of the law, to the power ``parties``.
     """
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law.absolute_error
@@ -106,9 +109,10 @@ def error_of_parties(law: Law, parties: int) -> float:
 def sum_of_parties(law: Law, parties: int) -> Law:
     """The law of the sum of the numbers that so many parties add, each with this ``law``, independently.
 
-    By convolution of one law after the other. Fourier transforms would lose the rare sums. The relative error
-    of a product's probability is at most that of its factors, and sums of positive numbers do not cancel
-    (``error``). ValueError where the sum can take more than 100,000 numbers.
+    One law after the other is convolved, as Fourier transforms would lose the rare sums. The probability of a
+    sum adds up positive terms, which do not cancel. So its relative error, the ``error`` of the result, is at
+    most ``parties`` times that of the law's probabilities and an ulp per term. ValueError where the sum can
+    take more than 100,000 numbers.
     """
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law
@@ -120,7 +124,7 @@ def sum_of_parties(law: Law, parties: int) -> Law:
         )
 
     # Probabilities times e^middle are in the middle of a float's range: numbers near its lower end are slow.
-    middle = _DEEP / 2
+    middle = _DEPTH / 2
     masses_of_one = np.exp(law.log_mass + middle)
     masses = masses_of_one
     for _ in range(parties - 1):
@@ -128,32 +132,39 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     if law.symmetric:
         masses = (masses + masses[::-1]) / 2
 
-    # Steps to numbers that are too rare to be listed are those of the whole array.
+    # The steps are taken before rare numbers are left out: the first and the last step lead to such numbers,
+    # whose probability may be above 0.
     with np.errstate(divide="ignore"):
         log_mass = np.log(masses) - middle
-    steps = _steps(log_mass)
-    listed = np.flatnonzero(log_mass >= -_DEEP_OF_SUM)
+    steps = _steps_of_ln_mass(log_mass)
+    listed = np.flatnonzero(log_mass >= -_DEPTH_OF_SUM)
     first, last = int(listed[0]), int(listed[-1])
-    ln_rare = math.log(size) - _DEEP_OF_SUM if listed.size < size else -math.inf
+    # At most ``size`` numbers are left out, each with at most e^-650.
+    ln_rare = math.log(size) - _DEPTH_OF_SUM if listed.size < size else -math.inf
     return Law(
         f"{parties}*{law.name}",
         parties * law.first + first,
         log_mass[first : last + 1],
         steps[first : last + 2],
         log_outside=float(np.logaddexp(ln_rare, math.log(parties) + law.log_outside)),
-        error=4 * _DEEP * _ULP * (size + 8 * parties),
+        # Units in the last place of terms and of the law, whose logs are up to 700, with something to spare.
+        error=4 * _DEPTH * _ULP * (size + 8 * parties),
     )
 
 
 def poisson(mean: float) -> Law:
-    """A Poisson number. The sum of independent ones is one, so devices can add it together."""
+    """The law of a Poisson number with this ``mean``.
+
+    The sum of independent Poisson numbers is a Poisson number, so devices can add it together.
+    """
     limits = f"above 0 and at most {LARGEST_MEAN:g}"
     check_number("mean", mean, limits, lambda x: 0 < x <= LARGEST_MEAN)
-    first, last = _range_of_numbers(mean, mean)
+    # The steps are ln P(z) - ln P(z + 1) from z = first - 1 on.
+    first, last = _likely_range(mean, variance=mean)
     z = np.arange(first - 1, last + 1, dtype=float)
     with np.errstate(divide="ignore"):
         steps = np.log((z + 1) / mean)
-    return _law_of_steps(f"poisson:{mean!r}", first, steps, is_cut=True)
+    return _law_from_steps(f"poisson:{mean!r}", first, steps, is_cut=True)
 
 
 def binomial(devices: int, probability: float) -> Law:
@@ -165,13 +176,13 @@ def binomial(devices: int, probability: float) -> Law:
     check_number("devices * probability", mean, limit, lambda x: x <= LARGEST_MEAN)
 
     # The steps are ln P(z) - ln P(z + 1) from z = first - 1 on.
-    first, last = _range_of_numbers(mean, mean * (1 - probability))
+    first, last = _likely_range(mean, variance=mean * (1 - probability))
     last = min(last, devices)
     z = np.arange(first - 1, last + 1, dtype=float)
     with np.errstate(divide="ignore"):
         steps = np.log((z + 1) / (devices - z)) + math.log1p(-probability) - math.log(probability)
     name = f"binomial:{devices}:{probability!r}"
-    return _law_of_steps(name, first, steps, is_cut=first > 0 or last < devices)
+    return _law_from_steps(name, first, steps, is_cut=first > 0 or last < devices)
 
 
 def cut_power(mean: float, power: float, deviation: float) -> Law:
@@ -184,38 +195,45 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)
     largest = check_whole("2 * mean", 2 * checked_mean, 1, MOST_NUMBERS)
 
-    # P is 0 beside the range.
-    exponents = _exponents(np.arange(largest + 1) - largest / 2, power, deviation)
+    # ln P is minus the exponent, but for a constant. P is 0 beside the range, so that the first step, from
+    # z = -1, is -inf, and the last is inf.
+    exponents = _power_law_exponents(np.arange(largest + 1) - largest / 2, power, deviation)
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
     name = f"power:{mean!r}:{power!r}:{deviation!r}"
-    return Law(name, first=0, log_mass=_ln_normalised(-exponents), steps=steps)
+    return Law(name, first=0, log_mass=_normalised_ln_mass(-exponents), steps=steps)
 
 
 def noise(power: float, deviation: float, reach: int | None = None) -> Law:
     """The law with P(z) in proportion to exp(-|z|^power / s), s = power * deviation^power, for all whole z.
 
     Aggregators can add it to sums, but nobody can send a negative number of dummies. The numbers from
-    -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700.
+    -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700. What lies
+    beyond has at most the probability e^``log_outside``.
     """
-    _exponents(np.zeros(1), power, deviation)  # bad arguments fail at once
+    # ValueError for a bad argument, before its first use.
+    _power_law_exponents(np.zeros(1), power, deviation)
     if reach is None:
-        deviations_of_reach = (power * _DEEP) ** (1 / power)  # where the exponent is 700
+        deviations_of_reach = (power * _DEPTH) ** (1 / power)  # where |z|^power / s is 700
         largest = MOST_NUMBERS / 2 / deviations_of_reach
         check_number("deviation", deviation, f"at most {largest:.6g}", lambda x: x <= largest)
         reach = math.ceil(deviation * deviations_of_reach)
 
-    exponents = _exponents(np.arange(-reach - 1, reach + 2), power, deviation)
+    # One number more on each side, for the first and the last step ln P(z) - ln P(z + 1).
+    exponents = _power_law_exponents(np.arange(-reach - 1, reach + 2), power, deviation)
     steps = np.diff(exponents)
-    log_mass = _ln_normalised(-exponents[1:-1])
-    # Beyond the reach, each step of ln P is at least as large as the first: so the sums of P(z) on both sides
-    # are at most geometric series.
+    log_mass = _normalised_ln_mass(-exponents[1:-1])
+    # Beyond the reach, ln P falls at each step by at least as much as at the last one listed. So the sums of
+    # P(z) on both sides are at most geometric series: 2 P(reach) e^-step / (1 - e^-step).
     step = float(steps[-1])
     log_outside = math.log(2) + float(log_mass[-1]) - step - math.log(-math.expm1(-step))
     return Law(f"noise:{power!r}:{deviation!r}", -reach, log_mass, steps, log_outside)
 
 
-def _exponents(z: Floats | Integers, power: float, deviation: float) -> Floats:
-    """-ln P(``z``) of the power law around 0, but for a constant. ValueError names a bad parameter."""
+def _power_law_exponents(z: Floats | Integers, power: float, deviation: float) -> Floats:
+    """The exponents |z|^power / (power * deviation^power) of the power law around 0, one for each ``z``.
+
+    P(z) is in proportion to e^-exponent. ValueError names a bad parameter.
+    """
     check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
     limits = f"finite and >= {_LEAST_DEVIATION:g}"
     check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf)
@@ -223,13 +241,16 @@ def _exponents(z: Floats | Integers, power: float, deviation: float) -> Floats:
 
 
 def geometric(mean: float, ratio: float) -> Law:
-    """A two-sided geometric number, cut to 0, 1, ..., 2 mean: each step from the mean costs ``ratio`` < 1."""
+    """The law of a two-sided geometric number, cut to z = 0, 1, ..., 2 mean.
+
+    P(z) is in proportion to ratio^|z - mean|, with ``ratio`` between 0 and 1.
+    """
     check_number("ratio", ratio, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
     return cut_power(mean, 1.0, -1 / math.log(ratio))
 
 
 def fixed(number: int) -> Law:
-    """Always the same number. It hides nothing: everybody can subtract it."""
+    """The law of a number that is always the same. It hides nothing: everybody can subtract it."""
     number = check_whole("number", number, 0)
     return Law(f"fixed:{number}", number, np.zeros(1), np.array([-np.inf, np.inf]))
 
@@ -241,12 +262,13 @@ def read_law(path: str) -> Law:
     (if the fault is in one row) and the fault.
     """
     path = check_path("path", path)
-    masses = _read_masses(path)
+    masses = _probability_by_number(path)
     total = math.fsum(masses.values())
-    if not abs(total - 1) <= _SUM:
+    if not abs(total - 1) <= _SUM_TOLERANCE:
         raise ValueError(f"{path}: the probabilities must sum to 1; they sum to {total:.12g}")
 
-    # The probabilities of all numbers from the first to the last: 0 between them where none is listed.
+    # The probabilities of all numbers from the first to the last: 0 for those between them that the file
+    # does not list.
     numbers = sorted(number for number, probability in masses.items() if probability > 0)
     first = numbers[0]
     probabilities = np.zeros(numbers[-1] - first + 1)
@@ -254,22 +276,26 @@ def read_law(path: str) -> Law:
         probabilities[number - first] = masses[number] / total
     with np.errstate(divide="ignore"):
         log_mass = np.log(probabilities)
-    return Law(f"file:{path}", first, log_mass, _steps(log_mass))
+    return Law(f"file:{path}", first, log_mass, _steps_of_ln_mass(log_mass))
 
 
-def _steps(log_mass: Floats) -> Floats:
-    """The steps (m + 1,) of probabilities ``log_mass`` (m,) beside which all are 0; nan between two gaps."""
+def _steps_of_ln_mass(log_mass: Floats) -> Floats:
+    """The steps ln P(z) - ln P(z + 1), (m + 1,), of a law with the natural logs ``log_mass`` (m,) of P.
+
+    Numbers before the first and after the last have the probability 0. The step between two numbers with the
+    probability 0 is nan.
+    """
     with np.errstate(invalid="ignore"):
         return -np.diff(np.concatenate([[-np.inf], log_mass, [-np.inf]]))
 
 
-def _read_masses(path: str) -> dict[int, float]:
-    """The probability of each number in the file. Errors as for `read_law`."""
+def _probability_by_number(path: str) -> dict[int, float]:
+    """The probability of each number of dummies in a CSV file of such pairs. Errors as for `read_law`."""
     masses: dict[int, float] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             for row, fields in enumerate(csv.reader(file), 1):
-                number, probability = _read_row(fields, f"{path}: row {row}")
+                number, probability = _number_and_probability(fields, f"{path}: row {row}")
                 if number in masses:
                     raise ValueError(f"{path}: row {row}: the number {number} is given twice")
                 masses[number] = probability
@@ -298,11 +324,11 @@ def parse_law(text: str) -> Law:
 
 
 def _parse_law_of_one(text: str) -> Law:
-    """The law that a text without a number of parties names. Errors as for `parse_law`."""
+    """The law of one party that a text such as ``geometric:27:0.608`` names. Errors as for `parse_law`."""
     name, *parameters = text.split(":")
     if name == "file" and parameters:
         return read_law(":".join(parameters))
-    # A function that makes the law of each name, and how many numbers it takes.
+    # By name, the function that makes the law, and how many parameters it takes.
     makers: dict[str, tuple[Callable[..., Law], int]] = {
         "poisson": (poisson, 1),
         "binomial": (binomial, 2),
@@ -312,6 +338,7 @@ def _parse_law_of_one(text: str) -> Law:
         "noise": (noise, 2),
         "fixed": (fixed, 1),
     }
+    # An unknown name, a parameter that is no number and a wrong count of parameters have the same error.
     try:
         maker, count = makers[name]
         numbers = [float(parameter) for parameter in parameters]
@@ -325,37 +352,43 @@ def _parse_law_of_one(text: str) -> Law:
         raise ValueError(f"law {text[:80]!r}: {error}") from None
 
 
-def _range_of_numbers(mean: float, variance: float) -> tuple[int, int]:
-    """Two numbers between which a Poisson or binomial number lies with probability 1 - 2 e^-_DEEP or more.
+def _likely_range(mean: float, variance: float) -> tuple[int, int]:
+    """Two numbers between which a Poisson or binomial number lies with probability 1 - 2 e^-700 or more.
 
-    By Bernstein's bound.
+    By Bernstein's inequality, a deviation of x from the mean or more, on one side, has at most the
+    probability exp(-x^2 / (2 (variance + x / 3))). The returned numbers are at the x where that is e^-700.
     """
-    reach = _DEEP / 3 + math.hypot(_DEEP / 3, math.sqrt(2 * variance * _DEEP))
+    reach = _DEPTH / 3 + math.hypot(_DEPTH / 3, math.sqrt(2 * variance * _DEPTH))
     return max(0, math.floor(mean - reach)), math.ceil(mean + reach)
 
 
-def _law_of_steps(name: str, first: int, steps: Floats, is_cut: bool) -> Law:
+def _law_from_steps(name: str, first: int, steps: Floats, is_cut: bool) -> Law:
     """The law with these ``steps`` ln P(z) - ln P(z + 1), from z = first - 1 on, which grow with z.
 
-    They are summed from the likeliest number on, so that errors are small. Of a law that ``is_cut``, numbers
-    that are not listed have a probability of up to 2 e^-700.
+    The logs of the probabilities are sums of steps. These begin at the likeliest number, so that errors are
+    small. Of a law that ``is_cut``, numbers that are not listed have a probability of up to 2 e^-700.
     """
+    # The first and the last step lead to numbers that are not listed. P grows while steps are negative.
     likeliest = int(np.count_nonzero(steps[1:-1] < 0))
     ln_above = -np.cumsum(steps[likeliest + 1 : -1])
     ln_below = np.cumsum(steps[likeliest:0:-1])[::-1]
-    log_mass = _ln_normalised(np.concatenate([ln_below, [0.0], ln_above]))
-    log_outside = math.log(2) - _DEEP if is_cut else -math.inf
+    log_mass = _normalised_ln_mass(np.concatenate([ln_below, [0.0], ln_above]))
+    log_outside = math.log(2) - _DEPTH if is_cut else -math.inf
     return Law(name, first, log_mass, steps, log_outside)
 
 
-def _ln_normalised(ln_weights: Floats) -> Floats:
-    """Natural logs of the probabilities in proportion to these weights."""
+def _normalised_ln_mass(ln_weights: Floats) -> Floats:
+    """Natural logs of the probabilities that are in proportion to the weights with these natural logs."""
     shifted = ln_weights - ln_weights.max()
     return np.asarray(shifted - math.log(np.exp(shifted).sum()))
 
 
-def _read_row(fields: list[str], location: str) -> tuple[int, float]:
-    """The number and the probability of a row. ``location`` is the file and the row, for the error."""
+def _number_and_probability(fields: list[str], location: str) -> tuple[int, float]:
+    """The number of dummies and its probability, from the ``fields`` of one row of a CSV file.
+
+    ``location`` names the file and the row, for the ValueError about a bad row.
+    """
+    # Too few fields, too many, no numbers and numbers out of range have the same error.
     try:
         number, probability = int(fields[0]), float(fields[1])
         if len(fields) != 2 or not 0 <= number <= MOST_NUMBERS or not 0 <= probability <= 1:

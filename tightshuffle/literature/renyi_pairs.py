@@ -56,13 +56,14 @@ def rdp_two_counts(
 ) -> Floats:
     """Renyi divergence of the counts of x0 and x1 when all other users hold one third value.
 
-    For k >= 3 it is a lower bound on eps(lambda) of shuffled k-RR, as it belongs to one dataset and a part of
-    the histogram. Other users report x0 or x1 Bin(n - 1, 2 q) times. For k = 2 there is no third value, and
-    it is no lower bound: all other users hold x1, and of their reports only those are counted that are
-    uniform (k-RR reports a uniform value with probability 2 q, else the true one), which the histogram does
-    not tell. Parameters, result and errors: `rdp_clones`, with ``k`` values.
+    It is a lower bound on eps(lambda) of shuffled k-RR, as it belongs to one dataset and a part of the
+    histogram. The counts of the other users' reports x0 and x1 have the sum Bin(n - 1, 2 q). Parameters,
+    result and errors: `rdp_clones`, with ``k`` values. ValueError for k = 2, where there is no third value.
     """
-    points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), check_k(k))
+    values = check_k(k)
+    if np.any(values < 3):
+        raise ValueError("k must be at least 3: all other users hold a third value; got 2")
+    points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0), values)
     return _divergences(_weights_of_two_counts, *points)
 
 

@@ -24,25 +24,25 @@ import scipy
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.side import Side
 
-_CUT = 1e-20  # mass cut off each end of the tilted distribution before it is convolved
+_CUT_MASS = 1e-20  # cut off each end of a round's tilted distribution before it is convolved
 WRAPPED = 1e-18  # mass of the convolution that may wrap around
 BINS = 2**14  # of a distribution, for the bounds on where it wraps around
-# Chernoff orders of those bounds, over the number of points: the best one falls with the root of the rounds.
-_ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)])
-_SERVED = 3.0  # standard deviations of the composed loss that one tilt serves
-_DIFFERENCE = 1e-14  # relative error of sums of many terms
+# Orders t of Chernoff's bounds E[e^(t S)] on a sum S, times the number of points. The best order falls with
+# the root of the rounds.
+_CHERNOFF_ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)])
+_SERVED_DEVIATIONS = 3.0  # standard deviations of the composed loss that one tilt serves
+_SUM_ERROR = 1e-14  # relative error of a sum of many terms
 _ULP = 2.0**-52  # a unit in the last place of 1
-_SMALLEST = 1e-300  # of a weight that others are divided by
-_FAR = 600.0  # exponents beyond are not needed: so far below the served eps no loss counts
+_SMALLEST_UNIT = 1e-300  # the least weight that others are divided by
+# The largest x for which e^x is computed, far from an overflow. Losses farther below do not count.
+_LARGEST_EXPONENT = 600.0
 _LARGEST_GAP = 600.0  # between two eps: beyond it e^gap - 1 is e^gap
 _COARSE_POINTS = 2000  # of a distribution, to find a tilt
-_LARGEST_TILT = (
-    1000.0  # times the spacing, about: from one loss to the next, weights grow by e^1000 at most
-)
+_LARGEST_TILT = 1000.0  # times the spacing, about: weights grow by e^1000 at most from loss to loss
 # ln of a probability below which a sum of probabilities equals that of their union as a float.
-_RARE = -600.0
-_MASSES = 1e-11  # relative rounding error of the masses of `connected`, and more far down
-_ROUNDING = 1e-9  # relative floating-point error that both estimates allow for
+_LN_RARE = -600.0
+_MASS_ERROR = 1e-11  # relative rounding error of the masses of `dominating_grid`, and more far down
+_DELTA_ERROR = 1e-9  # relative floating-point error of delta that upper and lower bounds allow for
 
 
 class LossGrid(NamedTuple):
@@ -71,25 +71,26 @@ class _CoarseGrid(NamedTuple):
 
 
 class _TiltedSum(NamedTuple):
-    """The tilted distributions of all rounds, and the moments of the sum of their losses under the tilt."""
+    """The tilted distributions of all rounds, and the moments of the sum L of their losses under the tilt."""
 
     parts: list[tuple[Floats, int]]  # masses of a distribution without its ends, and its rounds
-    start: int  # the sum of the first indices of all rounds
+    first_index: int  # of the sum: the sum of the first indices of all rounds
     number_of_rounds: int
-    log_mgf: float  # natural log of E[e^(theta L)], L being the sum of the losses
-    mean: float
-    variance: float
-    largest_loss: float  # the largest absolute value of L
+    log_mgf: float  # natural log of E[e^(theta L)], without the tilt
+    mean: float  # of L
+    variance: float  # of L
+    largest_loss: float  # the largest absolute value of L, before the ends are cut
 
 
-def connected(
+def dominating_grid(
     index: Integers, spacing: float, ln_delta: Floats, reverse: Floats | None = None
 ) -> LossGrid:
-    """The `LossGrid` of a pair that dominates whatever has at most this delta, in both directions.
+    """The loss distribution of a pair (P, Q) that dominates all mechanisms with at most these deltas.
 
-    The largest convex function of e^eps below all points is the delta of a pair (docs/theory.md, "Rounds").
-    What remains of delta at the last point is the probability of an infinite loss. Slopes are kept as
-    logarithms. Masses are rounded up.
+    The loss is ln(P / Q) of an outcome of P. delta of P against Q, and that of Q against P, are bounded at a
+    few eps. The largest convex function of e^eps below all these points is the delta of a pair: the jumps of
+    its slope are the probabilities of the losses (docs/theory.md, "Rounds"). What remains of delta at the
+    last point is the probability of an infinite loss. Masses are rounded up.
 
     Parameters
     ----------
@@ -108,47 +109,54 @@ def connected(
     if reverse is not None:
         backward = np.minimum.accumulate(np.minimum(reverse, 0.0))
 
-    # (eps, delta) and (eps, delta') for the two directions give a total variation distance of at most
-    # (e^eps - 1 + delta + delta') / (e^eps + 1): convexity across e^eps = 1, where the directions meet.
-    both = np.exp(forward - np.logaddexp(0.0, eps)) + np.exp(backward - np.logaddexp(0.0, eps))
-    distance = np.tanh(eps / 2) + both
+    # delta at eps = 0 is the total variation distance of P and Q, the same in both directions. By convexity
+    # across e^eps = 1, where the directions meet, it is at most (e^eps - 1 + delta + delta') / (e^eps + 1)
+    # for delta and delta' of the two directions at any one eps. The least of these bounds is taken. Here
+    # tanh(eps / 2) is (e^eps - 1) / (e^eps + 1).
+    ln_divisor = np.logaddexp(0.0, eps)
+    both_deltas = np.exp(forward - ln_divisor) + np.exp(backward - ln_divisor)
+    distance_bounds = np.tanh(eps / 2) + both_deltas
     with np.errstate(divide="ignore"):
-        forward[0] = np.log(distance.min())
+        forward[0] = np.log(distance_bounds.min())
     backward[0] = forward[0]
     log_infinite = float(forward[-1])
 
-    # A loss of P against Q is a loss of Q against P with the other sign. So the delta of the one direction
-    # gives the masses of the positive losses, and that of the other direction those of the negative ones. A
-    # jump is the mass under Q: times e^loss it is that under P. In the other direction P and Q change roles.
-    numbers, jumps = _ln_jumps(index, eps, forward)
-    backward_numbers, backward_jumps = _ln_jumps(index, eps, backward)
-    logs = np.concatenate([backward_jumps[::-1], [-np.inf], jumps + numbers * spacing])
+    # A loss of P against Q is a loss of Q against P with the other sign. So the delta of P against Q gives
+    # the masses of the positive losses, and that of Q against P those of the negative ones. A jump is ln of a
+    # mass under Q, which times e^loss is that under P. In the other direction P and Q change roles.
+    positive, ln_jumps = _slope_jumps(index, eps, forward)
+    negative, backward_ln_jumps = _slope_jumps(index, eps, backward)
+    losses = np.concatenate([-negative[::-1], [0], positive])  # in units of the spacing
+    logs = np.concatenate([backward_ln_jumps[::-1], [-np.inf], ln_jumps + positive * spacing])
     finite = logs[np.isfinite(logs)]
-    rounding = _MASSES + 16 * _ULP * float(np.abs(finite).max(initial=0.0))
-    log_mass = np.full(2 * index[-1] + 1, -np.inf)
-    log_mass[index[-1] + np.concatenate([-backward_numbers[::-1], [0], numbers])] = logs + rounding
+    rounding = _MASS_ERROR + 16 * _ULP * float(np.abs(finite).max(initial=0.0))
 
-    # The loss 0 has what remains of the probabilities.
+    # The grid's points are -index[-1], ..., index[-1], so the loss 0 is at the place index[-1].
+    log_mass = np.full(2 * index[-1] + 1, -np.inf)
+    log_mass[index[-1] + losses] = logs + rounding
+
+    # The loss 0 has what the other losses leave to 1.
     remainder = 1 - float(np.exp(finite).sum()) - math.exp(log_infinite)
     log_mass[index[-1]] = math.log(max(remainder, 0.0) + rounding)
     return LossGrid(-int(index[-1]), spacing, log_mass, log_infinite + rounding)
 
 
-def _ln_jumps(index: Integers, eps: Floats, ln_delta: Floats) -> tuple[Integers, Floats]:
-    """The numbers in ``index`` where delta's slope in e^eps jumps, and ln of each jump: the mass under Q.
+def _slope_jumps(index: Integers, eps: Floats, ln_delta: Floats) -> tuple[Integers, Floats]:
+    """Where the slope of delta, a function of e^eps, jumps, and ln of each jump; (jumps,) each.
 
-    Delta is the largest convex function below the points ``eps``, ``ln_delta`` (p,), as in `connected`. Its
-    first corner, eps = 0, is not among them. After the last corner the slope is 0.
+    A jump is the probability of a loss under Q. The loss is returned in units of the spacing, as a number of
+    ``index``. delta is the largest convex function of e^eps below the points ``eps``, ``ln_delta`` (p,). Its
+    first corner, eps = 0, is left out. After the last corner the slope is 0.
     """
     corners, ln_slopes = _lower_hull(eps.tolist(), ln_delta.tolist())
     next_ln_slopes = np.append(ln_slopes[1:], -np.inf)
     with np.errstate(divide="ignore", invalid="ignore"):
-        jumps = ln_slopes + np.log(-np.expm1(next_ln_slopes - ln_slopes))
-    return index[corners[1:]], np.where(ln_slopes > -np.inf, jumps, -np.inf)
+        ln_jumps = ln_slopes + np.log(-np.expm1(next_ln_slopes - ln_slopes))
+    return index[corners[1:]], np.where(ln_slopes > -np.inf, ln_jumps, -np.inf)
 
 
-def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
-    """The `LossGrid` with the losses index * spacing, ``masses`` having each one's probability under P."""
+def grid_from_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
+    """The `LossGrid` with the losses index * spacing, where ``masses`` has the probability of each index."""
     index = np.array(sorted(masses))
     probabilities = np.array([masses[i] for i in index.tolist()])
     log_mass = np.full(index[-1] - index[0] + 1, -np.inf)
@@ -160,8 +168,9 @@ def of_masses(masses: Mapping[int, float], spacing: float) -> LossGrid:
 def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floats]:
     """Corners of the largest convex function of e^eps below the points, and ln |slope| between neighbours.
 
-    The c corners are indices of the points (``eps``, ``ln_delta``), the first and the last among them, and
-    there are c - 1 slopes. They are negative, as ``ln_delta`` falls, and less steep from corner to corner.
+    The c corners are indices of the points (``eps``, ``ln_delta``), the first and the last among them. There
+    are c - 1 slopes, of delta as a function of e^eps. They are negative, as delta falls, and less steep from
+    corner to corner.
     """
 
     def ln_slope(a: int, b: int) -> float:
@@ -175,6 +184,7 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
     corners: list[int] = [0]
     ln_slopes: list[float] = []
     for b in range(1, len(eps)):
+        # A corner that lies above the line from the corner before it to b is none.
         slope = ln_slope(corners[-1], b)
         while ln_slopes and ln_slopes[-1] <= slope:
             ln_slopes.pop()
@@ -186,11 +196,18 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
 
 
 def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> Floats:
-    """Natural log of a bound on delta of independent rounds at ``eps``, (e,).
+    """Natural log of an upper or a lower bound on delta of independent rounds together at ``eps``, (e,).
 
-    ``rounds`` has each `LossGrid` with the number of rounds that have it. All have the same spacing. The loss
-    of all rounds is the sum of theirs, by a convolution, once for each run of eps that one tilt serves. The
-    result moves to its ``side`` by the convolution's largest error: an upper or a lower bound.
+    The loss L of all rounds is the sum of theirs, and delta(eps) = E[(1 - e^(eps - L))_+].
+
+    Parameters
+    ----------
+    eps : float array (e,)
+    rounds : sequence of (LossGrid, int)
+        The loss distribution of a round, and the number of rounds that have it. All grids have the same
+        spacing.
+    side : Side
+        Which bound it is: delta moves to this side by the largest error of the convolution and of rounding.
     """
     eps = np.asarray(eps, dtype=float)
     ln_finite = np.full(eps.shape, -np.inf)
@@ -198,6 +215,7 @@ def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: S
     largest_loss = sum(times * grid.losses[-1] for grid, times in rounds)
     reached = all_have_mass & (eps < largest_loss)
 
+    # One convolution, of losses under one tilt, serves a run of neighbouring eps.
     coarse_grids = [_coarse_grid(grid, times) for grid, times in rounds]
     ascending = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
     while ascending.size:
@@ -206,7 +224,7 @@ def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: S
         ascending = ascending[served:]
 
     total = np.logaddexp(ln_finite, _ln_any_infinite(rounds, side))
-    return np.minimum(total + (_ROUNDING if side is Side.UPPER else -_ROUNDING), 0.0)
+    return np.minimum(total + (_DELTA_ERROR if side is Side.UPPER else -_DELTA_ERROR), 0.0)
 
 
 def _ln_finite_part(
@@ -215,85 +233,96 @@ def _ln_finite_part(
     coarse_grids: Sequence[_CoarseGrid],
     side: Side,
 ) -> tuple[int, Floats]:
-    """How many of the ascending ``eps`` one tilt serves, and ln of delta's part of finite losses there.
+    """How many of the ascending ``eps`` one tilt serves, and ln of delta's part of finite losses at these.
 
     The first eps is always served. ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the
-    same rounds on few points, to choose the tilt theta. Masses under the tilt are those of the sum s of all
-    losses times e^(theta s), divided by their sum, e^log_mgf: near eps they are large, so that rounding
-    matters little. delta(e) is the sum over s > e of mass * e^(-theta s) (1 - e^(e - s)), times e^log_mgf.
+    same rounds on few points, to choose the tilt theta.
+
+    With P(s) the probability that the losses of all rounds sum to s, this part of delta at an eps e is the
+    sum over s > e of P(s) (1 - e^(e - s)). Under the tilt, s has the mass m(s) = P(s) e^(theta s) / M, where
+    M = e^log_mgf makes their sum 1. These masses are large near the served eps, so that their rounding
+    matters little. In terms of them, this part of delta is M times the sum over s > e of
+    m(s) e^(-theta s) (1 - e^(e - s)).
     """
     spacing = rounds[0][0].spacing
-    theta = _tilt(eps[0], coarse_grids, spacing)
-    tilted = _tilt_rounds(rounds, theta)
-    offset, composed, noise = convolve(tilted.parts)
-    losses = (tilted.start + offset + np.arange(composed.size)) * spacing
+    theta = _tilt_with_mean(eps[0], coarse_grids, spacing)
+    tilted = _tilted_sum(rounds, theta)
+    # The masses m(s), from the loss s = (first_index + offset) * spacing on.
+    offset, masses, noise = convolve(tilted.parts)
+    losses = (tilted.first_index + offset + np.arange(masses.size)) * spacing
 
-    reach = _SERVED * math.sqrt(tilted.variance)
-    limit = min(tilted.mean + reach, eps[0] + _FAR / 2 / (1 + theta))
+    # The tilt serves the eps up to a few standard deviations above the tilted mean, for beyond these the
+    # masses are too rare, and up to a distance from the first at which no exponential overflows.
+    reach = _SERVED_DEVIATIONS * math.sqrt(tilted.variance)
+    limit = min(tilted.mean + reach, eps[0] + _LARGEST_EXPONENT / 2 / (1 + theta))
     served = max(1, int(np.searchsorted(eps, limit, side="right")))
 
-    # The 1 and the e^(e - s) of delta each have a sum over s > e. Losses and eps in the exponents are less a
-    # served eps, ``centre``, so that nothing overflows.
+    # The 1 and the e^(e - s) of delta each have a sum over s > e. All exponents have s - centre and e -
+    # centre instead of s and e, for a served eps ``centre``, so that nothing overflows. Losses that are
+    # clipped are below all served eps, and in no sum.
     centre = eps[served // 2]
-    shift = np.clip(losses - centre, -_FAR / (1 + theta), None)
+    losses_from_centre = np.clip(losses - centre, -_LARGEST_EXPONENT / (1 + theta), None)
+    eps_from_centre = eps[:served] - centre
     starts = np.searchsorted(losses, eps[:served], side="right")
-    weights = np.exp(-theta * shift)
-    sum_of_1 = _sum_from_the_top(composed * weights, starts)
-    sum_of_exponential = _sum_from_the_top(composed * np.exp(-(1 + theta) * shift), starts)
-    distance = eps[:served] - centre
+    weights = np.exp(-theta * losses_from_centre)
+    sum_of_1 = _tail_sums(masses * weights, starts)
+    sum_of_exponential = _tail_sums(masses * np.exp(-(1 + theta) * losses_from_centre), starts)
 
-    # What was cut off or wrapped weighs at most max over x > 0 of e^(-theta x) (1 - e^-x) < 1 / (1 + theta).
-    # The difference of the two sums is as exact as they are. Losses are wrong by a few units in the last
-    # place of the largest sum, and so is every 1 - e^(e - s).
-    difference = _DIFFERENCE + 8 * _ULP * tilted.largest_loss
-    missing_mass = 2 * tilted.number_of_rounds * _CUT + WRAPPED
-    slack = missing_mass / (1 + theta) * np.exp(-theta * distance) + difference * sum_of_1
+    # The slack bounds three errors. First: mass that was cut off or wrapped around has, with x = s - e > 0,
+    # at most the weight max of e^(-theta x) (1 - e^-x) < 1 / (1 + theta), times e^(-theta (e - centre)).
+    # Second: the two sums are wrong by a part of themselves, and losses by a few units in the last place of
+    # the largest sum of losses, and so is every 1 - e^(e - s).
+    relative_error = _SUM_ERROR + 8 * _ULP * tilted.largest_loss
+    missing_mass = 2 * tilted.number_of_rounds * _CUT_MASS + WRAPPED
+    slack = missing_mass / (1 + theta) * np.exp(-theta * eps_from_centre)
+    slack += relative_error * sum_of_1
 
-    # By Cauchy and Schwarz, noise times the norm of the weights. In units of the largest, as weights fall.
-    unit = max(weights[min(starts[0], weights.size - 1)], _SMALLEST)
+    # Third: the masses' errors have at most the norm ``noise``. By Cauchy and Schwarz they add at most this
+    # times the norm of the weights. The norm is computed in units of the largest weight, the first.
+    unit = max(weights[min(starts[0], weights.size - 1)], _SMALLEST_UNIT)
     squares = (np.minimum(weights, unit) / unit) ** 2
-    slack += noise * unit * np.sqrt(_sum_from_the_top(squares, starts))
+    slack += noise * unit * np.sqrt(_tail_sums(squares, starts))
 
-    value = (
-        sum_of_1 - np.exp(distance) * sum_of_exponential + (slack if side is Side.UPPER else -slack)
-    )
+    value = sum_of_1 - np.exp(eps_from_centre) * sum_of_exponential
+    value = value + (slack if side is Side.UPPER else -slack)
     with np.errstate(divide="ignore"):
         return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
 
 
-def _tilt_rounds(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
-    """The `_TiltedSum` of ``rounds``: each distribution with weights e^(theta loss), cut at both ends.
+def _tilted_sum(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
+    """The `_TiltedSum` of the losses of all ``rounds`` under the tilt e^(theta loss).
 
-    Either end loses `_CUT` of the mass. The moments are those of all rounds before the cut.
+    Each distribution is tilted by these weights, scaled to sum to 1, and cut at both ends, which lose a mass
+    of 1e-20 or less each. The moments are those of all rounds before the cut.
     """
     parts: list[tuple[Floats, int]] = []
-    start = count = 0
+    first_index = number_of_rounds = 0
     log_mgf = mean = variance = largest_loss = 0.0
     for grid, times in rounds:
         losses = grid.losses
         logs = grid.log_mass + theta * losses
         log_sum = float(scipy.special.logsumexp(logs))
         probabilities = np.exp(logs - log_sum)
-        first = int(np.searchsorted(np.cumsum(probabilities), _CUT))
-        last = probabilities.size - int(np.searchsorted(np.cumsum(probabilities[::-1]), _CUT))
+        first = int(np.searchsorted(np.cumsum(probabilities), _CUT_MASS))
+        last = probabilities.size - int(np.searchsorted(np.cumsum(probabilities[::-1]), _CUT_MASS))
         parts.append((probabilities[first:last], times))
-        start += times * (grid.first + first)
-        count += times
+        first_index += times * (grid.first + first)
+        number_of_rounds += times
 
         average = float(probabilities @ losses)
         log_mgf += times * log_sum
         mean += times * average
         variance += times * float(probabilities @ (losses - average) ** 2)
         largest_loss += times * float(np.abs(losses[[0, -1]]).max())
-    return _TiltedSum(parts, start, count, log_mgf, mean, variance, largest_loss)
+    return _TiltedSum(parts, first_index, number_of_rounds, log_mgf, mean, variance, largest_loss)
 
 
 def convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
-    """The distribution of a sum of indices: its first index, its masses from there on, and their noise.
+    """The distribution of a sum of independent indices: its first index, its masses from there on, and noise.
 
-    ``parts`` are the masses of distributions on 0, 1, ..., and how many summands have each. Outside of the
-    result lies a mass of at most `WRAPPED`. The noise bounds the Euclidean norm of the errors (see the
-    module).
+    ``parts`` has the masses of distributions on 0, 1, ..., and how many summands have each. Outside of the
+    returned masses lies a mass of at most 1e-18 (`WRAPPED`). The noise is a bound on the Euclidean norm of
+    the errors of all masses.
     """
     low, high = _range_of_sum(parts)
     size = high - low + 1
@@ -304,17 +333,21 @@ def convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
         product = product * scipy.fft.rfft(probabilities, length) ** times
     composed = scipy.fft.irfft(product, length)
 
+    # A transform of length N is wrong by at most 3.5 log2(N) ulp of its norm. The t-th power of one carries t
+    # times its error. The product and the transform back are wrong in proportion to the result's norm.
     count = sum(times for _, times in parts)
     carried = sum(times * float(np.linalg.norm(probabilities)) for probabilities, times in parts)
     noise = 3.5 * math.log2(length) * (carried + (1 + count) * float(np.linalg.norm(composed)))
+    # The transform is periodic: the mass of an index i is at the place i modulo its length.
     return low, np.roll(composed, -low)[:size], _ULP * noise
 
 
 def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
-    """The first and the last index of a sum of indices, but for a mass of at most `WRAPPED`.
+    """The first and the last index of a sum of independent indices, but for a mass of 1e-18 (`WRAPPED`).
 
-    ``parts`` are those of `convolve`. The ends are Chernoff's bounds for half of this mass each. They are
-    taken for bins of neighbouring indices, all of which count as the index that weighs most.
+    ``parts`` are those of `convolve`. Either end is Chernoff's bound for half of this mass: the sum S is
+    beyond x with the probability E[e^(order S)] e^(-order x) or less, for any order. To save time, E is
+    bounded for bins of neighbouring indices, all of which count as that index of the bin that weighs most.
     """
     low = 0
     high = sum((probabilities.size - 1) * times for probabilities, times in parts)
@@ -327,43 +360,49 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
         with_mass = np.flatnonzero(sums)
         binned.append((sums[with_mass], firsts[with_mass], step, times))
 
-    orders = np.concatenate([-_ORDERS, _ORDERS]) / largest
+    # Positive orders bound the last index, and negative ones the first. ``heaviest`` is (orders, bins): the
+    # last index of a bin weighs most for a positive order, and the first for a negative one.
+    orders = np.concatenate([-_CHERNOFF_ORDERS, _CHERNOFF_ORDERS]) / largest
     is_above = orders > 0
     ln_mgf = np.zeros(orders.size)
     for masses, firsts, step, times in binned:
         heaviest = firsts + (step - 1) * is_above[:, None]
         ln_mgf += times * np.log(np.exp(orders[:, None] * heaviest) @ masses)
 
-    # The sum is beyond (ln_mgf + x) / order with a probability of at most e^-x; for a negative order, below.
+    # The sum is above (ln_mgf + y) / order, or below it for a negative order, with a probability of at most
+    # e^-y, which is to be half of `WRAPPED`.
     bounds = (ln_mgf + math.log(2 / WRAPPED)) / orders
     low = max(low, math.floor(bounds[~is_above].max()))
     high = min(high, math.ceil(bounds[is_above].min()))
     return low, high
 
 
-def _sum_from_the_top(terms: Floats, starts: Integers) -> Floats:
-    """Sums of the terms from each index in ``starts`` to the end; the size of the terms is an index too."""
+def _tail_sums(terms: Floats, starts: Integers) -> Floats:
+    """The sums of the ``terms`` from each index in ``starts`` to the end; 0 from the number of terms on."""
     return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
 
 
 def _coarse_grid(grid: LossGrid, times: int) -> _CoarseGrid:
-    """The grid with neighbouring points put together at the first one's loss; ``times`` rounds have it."""
+    """The grid on about 2000 points, for ``times`` rounds: neighbours are joined at the first one's loss."""
     starts = np.arange(0, grid.log_mass.size, max(1, grid.log_mass.size // _COARSE_POINTS))
     losses = grid.losses[starts]
     losses[-1] = grid.losses[-1]  # the sum is to reach every eps below the largest loss
     return _CoarseGrid(losses, np.logaddexp.reduceat(grid.log_mass, starts), times)
 
 
-def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) -> float:
-    """About the theta >= 0 at which the sum of losses tilted by e^(theta loss) has the mean ``target``.
+def _tilt_with_mean(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) -> float:
+    """About the tilt theta >= 0 under which the sum of the losses of all rounds has the mean ``target``.
 
-    ``target`` is an eps, and ``spacing`` the step of the grids before they were made coarse. Theta is 0 where
-    the mean without a tilt is above the target. Every theta gives the same delta. One that fits has the
-    smallest rounding error, so that a rough root, on grids of few points, is enough.
+    Under the tilt, probabilities are multiplied by e^(theta loss) and scaled to sum to 1. ``target`` is an
+    eps, and ``spacing`` the step of the grids before they were made coarse. theta is 0 where the mean without
+    a tilt is above the target.
+
+    Every theta gives the same delta, and this one about the smallest rounding error. So a root that is wrong
+    by 1 %, on grids of few points, is good enough.
     """
 
-    def surplus(theta: float) -> float:
-        """By how much the mean under the tilt is above the target."""
+    def mean_above_target(theta: float) -> float:
+        """The mean of the sum under the tilt, less the target."""
         mean = 0.0
         for losses, log_mass, times in coarse_grids:
             logs = log_mass + theta * losses
@@ -371,20 +410,22 @@ def _tilt(target: float, coarse_grids: Sequence[_CoarseGrid], spacing: float) ->
             mean += times * float(probabilities @ losses / probabilities.sum())
         return mean - target
 
-    if surplus(0.0) >= 0:
+    if mean_above_target(0.0) >= 0:
         return 0.0
     high = 1.0
-    while surplus(high) < 0 and high * spacing < _LARGEST_TILT:
+    while mean_above_target(high) < 0 and high * spacing < _LARGEST_TILT:
         high *= 2
-    if surplus(high) <= 0:
+    if mean_above_target(high) <= 0:
         return high
-    return scipy.optimize.brentq(surplus, 0.0, high, rtol=1e-2)
+    return scipy.optimize.brentq(mean_above_target, 0.0, high, rtol=1e-2)
 
 
 def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> float:
-    """ln of a bound on the probability that any round has an infinite loss, 1 - product of (1 - p)^times.
+    """Natural log of a bound on the probability that at least one round has an infinite loss.
 
-    ``rounds`` and ``side`` are those of `ln_delta`; p is a grid's probability of an infinite loss.
+    This probability is 1 less the product of all (1 - p)^times, where p is a grid's probability of an
+    infinite loss and ``times`` the number of rounds that have it. ``rounds`` and ``side`` are those of
+    `ln_delta`.
     """
     with_infinite = [
         (grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf
@@ -394,16 +435,16 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> floa
     if max(ln_p for ln_p, _ in with_infinite) >= 0:
         return 0.0
 
-    # Of rare events the sum of the probabilities is that of their union, to the last digit.
+    # For rare events, the sum of the probabilities is the probability of their union, to the last digit.
     ln_union = float(
         scipy.special.logsumexp([ln_p + math.log(times) for ln_p, times in with_infinite])
     )
-    if ln_union >= _RARE:
+    if ln_union >= _LN_RARE:
         ln_none = sum(times * math.log1p(-math.exp(ln_p)) for ln_p, times in with_infinite)
         ln_union = math.log(-math.expm1(ln_none))
 
-    # Masses that were rounded up may sum to more than 1. All rounds together then have the product of
-    # these sums.
+    # Masses that were rounded up may sum to more than 1 for one round. The probability that is computed for
+    # all rounds is then too small, at most by the factor of the product of these sums.
     if side is Side.UPPER:
         for grid, times in rounds:
             ln_sum = np.logaddexp(scipy.special.logsumexp(grid.log_mass), grid.log_infinite)

@@ -12,8 +12,8 @@ def least_whole(
 ) -> int | None:
     """The smallest whole number from ``least`` to ``most`` at which ``function``, which falls, is at most 0.
 
-    None where it is above 0 at ``most``. The search starts at ``guess``, and ends at a number with which the
-    function is at most 0 while it is above 0 at the number before.
+    The result is None where the function is above 0 at ``most``. The search starts at ``guess``. It ends at a
+    number at which the function is at most 0, while the function is above 0 at the number before.
     """
     function = functools.cache(function)
     # Steps that grow, upwards until the function is at most 0, or downwards until it is above.

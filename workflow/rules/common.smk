@@ -24,12 +24,10 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 DATASETS = configuration.datasets_of(config)
-PAPERS = configuration.of_the_papers(
-    DATASETS
-)  # datasets of your own change no verdict on the paper
-PARTS = {
-    name: parts_of(dataset) for name, dataset in DATASETS.items()
-}  # of each dataset: file -> its points
+# Datasets of your own change no verdict on the paper.
+PAPERS = configuration.of_the_papers(DATASETS)
+# Of each dataset: file -> its points.
+PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}
 FIGURES = in_page_order(figures_of(DATASETS, PAPERS))  # by name, from scripts/report/sections.py
 KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
 VALUES = "data/published/values.csv"  # what the paper prints

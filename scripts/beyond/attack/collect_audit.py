@@ -49,20 +49,26 @@ class Event:
 
 @dataclass(frozen=True)
 class _Tail:
-    """The outcomes whose score is at least the threshold (at most, in reverse), and their expected bound."""
+    """The outcomes whose score is at least ``threshold``, and the lower bound on delta expected of them."""
 
     expected_bound: float
     threshold: Any  # a number of the score's type
 
 
 def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) -> Event:
-    """The best event in the first half of the runs, and the lower bound on delta from the second half.
+    """The event with the largest expected bound in the first half of the runs, and its bound on delta at eps.
 
-    ``observes`` "count": the attacker sees the count of x0 (Theorem 1 of Biswas et al.), and events are tails
-    of this count. "histogram": the attacker sees the whole histogram, and events are sets of pairs (count of
-    x0, count of x1) whose likelihood ratio exceeds some value. The attacker knows the exact distribution of
-    the pair. Counts of other values do not matter. ``confidence`` is the level of this bound alone.
+    The second half of the runs gives the bound, which holds with probability ``confidence``, for this event
+    alone.
+
+    ``observes`` is what the attacker sees. With "count" it is the count of x0, as in Theorem 1 of Biswas et
+    al. An outcome is then a count of x0, and an event is a tail: all counts that are at least, or at most,
+    some threshold. With "histogram" it is the whole histogram. An outcome is then a pair (count of x0, count
+    of x1), as the other counts do not depend on the target user. An event is all pairs whose ln(P / Q) is at
+    least, or at most, some threshold. P and Q are the exact probabilities of the pair if the target user
+    holds x0 (P) or x1 (Q).
     """
+    # Runs by half, the target user's value and outcome: ``tally.tables`` has x0 and x1 as two last axes.
     score: NDArray[Any]
     if observes == "count":
         tables = tally.tables.sum(axis=3)
@@ -72,9 +78,10 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
         score = tally.log_likelihood_ratio.ravel()
     choosing, reporting = tables
 
-    caution = special.ndtri((1 + confidence) / 2)
-    forward = _best_tail(choosing, score, eps, "forward", caution)
-    reverse = _best_tail(choosing, score, eps, "reverse", caution)
+    # Half of the risk each for the two probabilities in a bound, as in `lower_bound`.
+    deviations = special.ndtri((1 + confidence) / 2)
+    forward = _best_tail(choosing, score, eps, deviations)
+    reverse = _best_tail(choosing[::-1], -score, eps, deviations)
     if forward.expected_bound > reverse.expected_bound:
         direction = "forward"
         sign = ">="
@@ -83,9 +90,9 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
     else:
         direction = "reverse"
         sign = "<="
-        threshold = reverse.threshold
+        threshold = -reverse.threshold
         inside = score <= threshold
-        reporting = reporting[::-1]  # the world where the event is more likely comes first
+        reporting = reporting[::-1]  # the value with which the event is more likely comes first
     hits, other_hits = reporting[:, inside].sum(axis=1).tolist()
 
     if observes == "count":
@@ -97,9 +104,11 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
 
 
 def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence: float) -> float:
-    """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from the hits of E in ``runs`` runs of each.
+    """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from the hits of an event E.
 
-    Clopper-Pearson bounds on both probabilities, each with half of the risk 1 - confidence.
+    E occurred in ``hits`` of ``runs`` runs with distribution P, and in ``other_hits`` of as many with
+    distribution Q. P(E) is bounded from below and Q(E) from above (Clopper and Pearson), each with half of
+    the risk 1 - ``confidence``.
     """
     risk = (1 - confidence) / 2
     likely = special.betaincinv(hits, runs - hits + 1, risk) if hits > 0 else 0.0
@@ -114,18 +123,23 @@ def assess(
 ) -> list[dict[str, Any]]:
     """The audit's bounds next to the claimed deltas: a row for each tally, eps (e,) and kind of attacker.
 
-    The setting of a row is n, k, eps0, eps, count and remaining. The claims are ``published_log10_delta`` of
-    the count of x0 (forward, as printed), ``exact_log10_delta`` (of the worse direction) and
-    ``upper_log10_delta``, for every dataset. The bound is an `Event`, where ``confidence`` is that of this
-    row alone. ``runs`` are in each world, and half of them report.
+    The keys of a row are:
 
-    ``joint_delta`` is the same bound with a confidence that all rows have together (Bonferroni).
-    ``violated`` and ``violated_jointly`` say whether ``audited_delta`` and ``joint_delta`` exceed the
-    published delta, and ``upper_violated`` whether ``audited_delta`` exceeds `upper`.
+    - of the setting: n, k, eps0, eps, count (of the other users, who hold x0), remaining (the value of all
+      who do not hold x0), observes (what the attacker sees) and runs (with each value of the target user)
+    - of the claims: published_log10_delta (of the count of x0, as Theorem 1 prints it), exact_log10_delta
+      (the true one of this count, for the worse direction) and upper_log10_delta (of the library's `upper`,
+      for every dataset)
+    - of the `best_event`: audited_delta (its lower bound on delta), confidence (of this bound alone),
+      direction, event, hits and other_hits (of the second half of the runs)
+    - of all rows together: joint_delta, the lower bound on delta from the same hits where all rows hold at
+      once with this confidence (Bonferroni: each takes the risk 1 - confidence over the number of rows)
+    - violated and violated_jointly: whether audited_delta and joint_delta exceed the published delta
+    - upper_violated: whether audited_delta exceeds the delta of `upper`
     """
     rows: list[dict[str, Any]] = []
     for tally in tallies:
-        rows += _rows(tally, np.asarray(eps, dtype=float), confidence)
+        rows += _rows_of_tally(tally, np.asarray(eps, dtype=float), confidence)
 
     for row in rows:
         reporting_runs = row["runs"] - row["runs"] // 2
@@ -140,8 +154,11 @@ def assess(
     return rows
 
 
-def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
-    """The rows of one tally, without what depends on the number of all rows."""
+def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
+    """The rows of `assess` for one tally, for each eps (e,) and kind of attacker.
+
+    The keys joint_delta, violated, violated_jointly and upper_violated are left to `assess`.
+    """
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     published = theorem_1_as_printed(eps, count=tally.count, **setting)
     exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
@@ -168,33 +185,33 @@ def _rows(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, An
             }
 
 
-def _best_tail(
-    tables: Integers, score: NDArray[Any], eps: float, direction: str, caution: float
-) -> _Tail:
-    """The tail of the score with the largest expected bound.
+def _best_tail(tables: Integers, score: NDArray[Any], eps: float, deviations: float) -> _Tail:
+    """The tail with the largest expected bound on delta at eps: all outcomes with a score of some threshold.
 
-    ``tables`` (2, outcomes) are of the choosing half. What was seen is discounted by ``caution`` standard
-    deviations, about as the bound will be: a large event that can be measured beats a rare one that cannot.
+    ``tables`` (2, outcomes) says how many runs of the choosing half had each outcome: in row 0 with the value
+    of the target user that makes a large ``score`` (outcomes,) likely, in row 1 with the other value. Row 0
+    gives the share P of its runs that are in a tail, row 1 the share Q. The expected bound is
+
+        (P - deviations s(P)) - e^eps (Q + deviations s(Q)),   s(P)^2 = (P (1 - P) + 1 / runs) / runs,
+
+    where s is about the standard error of a share. `lower_bound` will give about as much. So a frequent
+    event, whose probability is well known, beats a rare one whose probability is not.
     """
-    outcomes = np.flatnonzero(tables.sum(axis=0))  # those that were seen
-    if direction == "forward":
-        order = outcomes[np.argsort(-score[outcomes], kind="stable")]
-    else:
-        order = outcomes[np.argsort(score[outcomes], kind="stable")]
-        tables = tables[::-1]
-    shares = np.cumsum(tables[:, order], axis=1) / tables.sum(axis=1, keepdims=True)
+    seen = np.flatnonzero(tables.sum(axis=0))
+    falling = seen[np.argsort(-score[seen], kind="stable")]
+    shares = np.cumsum(tables[:, falling], axis=1) / tables.sum(axis=1, keepdims=True)
 
-    # One hit more than seen: no hit does not mean probability 0.
+    # 1 / runs: even a tail without a hit has a standard error, as no hit does not mean probability 0.
     runs = tables[0].sum()
-    deviations = np.sqrt((shares * (1 - shares) + 1 / runs) / runs)
-    likely = shares[0] - caution * deviations[0]
-    unlikely = shares[1] + caution * deviations[1]
+    standard_errors = np.sqrt((shares * (1 - shares) + 1 / runs) / runs)
+    likely = shares[0] - deviations * standard_errors[0]
+    unlikely = shares[1] + deviations * standard_errors[1]
     expected_bounds = likely - np.exp(eps) * unlikely
 
     # A tail has all outcomes of its last score.
-    ends = np.flatnonzero(np.append(np.diff(score[order]) != 0, True))
+    ends = np.flatnonzero(np.append(np.diff(score[falling]) != 0, True))
     best = ends[np.argmax(expected_bounds[ends])]
-    return _Tail(float(expected_bounds[best]), score[order[best]])
+    return _Tail(float(expected_bounds[best]), score[falling[best]])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ SETTING = ["n", "k", "eps0", "count"]
 
 @dataclass(frozen=True)
 class AuditOfSetting:
-    """The cases of one setting; a case is an eps and what the attacker sees."""
+    """The cases of one setting, counted. A case is an eps and what the attacker sees."""
 
     n: int
     k: int
@@ -56,46 +56,57 @@ class Audit:
 
 
 def audit(results: Results) -> Audit:
-    """The cases of the audit, counted in all and per setting, and the clearest cell of Table IV."""
+    """The cases of the simulated attack, counted in all and per setting, and the clearest cell of Table IV.
+
+    A row of the table "audit" is a case: a setting, an eps, and what the attacker sees.
+    """
     rows = results["audit"]
+    settings = []
+    for _, cases in rows.groupby(SETTING, sort=False):
+        setting: dict[str, Any] = {name: cases[name].iloc[0] for name in SETTING}
+        settings.append(AuditOfSetting(**setting, **_numbers_of_cases(cases)))
     return Audit(
-        of=len(rows),
-        seen=(rows["audited_delta"] > 0).sum(),
+        **_numbers_of_cases(rows),
         alone=rows["violated"].sum(),
-        together=rows["violated_jointly"].sum(),
-        upper=rows["upper_violated"].sum(),
         confidence=100 * rows["confidence"].iloc[0],
         runs=rows["runs"].max(),
-        settings=[_audit_of_setting(cases) for _, cases in rows.groupby(SETTING, sort=False)],
-        example=_example(rows, results["verdicts"]),
+        settings=settings,
+        example=_clearest_example(rows, results["verdicts"]),
     )
 
 
-def _audit_of_setting(cases: pd.DataFrame) -> AuditOfSetting:
-    setting: dict[str, Any] = {name: cases[name].iloc[0] for name in SETTING}
-    return AuditOfSetting(
-        **setting,
-        of=len(cases),
-        seen=(cases["audited_delta"] > 0).sum(),
-        together=int(cases["violated_jointly"].sum()),
-        upper=int(cases["upper_violated"].sum()),
-    )
+def _numbers_of_cases(cases: pd.DataFrame) -> dict[str, Any]:
+    """The fields of, seen, together and upper of `Audit` and `AuditOfSetting`: numbers of ``cases``."""
+    return {
+        "of": len(cases),
+        "seen": (cases["audited_delta"] > 0).sum(),
+        "together": cases["violated_jointly"].sum(),
+        "upper": cases["upper_violated"].sum(),
+    }
 
 
-def _example(rows: pd.DataFrame, verdicts: pd.DataFrame) -> Example | None:
-    """Of the contradicted cells of Table IV with the most runs, the one with the largest gap."""
+def _clearest_example(rows: pd.DataFrame, verdicts: pd.DataFrame) -> Example | None:
+    """The cell of Table IV that the attack contradicts most clearly. None if it contradicts none.
+
+    A cell is contradicted if the attack on the count of x0, in the cell's setting, has a joint lower bound
+    above the published delta. Of the contradicted cells with the most runs, it is the one whose joint bound
+    is the most orders of magnitude above. ``rows`` are the audit's, ``verdicts`` those on the printed values.
+    """
     cell = ["n", "k", "eps0", "eps", "count"]
     table_iv = verdicts[verdicts["item"] == "Table IV"].drop_duplicates(cell)
     cells = table_iv[cell].apply(pd.to_numeric).astype(float).assign(printed=table_iv["printed"])
-    exceeded = rows[rows["violated_jointly"] & (rows["observes"] == "count")].merge(cells, on=cell)
-    if exceeded.empty:
+
+    exceeding = rows[rows["violated_jointly"] & (rows["observes"] == "count")]
+    contradicted = exceeding.merge(cells, on=cell)
+    if contradicted.empty:
         return None
 
-    exceeded["above"] = np.log10(exceeded["joint_delta"]) - exceeded["published_log10_delta"]
-    best = exceeded.sort_values(["runs", "above"], kind="stable").iloc[-1]
-    setting: dict[str, Any] = {name: best[name] for name in cell}
+    log10_bound = np.log10(contradicted["joint_delta"])
+    contradicted["orders_above"] = log10_bound - contradicted["published_log10_delta"]
+    clearest = contradicted.sort_values(["runs", "orders_above"], kind="stable").iloc[-1]
+    setting: dict[str, Any] = {name: clearest[name] for name in cell}
     return Example(
         **setting,
-        printed=best["printed"],
-        at_least=float(rounded(best["joint_delta"], 2, side=Side.LOWER)),
+        printed=clearest["printed"],
+        at_least=float(rounded(clearest["joint_delta"], 2, side=Side.LOWER)),
     )

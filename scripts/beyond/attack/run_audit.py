@@ -36,8 +36,9 @@ _BLOCK = 2**17  # reports per random stream: as many as fit into the caches
 class Tally:
     """What the attacker counted: how many runs have which counts of x0 and x1.
 
-    ``tables`` has the shape (half, world, n + 1, n + 1). Half 0 chooses the event, half 1 gives the bound. In
-    world 0 the target user holds x0, in world 1 x1. ``runs`` is the number of runs in each world.
+    ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``, "x1" or "x2". ``tables`` has
+    the shape (half, world, n + 1, n + 1). Half 0 chooses the event, half 1 gives the bound. In world 0 the
+    target user holds x0, in world 1 x1. ``runs`` is the number of runs in each world.
     """
 
     n: int
@@ -55,14 +56,22 @@ class Tally:
 
     @cached_property
     def log_likelihood_ratio(self) -> Floats:
-        """log P/Q of every pair of counts, shape (n + 1, n + 1), by the exact distributions."""
+        """ln(P / Q) of every pair (count of x0, count of x1), shape (n + 1, n + 1).
+
+        P and Q are the pair's exact probabilities where the target user holds x0 (P) or x1 (Q).
+        """
         # Pairs as rare as the error of the distributions occur in no run: any value is fine for them.
         with_x0 = np.maximum(pair_distribution(self, 0), 1e-15)
         with_x1 = np.maximum(pair_distribution(self, 1), 1e-15)
         return np.log(with_x0) - np.log(with_x1)
 
     def frame(self) -> pd.DataFrame:
-        """The tally as a tidy table of its setting, half, user (x0 or x1), x0, x1 and runs, without zeros."""
+        """The tally as a table: how many runs of each half and world have which pair of counts, if any.
+
+        The columns are n, k, eps0, count, remaining, half ("choose" or "report"), user (the target user's
+        value, "x0" or "x1"), x0 and x1 (how many reports have this value) and runs. Here `tables` has the
+        shape (half, world, count of x0, count of x1).
+        """
         half, world, x0, x1 = np.nonzero(self.tables)
         setting = pd.DataFrame(
             {name: getattr(self, name) for name in _SETTING}, index=range(len(half))
@@ -88,12 +97,12 @@ def draw_steps(
 ) -> NDArray[np.uint32]:
     """How far k-RR moves each of n users' values around the ring 0..k-1, less 1, of shape (runs, n).
 
-    0 to k - 2 are false reports, equally likely; k - 1 leads around the whole ring to the true value.
+    0 to k - 2 are false reports, equally likely. k - 1 leads around the whole ring to the true value.
     """
     # Two draws of 32 bits in each of 64: the same numbers, in less than half the time.
     pairs = rng.integers(0, 2**64, size=(runs * n + 1) // 2, dtype=np.uint64)
     draws = pairs.view(np.uint32)[: runs * n].reshape(runs, n)
-    draws //= np.uint32(_lie_weight(eps0, k))
+    draws //= np.uint32(_numbers_per_lie(eps0, k))
     return np.minimum(draws, np.uint32(k - 1), out=draws)
 
 
@@ -117,13 +126,17 @@ def play(
     remaining: str | None = None,
     seed: int = 0,
 ) -> Tally:
-    """Simulate ``runs`` runs in each world and count the reports, in about 3 ns per report.
+    """How many simulated runs of shuffled k-RR have which counts of x0 and x1. About 3 ns per report.
 
-    Of the ``n`` users, ``count`` of the other n - 1 hold x0. The first half of the runs is for choosing
-    events, the second for reporting. ``remaining`` is one of `REMAINING`, by default x2 if there is a third
-    value. ValueError for an eps0 that is too small for so many values.
+    ``runs`` runs have a target user who holds x0 (world 0), and as many a target user who holds x1 (world 1).
+    In both worlds ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``. This is "x1"
+    or "x2", by default "x2" if there is a third value. The first half of the runs is for choosing an event,
+    the second for its bound. ``seed`` is the root seed.
+
+    Raises ValueError for an eps0 that is too small for so many values: a report is drawn as one of 2^32
+    equally likely numbers.
     """
-    if k * _lie_weight(eps0, k) > 2**32:
+    if k * _numbers_per_lie(eps0, k) > 2**32:
         raise ValueError(
             f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}"
         )
@@ -131,6 +144,7 @@ def play(
     if remaining is None:
         remaining = "x2" if k > 2 else "x1"
 
+    # The values x0, x1, x2 have the numbers 0, 1, 2. A pair of counts has the number x0 (n + 1) + x1.
     others = [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
     tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
     for block in _blocks(n, runs):
@@ -147,7 +161,7 @@ def play(
             block=block.number,
         )
         steps = draw_steps(n, eps0, k, np.random.default_rng(block_seed), block.runs)
-        values = [block.world, *others]
+        values = [block.world, *others]  # the target user's value is the number of the world
         x0 = count_reports(0, values, steps, k)
         x1 = count_reports(1, values, steps, k)
         tables[block.half, block.world] += np.bincount(x0 * (n + 1) + x1, minlength=(n + 1) ** 2)
@@ -164,7 +178,10 @@ class _Block(NamedTuple):
 
 
 def _blocks(n: int, runs: int) -> Iterator[_Block]:
-    """Every block of both halves and worlds. How large a block is depends on n alone."""
+    """The blocks into which ``runs`` runs of each world are divided, of both halves and worlds.
+
+    How large a block is depends on n alone. The second half has one run more if ``runs`` is odd.
+    """
     largest = max(1, _BLOCK // n)
     for half, runs_of_half in enumerate((runs // 2, runs - runs // 2)):
         for number, start in enumerate(range(0, runs_of_half, largest)):
@@ -172,24 +189,35 @@ def _blocks(n: int, runs: int) -> Iterator[_Block]:
                 yield _Block(half, world, number, min(largest, runs_of_half - start))
 
 
-def _lie_weight(eps0: float, k: int) -> int:
-    """How many of 2^32 equally likely numbers give one particular false report: q rounded up."""
+def _numbers_per_lie(eps0: float, k: int) -> int:
+    """How many of 2^32 equally likely numbers give one particular false report.
+
+    This is 2^32 q, rounded up, with q the probability of a particular false report of k-RR.
+    """
     return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
 
 
 def pair_distribution(tally: Tally, world: int) -> Floats:
-    """Exact distribution of (count of x0, count of x1) in a world, of shape (n + 1, n + 1).
+    """The exact probability of every pair (count of x0, count of x1) in a world, of shape (n + 1, n + 1).
 
-    Its absolute error is about 1e-16.
+    Element [i, j] is the probability that i reports are x0 and j are x1, with an absolute error of about
+    1e-16. In world 0 the target user holds x0, in world 1 x1.
+
+    A user's report adds (1, 0), (0, 1) or (0, 0) to the pair. Its distribution has the Fourier transform 1 +
+    a (u - 1) + b (v - 1), where u and v are the two frequencies' roots of unity, a and b the probabilities of
+    the reports x0 and x1. These are p, the probability of the true value, or q, that of a particular other
+    value. The pair is a sum over independent users, so its transform is the product of theirs.
     """
     n = tally.n
     p = truth_probability(tally.eps0, tally.k)
     q = lie_probability(tally.eps0, tally.k)
-    # Fourier transforms of the two counts' distribution for one user, by the user's value.
-    root = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
-    x0 = root[:, None]
-    x1 = root[None, :]
+
+    # The transforms of one user's report, by the value that the user holds.
+    root_minus_1 = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
+    x0 = root_minus_1[:, None]
+    x1 = root_minus_1[None, :]
     transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
+
     others = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
     return np.fft.ifft2(others * transforms[USERS[world]]).real
 

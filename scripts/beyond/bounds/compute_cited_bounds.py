@@ -23,26 +23,31 @@ METHODS = {  # the mechanism of a printed value -> the method that is the cited 
 
 
 def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
-    """The rows of values.csv whose mechanism is a bound of the literature: `DELTA_KEY`, then cited.
+    """The literature's bounds at the settings for which the paper prints a delta under their name.
 
-    ``cited`` is log10 of the bound, or NaN where its theorem does not apply.
+    ``values`` are the rows of values.csv as texts. A row of the result is a printed delta whose mechanism is
+    not the paper's own. The columns are `DELTA_KEY`, which says of which printed delta, and ``cited``: log10
+    of the bound that the mechanism cites, or nan where its theorem does not apply.
     """
     deltas = values[values["quantity"] == "delta"]
-    is_paper = deltas["mechanism"] == OWN
-    k_of_item = deltas[is_paper].groupby("item")["k"].first()
+    is_papers_own = deltas["mechanism"] == OWN
+    table = deltas[~is_papers_own].assign(cited=math.nan)
+    # The rows of the literature state no k: it is that of the paper's own rows of the same table.
+    k_of_item = deltas[is_papers_own].groupby("item")["k"].first()
 
-    table = deltas[~is_paper].assign(cited=math.nan)
-    for _, group in table.groupby(["mechanism", "item"]):
-        row = group.iloc[0]
-        method = METHODS[row["mechanism"]]
-        k = int(k_of_item[row["item"]])
-        n = group["n"].astype(int).to_numpy()
-        eps0 = group["eps0"].astype(float).to_numpy()
-        eps = group["eps"].astype(float).to_numpy()
+    for _, rows in table.groupby(["mechanism", "item"]):
+        first = rows.iloc[0]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", OutsideRange)
-            bound = delta(eps, n=n, k=k, eps0=eps0, method=method, log10=True)
-        table.loc[group.index, "cited"] = bound
+            log10_bounds = delta(
+                rows["eps"].astype(float).to_numpy(),
+                n=rows["n"].astype(int).to_numpy(),
+                k=int(k_of_item[first["item"]]),
+                eps0=rows["eps0"].astype(float).to_numpy(),
+                method=METHODS[first["mechanism"]],
+                log10=True,
+            )
+        table.loc[rows.index, "cited"] = log10_bounds
     return table[[*DELTA_KEY, "cited"]]
 
 

@@ -23,7 +23,8 @@ from tightshuffle.literature import count
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)
-DATASETS = {  # what the 99 other users hold, and the n_x0 of the maximum, the largest first
+# How many of the 99 other users hold each value -> the different counts in the maximum, that of x0 first.
+DATASETS = {
     "80 and 19, values that occur": [80, 19],
     "80 and 19, all values": [80, 19, 0],
     "80, 3 and eight times 2": [80, 3, 2],
@@ -33,11 +34,15 @@ _LARGEST_N = 1000  # the sums are direct, with probabilities that must not under
 
 
 def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int]) -> float:
-    """log10 of the delta of Corollary 1, or -inf where it is 0.
+    """log10 of the delta of Corollary 1 of the main paper, or -inf where it is 0.
 
-    ``counts`` has, for every value among which the maximum is taken, how many of the remaining n - 1 users
-    hold it (n_x0). There is at least one count, and repeated counts change nothing. ``n`` is at most 1,000.
-    Raises ValueError that names the argument that is out of range.
+    delta = max over n_x0 of the sum over s of P(s, n_x0) [1 - e^eps / R(s)]_+, where R(s) is the maximum of
+    R(s, n_x0) over n_x0. P(s, n_x0) is the probability of s reports of x0 if n_x0 of the n - 1 remaining
+    users hold x0. R(s, n_x0) is e^{v_s}, the likelihood ratio as Theorem 1 prints it. Both maxima are over
+    ``counts``: the number of remaining users who hold a value, for every value that the maximum considers.
+
+    There is at least one count, and repeated counts change nothing. ``n`` is at most 1,000. Raises ValueError
+    that names the argument that is out of range.
     """
     n = int(check_n(n))
     k = int(check_k(k))
@@ -49,7 +54,7 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
             f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {distinct}"
         )
 
-    distributions = [_distribution(n, k, eps0, n_x0) for n_x0 in distinct]
+    distributions = [_distribution_of_count(n, k, eps0, n_x0) for n_x0 in distinct]
     largest_ratio = np.max([distribution.ratio for distribution in distributions], axis=0)
     exceeds = largest_ratio > np.exp(eps)
     share = 1 - np.exp(eps) / largest_ratio[exceeds]
@@ -61,20 +66,21 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
 def corollary_table() -> pd.DataFrame:
     """Corollary 1 at Table IV's default setting, with a row for each of the `DATASETS` and each eps.
 
-    The columns are remaining_users, eps, log10_corollary_1, log10_count (the exact delta of the same
-    dataset's count of x0, for x0 against x1), and log10_lower and log10_upper, the bounds of the worst
-    dataset's histogram, which are the same for all datasets.
+    The columns are remaining_users (the dataset), eps, and four deltas as log10:
+
+    - log10_corollary_1: of `corollary_1`
+    - log10_count: the exact one of the same dataset's count of x0, for x0 against x1
+    - log10_lower and log10_upper: the bounds of the worst dataset's histogram, the same for all datasets
     """
     rows = []
     for name, counts in DATASETS.items():
         for eps in EPS:
-            # `count.delta` returns log10 of delta. The bounds hold for every dataset.
-            log10_of_count = float(count.delta(eps, **TABLE_IV, count=counts[0]))
             row = {
                 "remaining_users": name,
                 "eps": eps,
                 "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
-                "log10_count": log10_of_count,
+                # `count.delta` returns log10 of delta. The first count is that of x0.
+                "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
                 "log10_lower": lower(eps, log10=True, **TABLE_IV),
                 "log10_upper": upper(eps, log10=True, **TABLE_IV),
             }
@@ -89,23 +95,37 @@ class _Distribution(NamedTuple):
     ratio: Floats  # e^{v_s} as printed in Theorem 1
 
 
-def _distribution(n: int, k: int, eps0: float, n_x0: int) -> _Distribution:
-    """The count of x0 if ``n_x0`` of the remaining users hold x0."""
+def _distribution_of_count(n: int, k: int, eps0: float, n_x0: int) -> _Distribution:
+    """P(s) of eq. (6), and e^{v_s} as printed in Theorem 1, for s = 0 to n reports of x0, both (n + 1,).
+
+    ``n_x0`` of the n - 1 remaining users hold x0. The target user holds x0 under P and another value under Q.
+    With p and q the probabilities of the true and of a particular false report of k-RR,
+
+        P(s)    = kappa_2 Q(s)  + span E1(s),           kappa_2 = (1 - p) / (1 - q),
+        e^{v_s} = kappa_2       + span E2(s) / Q(s),    span = e^eps0 - kappa_2.
+
+    Q(s) is the probability of s reports of x0 under Q. There ``others`` = n - n_x0 users do not hold x0, the
+    target user among them, and j of these report x0, which is a lie. E1(s) is the expectation of j / others
+    where the count is s, times Q(s), and E2(s) that of (j / others)^2. The exact ratio is P(s) / Q(s), and so
+    has E1 where the printed one has E2.
+    """
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
-    others = n - n_x0  # under Q the target user is one of them
+    others = n - n_x0
     lies = np.arange(others + 1)
     mass_of_truths = stats.binom.pmf(np.arange(n_x0 + 1), n_x0, p)
     mass_of_lies = stats.binom.pmf(lies, others, q)
 
-    # Moments of the share of the others who report x0, at each s.
+    # The count is a sum of true reports and lies, so each distribution is a convolution.
     mass = np.convolve(mass_of_truths, mass_of_lies)
-    first = np.convolve(mass_of_truths, mass_of_lies * (lies / others))
-    second = np.convolve(mass_of_truths, mass_of_lies * (lies / others) ** 2)
+    first_moment = np.convolve(mass_of_truths, mass_of_lies * (lies / others))
+    second_moment = np.convolve(mass_of_truths, mass_of_lies * (lies / others) ** 2)
 
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2
-    return _Distribution(kappa_2 * mass + span * first, kappa_2 + span * second / mass)
+    return _Distribution(
+        kappa_2 * mass + span * first_moment, kappa_2 + span * second_moment / mass
+    )
 
 
 if __name__ == "__main__":

@@ -27,20 +27,24 @@ BOUNDS = (  # methods, which bound delta of the whole histogram, for every datas
 def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """log10 delta by every bound, with a row for every setting (numbered from 1) and eps.
 
-    The parameters are the config's section delta_bounds. The columns published and exact are the delta of the
-    count of x0.
+    The parameters are the config's section delta_bounds. A setting has n, k, eps0, count (of the other users,
+    who hold x0) and the ends of its ``steps`` eps, which are even in logarithms. The columns are these, then
+    log10 of these deltas:
+
+    - published and exact: of the count of x0, as Theorem 1 prints it, and the true one
+    - one for each of the `BOUNDS`, with the method's name in letters, digits and underscores: of the whole
+      histogram
     """
     tables = []
     for number, setting in enumerate(settings, start=1):
         eps = np.geomspace(setting["eps"]["start"], setting["eps"]["stop"], steps)
-        counted = {name: setting[name] for name in ("count", "n", "k", "eps0")}
-        table = pd.DataFrame({"setting": number, **counted, "eps": eps})
-        table["published"] = theorem_1_as_printed(eps, **counted)
-        table["exact"] = count.delta(eps, direction="both", **counted)
-
-        n, k, eps0 = setting["n"], setting["k"], setting["eps0"]
+        of_histogram: dict[str, Any] = {name: setting[name] for name in ("n", "k", "eps0")}
+        of_count = {"count": setting["count"], **of_histogram}
+        table = pd.DataFrame({"setting": number, **of_count, "eps": eps})
+        table["published"] = theorem_1_as_printed(eps, **of_count)
+        table["exact"] = count.delta(eps, direction="both", **of_count)
         for name in BOUNDS:
-            table[METHODS[name].column] = delta(eps, method=name, n=n, k=k, eps0=eps0, log10=True)
+            table[METHODS[name].column] = delta(eps, method=name, log10=True, **of_histogram)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -34,56 +34,60 @@ COLUMNS = ["setting", "eps", *SETTING, *OURS, "lower", *BOUNDS, WEAK]
 FLOOR = -20  # of log10 delta: nobody needs a smaller delta
 
 
-def drawn(table: pd.DataFrame) -> list[pd.DataFrame]:
-    """The rows of the first setting, and of the last if there are several."""
+def rows_of_panels(table: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows of the first setting, and of the last if there are several: a panel for each."""
     settings = [rows for _, rows in groups(table, "setting")]
     return [settings[0], *settings[1:][-1:]]
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """A panel for each drawn setting, up to where our bound reaches the floor."""
-    figure, settings = style.new_figure(3.1), drawn(table)
-    for axes, rows in zip(
-        figure.subplots(1, len(settings), squeeze=False)[0], settings, strict=True
-    ):
+    """log10 delta over eps by every bound: a panel for the first and the last setting of the `COLUMNS`."""
+    figure = style.new_figure(3.1)
+    settings = rows_of_panels(table)
+    panels = figure.subplots(1, len(settings), squeeze=False)[0]
+    for axes, rows in zip(panels, settings, strict=True):
         _draw_setting(axes, rows)
-    figure.axes[0].set_ylabel("δ (smaller: more private)")
+    panels[0].set_ylabel("δ (smaller: more private)")
     return figure
 
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
+    """Draw log10 delta over eps in one setting: a named line for each of `BOUNDS` and `OURS`.
+
+    The y axis ends at `FLOOR`, and the x axis where our bound "upper" reaches it, or else at the last eps.
+    The area below our lower bound is shaded: as a guarantee for every dataset, such a delta is too small.
+    """
     eps = rows["eps"].to_numpy()
-    # The last eps if our bound stays above the floor.
     end = float(np.interp(-FLOOR, -rows["upper"], eps))
-    ends = []
+    far_below = 10 * FLOOR  # instead of -inf, to which no line can be drawn
+    names_at_end: list[tuple[float, str, str]] = []
 
-    def draw_line(column: str, label: str, look: dict[str, Any]) -> None:
-        line = np.maximum(rows[column].to_numpy(), 10 * FLOOR)
-        axes.plot(eps, line, **look)
-        last = float(np.interp(end, eps, line))
-        if last < FLOOR - 1:
-            label += " ↓"
-        ends.append((max(last, FLOOR), label, look["color"]))
+    def draw_line(column: str, name: str, look: dict[str, Any]) -> None:
+        log10_delta = np.maximum(rows[column].to_numpy(), far_below)
+        axes.plot(eps, log10_delta, **look)
+        at_end = float(np.interp(end, eps, log10_delta))
+        if at_end < FLOOR - 1:  # the line has left the panel
+            name += " ↓"
+        names_at_end.append((max(at_end, FLOOR), name, look["color"]))
 
-    for column, (label, dashes) in BOUNDS.items():
-        draw_line(column, label, {"color": LITERATURE, "linestyle": dashes})
-    for column, (label, colour) in OURS.items():
-        draw_line(column, label, {"color": colour, "linewidth": 2.2})
+    for column, (name, dashes) in BOUNDS.items():
+        draw_line(column, name, {"color": LITERATURE, "linestyle": dashes})
+    for column, (name, colour) in OURS.items():
+        draw_line(column, name, {"color": colour, "linewidth": 2.2})
 
-    axes.fill_between(eps, 10 * FLOOR, rows["lower"].clip(10 * FLOOR), color="#f1f1f1", linewidth=0)
+    axes.fill_between(eps, far_below, rows["lower"].clip(far_below), color="#f1f1f1", linewidth=0)
     words = "for all counts:\nsome dataset\nviolates this"
     axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
-    axes.set(
-        xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε", title=wording.setting(rows, *SETTING[:-1])
-    )
+    axes.set(xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε")
+    axes.set_title(wording.setting(rows, "n", "k", "eps0"))
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
-    style.end_labels(axes, ends)
+    style.end_labels(axes, names_at_end)
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: what the green line is, and how far the grey ones and the paper's delta are from it."""
+    """The caption of `draw`: what its lines are, and how many orders of magnitude they are apart."""
     lines = (
         "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
     )
@@ -96,24 +100,28 @@ def caption(table: pd.DataFrame) -> str:
         "The paper's δ of one count lies deep in the shaded area: as a guarantee for all counts, some dataset"
         " violates it. The true δ of one count may lie there, as it is no such guarantee."
     )
+    distances = "; ".join(_orders_apart(rows) for rows in rows_of_panels(table))
     apart = (
         "Orders of magnitude by which the smallest grey line exceeds upper, by which the weak adversary"
-        " exceeds it, and our lower bound the paper's δ, at all ε:"
-        f" {'; '.join(_orders_apart(rows) for rows in drawn(table))}."
+        f" exceeds it, and our lower bound the paper's δ, at all ε: {distances}."
     )
     return f"{lines} {upper} {one_count} {apart}"
 
 
 def _orders_apart(rows: pd.DataFrame) -> str:
-    """The three distances in one setting."""
-    smallest = _span(rows[list(BOUNDS)].min(axis=1) - rows["upper"])
-    weak = _span(rows[WEAK] - rows["upper"])
-    paper = _span(rows["lower"] - rows["published"])
+    """'n = 100, k = 10, ε₀ = 2, n_x₀ = 80: 0.8 to 14, 0.0 to 1.2 and 4.0 to 23': a setting's three distances.
+
+    They are orders of magnitude, over all eps: of the smallest of `BOUNDS` above our upper bound, of the weak
+    adversary above our upper bound, and of our lower bound above the paper's delta.
+    """
+    smallest = _range_in_words(rows[list(BOUNDS)].min(axis=1) - rows["upper"])
+    weak = _range_in_words(rows[WEAK] - rows["upper"])
+    paper = _range_in_words(rows["lower"] - rows["published"])
     return f"{wording.setting(rows, *SETTING)}: {smallest}, {weak} and {paper}"
 
 
-def _span(values: "pd.Series[float]") -> str:
-    """'0.8 to 14': the range of the finite values."""
+def _range_in_words(values: "pd.Series[float]") -> str:
+    """'0.8 to 14': the smallest and the largest finite value."""
     values = values[np.isfinite(values)]
     ends = values.min(), values.max()
     return " to ".join(f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in ends)

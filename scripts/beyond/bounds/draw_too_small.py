@@ -1,7 +1,5 @@
 """The first picture of README and page: delta of one value's count, printed and true, and of all counts."""
 
-from typing import Any
-
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -12,8 +10,10 @@ from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
 from tightshuffle.number_text import from_log10
 
+# One row per eps, rising; the last four are log10 delta.
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
-LINES = {  # column -> name, colour; beside which share of the line the name stands, and how far, in points
+# Column -> its name and colour; the share of the rows after which the name stands, and its shift in points.
+LINES = {
     "upper": ("all counts: upper bound", style.ALL_COUNTS, 0.4, (6, 6)),
     "exact": ("one count: true value", style.TRUE, 0.5, (-8, -9)),
     "published": ("one count: the paper's formula", style.PUBLISHED, 0.2, (8, 5)),
@@ -22,20 +22,26 @@ LINES = {  # column -> name, colour; beside which share of the line the name sta
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """log10 delta over eps; each line has its name."""
+    """log10 delta over eps in one setting: three lines, each with its name beside it.
+
+    ``table`` has the `COLUMNS`. `LINES` says which three, and where a name stands: beside the point after
+    this share of the rows, shifted to the right and up by so many points.
+    """
     figure = style.new_figure(3.1, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
-    for reading, (name, colour, share, apart) in LINES.items():
-        axes.plot(table["eps"], table[reading], color=colour, linewidth=2.4)
+    for column, (name, colour, share, shift) in LINES.items():
+        axes.plot(table["eps"], table[column], color=colour, linewidth=2.4)
         named = table.iloc[int(share * len(table))]
-        look: Any = {
-            "color": colour,
-            "fontsize": 10,
-            "fontweight": "bold",
-            "textcoords": "offset points",
-        }
-        side = "right" if apart[0] < 0 else "left"
-        axes.annotate(name, (named["eps"], named[reading]), xytext=apart, ha=side, **look)
+        axes.annotate(
+            name,
+            (named["eps"], named[column]),
+            xytext=shift,
+            textcoords="offset points",
+            ha="right" if shift[0] < 0 else "left",
+            color=colour,
+            fontsize=10,
+            fontweight="bold",
+        )
     axes.set_title(wording.setting(table, "n", "k", "eps0"))
     axes.set(xlabel="ε", ylabel="δ (smaller: more private)", ylim=(None, 0))
     axes.margins(x=0)
@@ -45,9 +51,11 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The setting, and all values at the smallest eps."""
+    """The caption of `draw`: four deltas at the smallest eps, and the setting."""
     first = table.iloc[0]
-    published, exact, lower, upper = (typeset(from_log10(first[name])) for name in COLUMNS[-4:])
+    published, exact, lower, upper = (
+        typeset(from_log10(first[column])) for column in ("published", "exact", "lower", "upper")
+    )
     whole = lower if lower == upper else f"{lower} to {upper}"
 
     one_count = (

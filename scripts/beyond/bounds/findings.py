@@ -90,36 +90,48 @@ class BoundsApart:
 
 
 def default_setting(_: Results) -> DefaultSetting:
-    """delta in Table IV's default setting at three eps, and the ratio of directions at one of them."""
+    """delta in Table IV's default setting at three eps, and the ratio of the two directions at one of them.
+
+    The ratio is that of the empty count, which no other user adds to: delta of x1 against x0 over delta of
+    x0 against x1.
+    """
     reverse_eps = 0.5
     empty: dict[str, Any] = {**DEFAULT, "count": 0}
-    reverse = count.delta(reverse_eps, **empty, direction="reverse")
-    forward = count.delta(reverse_eps, **empty, direction="forward")
+    log10_reverse = count.delta(reverse_eps, **empty, direction="reverse")
+    log10_forward = count.delta(reverse_eps, **empty, direction="forward")
     return DefaultSetting(
         **DEFAULT,
         count=HOLDERS,
-        rows=[_readings(eps) for eps in (0.1, 0.5, 1.0)],
+        rows=[_deltas_by_reading(eps) for eps in (0.1, 0.5, 1.0)],
         reverse_eps=reverse_eps,
-        reverse=_probability(reverse - forward),
+        reverse=_from_log10(log10_reverse - log10_forward),
     )
 
 
-def _readings(eps: float) -> Readings:
-    counted: dict[str, Any] = {**DEFAULT, "count": HOLDERS, "direction": "forward"}
+def _deltas_by_reading(eps: float) -> Readings:
+    """delta at eps in Table IV's default setting: of the count of x0, of the worst count, of all counts.
+
+    80 of the other users (`HOLDERS`) hold x0. The worst count is over every number of holders and both
+    directions.
+    """
+    of_count: dict[str, Any] = {**DEFAULT, "count": HOLDERS, "direction": "forward"}
     every_count = np.arange(DEFAULT["n"])
-    worst = count.delta(eps, **DEFAULT, count=every_count, direction="both").max()
+    log10_worst = count.delta(eps, **DEFAULT, count=every_count, direction="both").max()
     return Readings(
         eps=eps,
-        published=_probability(theorem_1_as_printed(eps, **counted)),
-        exact=_probability(count.delta(eps, **counted)),
-        worst=_probability(worst),
-        lower=_probability(lower(eps, log10=True, **DEFAULT)),
-        upper=_probability(upper(eps, log10=True, **DEFAULT)),
+        published=_from_log10(theorem_1_as_printed(eps, **of_count)),
+        exact=_from_log10(count.delta(eps, **of_count)),
+        worst=_from_log10(log10_worst),
+        lower=_from_log10(lower(eps, log10=True, **DEFAULT)),
+        upper=_from_log10(upper(eps, log10=True, **DEFAULT)),
     )
 
 
 def literature_bounds(results: Results) -> LiteratureBounds:
-    """Table 1 at eps = 0.1. Raises LookupError if nothing is printed there."""
+    """The printed and the correctly computed deltas of Table 1 at eps = 0.1.
+
+    Raises LookupError if nothing is printed there.
+    """
     eps = 0.1
     rows = chosen_rows(results["verdicts"], item="Table 1", eps=str(eps))
     printed = rows.set_index("mechanism")["printed"]
@@ -127,48 +139,54 @@ def literature_bounds(results: Results) -> LiteratureBounds:
     def log10_delta(method: str) -> Any:
         return delta(eps, method=method, log10=True, **TABLE_1)
 
-    low, high, balle = (log10_delta(name) for name in ("lower", "privacy-blanket", "balle-bennett"))
-    clones, stronger_clones = (log10_delta(name) for name in ("clones", "stronger-clones"))
+    low = log10_delta("lower")
+    high = log10_delta("privacy-blanket")
+    balle = log10_delta("balle-bennett")
     one_count = count.delta(eps, **TABLE_1, count=HOLDERS, direction="forward")
     cited = (  # name, mechanism of the printed values, log10 of the bound
         # Outside of its conditions there is no bound.
         ("Erlingsson et al., 2019", "erlingsson", None),
         ("Balle et al., 2019 (Bennett)", "balle", balle),
-        ("Feldman et al., 2021 (summed)", "feldman", clones),
-        ("Feldman et al., 2023 (summed)", "", stronger_clones),
+        ("Feldman et al., 2021 (summed)", "feldman", log10_delta("clones")),
+        ("Feldman et al., 2023 (summed)", "", log10_delta("stronger-clones")),
         ("Koskela et al., 2021 (weak adversary)", "koskela", high),
         ("Biswas et al., count of x0", "this paper", one_count),
     )
 
     bounds = []
-    for name, mechanism, log10 in cited:
-        bound = None if log10 is None else _probability(log10)
+    for name, mechanism, log10_bound in cited:
+        bound = None if log10_bound is None else _from_log10(log10_bound)
         bounds.append(CitedBound(name=name, printed=printed.get(mechanism), bound=bound))
     return LiteratureBounds(
         **TABLE_1,
         eps=eps,
         rows=bounds,
-        low=_probability(low),
-        high=_probability(high),
+        low=_from_log10(low),
+        high=_from_log10(high),
         near_percent=_percent_above(low, high),
         times=10 ** (balle - high),
     )
 
 
 def bounds_apart(_: Results) -> BoundsApart:
-    """The distance of both bounds at `EXAMPLE`, and the default width of the bracket."""
+    """How far the upper bound on delta is above the lower one at `EXAMPLE`, and the bracket of either bound.
+
+    The bracket is the default relative width to which a bound's sum is computed.
+    """
     rows = []
     for eps in (1.0, 2.0):
-        low, high = lower(eps, log10=True, **EXAMPLE), upper(eps, log10=True, **EXAMPLE)
+        low = lower(eps, log10=True, **EXAMPLE)
+        high = upper(eps, log10=True, **EXAMPLE)
         rows.append(Width(eps=eps, percent=_percent_above(low, high)))
     width = inspect.signature(log_positive_part).parameters["width"].default
     return BoundsApart(**EXAMPLE, rows=rows, bracket_percent=100 * width)
 
 
-def _probability(log10_delta: Any) -> float:
+def _from_log10(log10_delta: Any) -> float:
+    """delta, or a ratio of deltas, from its log10."""
     return 10 ** float(log10_delta)
 
 
-def _percent_above(low: Any, high: Any) -> float:
-    """By how many percent 10^high exceeds 10^low."""
-    return 100 * (10 ** float(high - low) - 1)
+def _percent_above(log10_low: Any, log10_high: Any) -> float:
+    """By how many percent 10^log10_high exceeds 10^log10_low."""
+    return 100 * (10 ** float(log10_high - log10_low) - 1)

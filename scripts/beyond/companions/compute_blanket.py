@@ -28,32 +28,41 @@ def blanket_tightness(
     sizes: Sequence[int] = (10, 30, 100, 300, 1000),
     eps_of_sizes: Sequence[float] = (0.05, 0.2),
 ) -> pd.DataFrame:
-    """log10 delta by eq. (3), of the count of x0 and of the whole histogram.
+    """Eq. (3) of the blanket paper beside the deltas that it is to bound: a row for every series, eps and n.
 
-    The column ``series`` says over what: "eps" (the axis) at ``n``, "n" (``sizes``) at ``eps_of_sizes``, or
-    "S_2" for eps = ln(kappa_2) / 2 at every size.
+    A ``share`` of the other users hold x0. The column ``series`` has three values. "eps": the eps of ``axis``
+    at ``n`` users. "n": ``sizes`` as numbers of users, at each of ``eps_of_sizes``. "S_2": the same sizes,
+    each at half of its ln kappa_2, the eps at which the paper's surplus ends.
+
+    The other columns are eps, n, k, eps0 and count (of the other users, who hold x0), the paper's log_kappa_2
+    (natural log) and kappa_4, its surplus E_P[S] - e^eps E_Q[S] of the noisy count S of x0, and log10 of:
+
+    - equation_3: the right-hand side of eq. (3)
+    - count_forward and count_reverse: delta of the count of x0, for x0 against x1 and the other way around
+    - lower and upper: bounds on delta of the whole histogram, for the worst dataset
     """
     users = np.array(sizes)
-    middle = (
-        biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users)).log_kappa_2 / 2
-    )
+    kappas_of_sizes = biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users))
     points = [("eps", eps, n) for eps in np.geomspace(*axis)]
     points += [("n", eps, size) for eps in eps_of_sizes for size in sizes]
-    points += [("S_2", eps, size) for eps, size in zip(middle, sizes, strict=True)]
+    for log_kappa_2, size in zip(kappas_of_sizes.log_kappa_2, sizes, strict=True):
+        points.append(("S_2", log_kappa_2 / 2, size))
+
     table = pd.DataFrame(points, columns=["series", "eps", "n"])
     table = table.assign(k=k, eps0=eps0, count=x0_count(share, table["n"].to_numpy()))
-    eps, held = table["eps"].to_numpy(), table["count"].to_numpy()
-    setting: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
-    constants = biswas_blanket.kappas(count=held, **setting)
-    table = table.assign(log_kappa_2=constants.log_kappa_2, kappa_4=constants.kappa_4)
-    table["equation_3"] = biswas_blanket.log10_equation_3(make_points(eps, **setting))
-    table["surplus"] = biswas_blanket.surplus(eps, count=held, **setting)
+    eps = table["eps"].to_numpy()
+    of_histogram: dict[str, Any] = {name: table[name].to_numpy() for name in ("n", "k", "eps0")}
+    of_count = {**of_histogram, "count": table["count"].to_numpy()}
+
+    kappas = biswas_blanket.kappas(**of_count)
+    table = table.assign(log_kappa_2=kappas.log_kappa_2, kappa_4=kappas.kappa_4)
+    table["equation_3"] = biswas_blanket.log10_equation_3(make_points(eps, **of_histogram))
+    table["surplus"] = biswas_blanket.surplus(eps, **of_count)
     for direction in ("forward", "reverse"):
-        table[f"count_{direction}"] = count.delta(eps, count=held, direction=direction, **setting)
-    # of the whole histogram, for every dataset
-    return table.assign(
-        lower=lower(eps, log10=True, **setting), upper=upper(eps, log10=True, **setting)
-    )
+        table[f"count_{direction}"] = count.delta(eps, direction=direction, **of_count)
+    table["lower"] = lower(eps, log10=True, **of_histogram)
+    table["upper"] = upper(eps, log10=True, **of_histogram)
+    return table
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:

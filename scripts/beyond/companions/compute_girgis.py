@@ -21,7 +21,13 @@ ORDERS: Axis = (1.1, 2000, 30)
 def girgis_rdp(
     *, n: int = 10_000, k: int = 10, eps0: Sequence[float] = (0.5, 2, 4), orders: Axis = ORDERS
 ) -> pd.DataFrame:
-    """The Renyi divergence by the bound and of the exact pairs, with a row for every eps0 and order."""
+    """Renyi divergences of one round for n users, with a row for every eps0 and order.
+
+    The columns are eps0, order, n, k and three divergences, in natural logs: girgis (the upper bound of
+    Girgis et al., Theorem 3.1), clones (the exact one of the clones' pair, also an upper bound), and
+    two_counts (the exact one of the counts of x0 and x1 if all other users hold a third value, a lower
+    bound).
+    """
     eps0_grid, order_grid = np.meshgrid(eps0, rounded(np.geomspace(*orders)), indexing="ij")
     budgets = eps0_grid.ravel().astype(float)
     order = order_grid.ravel()
@@ -42,11 +48,17 @@ def girgis_composed(
     orders: Axis = ORDERS,
     deepest: float = -12,
 ) -> pd.DataFrame:
-    """log10 delta after several rounds, with a row for every number of rounds and eps.
+    """Upper bounds on delta after several rounds, with a row for every number of rounds and eps.
 
-    girgis is from the bound, and clones_rdp from the clones' exact Renyi divergence with the same lemma (at
-    the best of the orders). clones_pld is from their privacy loss distribution. It is empty far below
-    ``deepest``, the lowest log10 delta that the figure shows, because its cost grows with the depth.
+    The columns are rounds, eps, n, k, eps0 and log10 of three deltas:
+
+    - girgis: from the bound of Girgis et al. on the Renyi divergence of a round
+    - clones_rdp: in the same way, from the exact Renyi divergence of the clones' pair, at the best of the
+      ``orders``
+    - clones_pld: from the privacy loss distribution of the clones' pair
+
+    The cost of clones_pld grows with its depth. So it is empty far below ``deepest``, the lowest log10 delta
+    that the figure shows.
     """
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0}
     eps = rounded(np.geomspace(*axis))
@@ -57,9 +69,11 @@ def girgis_composed(
     for number in rounds:
         girgis = delta(eps, method="girgis", log10=True, rounds=number, **setting)
 
+        # Renyi divergences add up over rounds. From eps = rounds * eps0 on, delta is 0.
         by_order = rdp_to_delta(eps[:, None], order, number * rdp_of_round)  # (eps, orders)
         clones_rdp = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
 
+        # 1.3: the line is to leave the figure at its lower edge.
         is_drawn = clones_rdp >= 1.3 * deepest
         clones_pld = np.full(len(eps), np.nan)
         clones_pld[is_drawn] = delta(

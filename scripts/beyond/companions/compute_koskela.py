@@ -39,10 +39,14 @@ def koskela_fig1a(
     rounds: NumbersOfRounds = (1, 4, 16),
     axis: Axis = (0.05, 4.0, 80),
 ) -> pd.DataFrame:
-    """The strong and the weak adversary, and two bounds for one round: a table of `COLUMNS`, delta as log10.
+    """Upper bounds on delta over eps, as in Figure 1a: a row for every curve, number of rounds and eps.
 
-    eps0 follows from ``gamma``, the probability of a uniform report. The paper does not state its numbers of
-    rounds.
+    The curves "strong" and "weak", for Koskela et al.'s two adversaries, have all ``rounds``, which the paper
+    does not state. "balle_analytic" (`balle_analytic`) and "balle_bennett" (Balle et al.'s bound with
+    Bennett's inequality) are for one round and have no row where they do not apply.
+
+    ``gamma`` is the probability of a uniform report, from which eps0 follows. The columns are `COLUMNS`,
+    where upper is log10 delta.
     """
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
     eps = rounded(np.linspace(*axis))
@@ -53,7 +57,7 @@ def koskela_fig1a(
         analytic = balle_analytic(eps, **setting)
         bennett = delta(eps, method="balle-bennett", log10=True, **setting)
     for name, upper in (("balle_analytic", analytic), ("balle_bennett", bennett)):
-        table = _curve(name, 1, eps, upper, setting)
+        table = _curve_table(name, 1, eps, upper, setting)
         curves.append(table.dropna(subset="upper"))
 
     return pd.concat(curves, ignore_index=True)
@@ -66,9 +70,10 @@ def koskela_fig1b(
     rounds: NumbersOfRounds = (1, 2, 3, 4),
     axis: Axis = (0.02, 2.0, 100),
 ) -> pd.DataFrame:
-    """The clones and the stronger clones: a table of `COLUMNS`, delta as log10.
+    """The bounds of the clones and the stronger clones on delta over eps, as in Figure 1b.
 
-    They do not depend on k, which is 2 in the table.
+    There is a row for each of these curves, number of rounds and eps. The columns are `COLUMNS`, where upper
+    is log10 delta. The bounds do not depend on k, which is 2 in the table.
     """
     eps = rounded(np.linspace(*axis))
     setting = {"n": n, "k": 2, "eps0": eps0}
@@ -79,20 +84,24 @@ def koskela_fig1b(
 def composed_curves(
     curves: Iterable[str], rounds: NumbersOfRounds, eps: Floats, setting: dict[str, Any]
 ) -> list[pd.DataFrame]:
-    """A table of `COLUMNS` for every curve and number of rounds. ``setting`` has n, k and eps0."""
+    """log10 delta after several rounds over eps: a table of `COLUMNS` for every curve and number of rounds.
+
+    ``curves`` are names of `BOUNDS`, ``setting`` has n, k and eps0.
+    """
     tables = []
     for curve, number in itertools.product(curves, rounds):
         points = make_points(eps, rounds=number, **setting)
         zero_from_eps0 = curve not in DOES_NOT_REACH_0
         # `delta` does not compose the method privacy-blanket, which is the curve "weak".
         upper = log10_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
-        tables.append(_curve(curve, number, eps, upper, setting))
+        tables.append(_curve_table(curve, number, eps, upper, setting))
     return tables
 
 
-def _curve(
+def _curve_table(
     name: str, rounds: int, eps: Floats, upper: Floats, setting: dict[str, Any]
 ) -> pd.DataFrame:
+    """The `COLUMNS` of one curve: ``upper`` is log10 delta at each ``eps``, ``setting`` has n, k and eps0."""
     table = pd.DataFrame({"curve": name, "rounds": rounds, "eps": eps, "upper": upper, **setting})
     return table[COLUMNS]
 
@@ -108,16 +117,19 @@ def eps0_of_blanket(gamma: float, k: int) -> float:
 def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
     """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
 
-    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma,
-    gamma >= max(14 k log(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)); here it is solved for delta.
+    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma, the probability of a
+    uniform report: gamma >= max(14 k ln(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)). Solved for delta
+    this is, with the mean number m = (n - 1) gamma / k of uniform reports per value,
 
-    All arguments broadcast. The delta is at most 1, and nan with an `OutsideRange` warning where eps > 1 or
-    the second term exceeds gamma. Raises ValueError that names a bad argument.
+        delta = min(1, 2 e^(-m eps^2 / 14))   where   eps <= 1   and   m eps >= 27.
+
+    All arguments broadcast. The result is nan, with an `OutsideRange` warning, where a condition does not
+    hold. Raises ValueError that names a bad argument.
     """
     eps, n, k, eps0 = np.broadcast_arrays(check_eps(eps), check_n(n), check_k(k), check_eps0(eps0))
-    reports_per_value = (n - 1) / (np.expm1(eps0) + k)  # (n - 1) gamma / k, the uniform ones
+    uniform_per_value = (n - 1) / (np.expm1(eps0) + k)  # m, as gamma = k / (e^eps0 - 1 + k)
     is_small = eps <= 1
-    is_hidden = reports_per_value * eps >= 27
+    is_hidden = uniform_per_value * eps >= 27
 
     failing = []
     if not np.all(is_small):
@@ -129,7 +141,7 @@ def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
             f"balle_analytic holds only for {' and '.join(failing)}", OutsideRange, stacklevel=2
         )
 
-    ln_delta = np.minimum(0.0, math.log(2) - reports_per_value * eps**2 / 14)
+    ln_delta = np.minimum(0.0, math.log(2) - uniform_per_value * eps**2 / 14)
     return np.where(is_small & is_hidden, ln_delta / math.log(10), np.nan)[()]
 
 

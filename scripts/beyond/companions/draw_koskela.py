@@ -13,7 +13,7 @@ from scripts.shared.table_files import groups, read_table
 
 # One row per curve, number of rounds and eps; upper is log10 delta.
 COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
-LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others stay in the table
+LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> label, look; others stay in the table
     "strong": ("strong adversary", {"color": "#D55E00", "linewidth": 1.6}),
     "weak": ("weak adversary", {"color": "#0072B2", "linewidth": 1.6}),
     "balle_analytic": ("Balle et al., Theorem 3.1", {"color": style.INK, "linestyle": "--"}),
@@ -22,46 +22,60 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> name, look; others 
 }
 MOST_ROUNDS_ONLY = "clones"  # with fewer rounds it would lie on lines of the stronger clones
 UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)
-# Of log10 delta: where the axis ends, and where lines have their number of rounds.
+# log10 delta at which the axis ends, and at which lines have their number of rounds.
 LOWEST, NAMED = (-10, -7)
 
 
-def drawn(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows that the figure shows."""
-    most = table["rounds"].max()
-    kept = table["curve"].isin(list(LOOKS)) & np.isfinite(table["upper"])
-    return table[kept & ((table["curve"] != MOST_ROUNDS_ONLY) | (table["rounds"] == most))]
+def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a finite log10 delta of the curves in `LOOKS`.
+
+    Of the curve `MOST_ROUNDS_ONLY` only the largest number of rounds is kept.
+    """
+    is_drawn = table["curve"].isin(list(LOOKS)) & np.isfinite(table["upper"])
+    has_most_rounds = table["rounds"] == table["rounds"].max()
+    return table[is_drawn & (has_most_rounds | (table["curve"] != MOST_ROUNDS_ONLY))]
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """A line per curve and number of rounds, which is written on it."""
-    rows, most = drawn(table), int(table["rounds"].max())
+    """log10 delta over eps: a line for every curve and number of rounds, with this number written on it.
+
+    ``table`` has the `COLUMNS`, where upper is log10 delta. `LOOKS` has the label and the look of a curve.
+    """
+    rows = drawn_rows(table)
     figure = style.new_figure(3.2, width=5.5)
     axes = figure.subplots()
-    for (name, number), curve in groups(rows, ["curve", "rounds"], sort=False):
-        axes.plot(curve["eps"], curve["upper"], **LOOKS[name][1])
-        if name not in UNNUMBERED:
-            place = np.interp(-NAMED, -curve["upper"], curve["eps"])
+    for (curve, rounds), line in groups(rows, ["curve", "rounds"], sort=False):
+        _, look = LOOKS[curve]
+        axes.plot(line["eps"], line["upper"], **look)
+        if curve not in UNNUMBERED:
+            # Where the line is at this log10 delta; np.interp needs a rising x.
+            eps = np.interp(-NAMED, -line["upper"], line["eps"])
             box: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-            axes.text(place, NAMED, f"{number}", ha="center", va="center", fontsize=7, bbox=box)
+            axes.text(eps, NAMED, f"{rounds}", ha="center", va="center", fontsize=7, bbox=box)
+
     axes.set(xlim=(0, table["eps"].max()), ylim=(LOWEST, 0), xlabel="ε of all rounds", ylabel="δ")
-    axes.set_title(f"{_setting(table)}; numbers: rounds")
+    axes.set_title(f"{_setting_in_words(table)}; numbers: rounds")
     axes.yaxis.set_major_formatter(style.POWERS)
     axes.grid()
-    names = [name for name in LOOKS if name in set(rows["curve"])]
-    handles = [
-        style.line(LOOKS[name][0].replace("{}", str(most)), **LOOKS[name][1]) for name in names
-    ]
-    style.below(figure, handles)
+
+    entries = []
+    for curve, (label, look) in LOOKS.items():
+        if curve in set(rows["curve"]):
+            label = label.replace("{}", str(int(table["rounds"].max())))
+            entries.append(style.line(label, **look))
+    style.below(figure, entries)
     return figure
 
 
 def caption(table: pd.DataFrame) -> str:
-    """What one sees, and what the paper leaves open."""
+    """The caption of `draw`: its rounds, which curve is the smallest, and what the paper leaves open.
+
+    A table with the curve of the clones is that of Figure 1b, another one that of Figure 1a.
+    """
     rounds = wording.listing(sorted(int(number) for number in table["rounds"].unique()))
     subject = f"δ over ε after {rounds} rounds, as in Figure 1 of Koskela, Heikkilä and Honkela."
-    if MOST_ROUNDS_ONLY in set(table["curve"]):
+    if "clones" in set(table["curve"]):
         verdict = (
             "The stronger clones give a smaller δ than the clones that the paper states."
             " We did not check which of the two its own figure shows."
@@ -72,10 +86,11 @@ def caption(table: pd.DataFrame) -> str:
             " below the analytic bound of Balle et al. for one round."
             " The paper does not say how many rounds it plots."
         )
-    return f"{subject} {verdict} {_setting(table)}."
+    return f"{subject} {verdict} {_setting_in_words(table)}."
 
 
-def _setting(table: pd.DataFrame) -> str:
+def _setting_in_words(table: pd.DataFrame) -> str:
+    """'n = 1,000, k = 4, ε₀ = 2.565', without k in Figure 1b, as the clones' bounds do not depend on k."""
     first = table.iloc[0]
     cells = "" if "clones" in set(table["curve"]) else f", k = {first['k']:,.0f}"
     return f"n = {first['n']:,.0f}{cells}, ε₀ = {first['eps0']:.4g}"

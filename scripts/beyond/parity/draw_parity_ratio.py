@@ -16,6 +16,7 @@ from matplotlib.ticker import NullFormatter
 from scripts.beyond.parity.summarise_parity import largest_change_percent
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
+from scripts.shared.findings import in_papers_settings
 from scripts.shared.job import job
 from scripts.shared.printed import PAPER
 from scripts.shared.table_files import groups, read_table
@@ -27,86 +28,103 @@ COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "limit", "repetitions", "informative",
 ]  # fmt: skip
-PAPERS_LINE: dict[str, Any] = {
-    "color": "#0072B2",
-    "linewidth": 2.2,
-    "markersize": 3.5,
-}  # the paper's settings
-OTHER: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
+# The lines of the paper's settings, of others, and of the ratio's limit for many users.
+PAPERS_LINE: dict[str, Any] = {"color": "#0072B2", "linewidth": 2.2, "markersize": 3.5}
+OTHER_LINE: dict[str, Any] = {"color": "#9a9a9a", "linewidth": 1, "markersize": 2}
+LIMIT_LINE: dict[str, Any] = {"color": "#0072B2", "linewidth": 1, "linestyle": ":"}
 METRICS = {  # the rows of panels
     "tv": "TV error:\nshuffling / Gaussian",
     "most_popular": "most popular value:\nshuffling / Gaussian",
 }
-LIMIT: dict[str, Any] = {"color": "#0072B2", "linewidth": 1, "linestyle": ":"}
 Papers = Mapping[str, Collection[float]]
 TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
 
 
-def shown(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
-    """The rows to draw: ratios of the projected estimates, at the first rule of delta, with eps by `upper`.
+def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
+    """The rows to draw: ratios of two projected estimates, at the first rule of delta, with eps by `upper`.
 
-    ``papers``: dataset -> the eps0s at which its setting is the paper's (`papers_eps0`). The column
-    ``is_papers`` says whether a row has such a setting. The column ``limit`` is the limit for many users of
-    the ratio before projection. Settings in which both mechanisms have a larger TV error than the
-    uniform histogram are left out, for both metrics.
+    ``table`` has the `COLUMNS`. ``papers`` is dataset -> the eps0s at which its setting is the paper's
+    (`papers_eps0`). A setting in which both mechanisms have a larger TV error than the uniform histogram is
+    left out, for both `METRICS`.
+
+    Two columns differ from the table's. ``limit`` is the limit for many users of the ratio of the estimates
+    before projection, as projected ones have no closed form. ``is_papers`` says whether the setting is the
+    paper's.
     """
     table = table[table["metric"].isin(list(METRICS)) & (table["bound"] == "upper")]
     table = table[table["delta_rule"] == table["delta_rule"].iloc[0]]
+
     setting = ["dataset", "n", "eps0"]
     limits = table[table["comparison"] == "unprojected"].set_index([*setting, "metric"])["limit"]
     rows = table[table["comparison"] == "projected"]
     rows = rows.drop(columns="limit").join(limits, on=[*setting, "metric"])
-    useful = rows.loc[(rows["metric"] == "tv") & rows["informative"], setting]
-    rows = rows.merge(useful, on=setting)
-    places = zip(rows["dataset"], rows["eps0"], strict=True)
-    return rows.assign(is_papers=[eps0 in papers.get(dataset, ()) for dataset, eps0 in places])
+
+    informative = rows.loc[(rows["metric"] == "tv") & rows["informative"], setting]
+    rows = rows.merge(informative, on=setting)
+    return rows.assign(is_papers=rows.index.isin(in_papers_settings(rows, papers).index))
 
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figure:
-    """The figure of a ratio table; ``titles``: dataset -> title of its panel; ``papers`` as for `shown`."""
-    rows = shown(table, papers)
+    """Errors of shuffle+INV over those of the Gaussian, over n: a panel for every metric and dataset.
+
+    ``table`` has the `COLUMNS`. ``titles`` is dataset -> the title of its panels. ``papers`` is dataset ->
+    the eps0s at which its setting is the paper's (`papers_eps0`).
+    """
+    rows = drawn_ratios(table, papers)
     figure = style.new_figure(4.9)
     panels = figure.subplots(len(METRICS), len(titles), sharex="col", sharey="row", squeeze=False)
-    for line_of_panels, (metric, label) in zip(panels, METRICS.items(), strict=True):
+
+    for panels_of_metric, (metric, label) in zip(panels, METRICS.items(), strict=True):
         ratios = rows[rows["metric"] == metric]
         with_limit = metric != "tv"
         values = [1.0, *ratios["ratio"]]
         if with_limit:
             values += list(ratios["limit"])
-        first = line_of_panels[0]
+        first = panels_of_metric[0]
+        # Some room beside the values, and up to 1.5 at least: small differences shall look small.
         first.set(yscale="log", ylim=(min(values) / 1.06, max([1.5, *values]) * 1.06))
         style.log_ticks(first.yaxis, TICKS)
         first.set_ylabel(label)
-        for axes, dataset in zip(line_of_panels, titles, strict=True):
+        for axes, dataset in zip(panels_of_metric, titles, strict=True):
             _draw_panel(axes, ratios[ratios["dataset"] == dataset], with_limit=with_limit)
+
     for top, bottom, (dataset, title) in zip(panels[0], panels[-1], titles.items(), strict=True):
-        every = table[table["dataset"] == dataset]
-        top.set_title(f"{wording.literal(title)}, k = {every['k'].iloc[0]:,.0f}")
-        _number_axis(bottom, np.sort(every["n"].unique()))
-    style.below(figure, _legend(rows))
+        rows_of_dataset = table[table["dataset"] == dataset]
+        top.set_title(f"{wording.literal(title)}, k = {rows_of_dataset['k'].iloc[0]:,.0f}")
+        _set_axis_of_users(bottom, np.sort(rows_of_dataset["n"].unique()))
+
+    style.below(figure, _legend_entries(rows))
     figure.suptitle(wording.folded(range_in_words(rows, papers), style.WIDTH, size=10), fontsize=10)
     return figure
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
-    """The lines of one dataset and metric, one for each eps0; with the limit of the paper's settings."""
-    ends = []
+    """Draw the ratios of one dataset and metric over n: a line for each eps0, with its name at the end.
+
+    ``rows`` are of `drawn_ratios`. ``with_limit``: also draw the limit for many users, of the paper's
+    settings.
+    """
+    names_at_end = []
     for (eps0, is_papers), line in groups(rows, ["eps0", "is_papers"]):
-        look = PAPERS_LINE if is_papers else OTHER
+        look = PAPERS_LINE if is_papers else OTHER_LINE
         line = line.sort_values("n")
+        # The paper's settings lie above the others.
         axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + is_papers, **look)
         if is_papers and with_limit:
-            axes.axhline(line["limit"].iloc[0], **LIMIT)
-        ends.append((line["ratio"].iloc[-1], f"ε₀ = {eps0:g}", look["color"]))
+            axes.axhline(line["limit"].iloc[0], **LIMIT_LINE)
+        names_at_end.append((line["ratio"].iloc[-1], f"ε₀ = {eps0:g}", look["color"]))
     axes.axhline(1, color=style.INK, linewidth=1.2)
     axes.grid(axis="y")
-    if ends:
-        style.end_labels(axes, ends)
+    if names_at_end:
+        style.end_labels(axes, names_at_end)
 
 
-def _number_axis(axes: Axes, sizes: Integers) -> None:
-    """The x axis of a column, for these numbers of users (rising): the ends and the middle as ticks."""
+def _set_axis_of_users(axes: Axes, sizes: Integers) -> None:
+    """Set the x axis of a column of panels, for numbers of users ``sizes`` (rising).
+
+    The ticks are the ends, and the size that is nearest to their geometric mean.
+    """
     middle = sizes[np.abs(np.log(sizes**2 / (sizes[0] * sizes[-1]))).argmin()]
     ticks = sorted({sizes[0], middle, sizes[-1]})
     axes.set(xscale="log", xlabel="number of users n")
@@ -114,21 +132,23 @@ def _number_axis(axes: Axes, sizes: Integers) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def _legend(rows: pd.DataFrame) -> list[Line2D]:
-    handles = []
+def _legend_entries(rows: pd.DataFrame) -> list[Line2D]:
+    """The legend's entries for those kinds of lines that ``rows``, of `drawn_ratios`, have."""
+    entries = []
     if rows["is_papers"].any():
-        handles.append(style.line("the paper's settings", marker="o", **PAPERS_LINE))
+        entries.append(style.line("the paper's settings", marker="o", **PAPERS_LINE))
         if not rows["is_papers"].all():
-            handles.append(style.line("other settings", marker="o", **OTHER))
-        handles.append(style.line("closed form, many users", **LIMIT))
-    handles.append(style.line("equal error", color=style.INK, linewidth=1.2))
-    return handles
+            entries.append(style.line("other settings", marker="o", **OTHER_LINE))
+        entries.append(style.line("closed form, many users", **LIMIT_LINE))
+    entries.append(style.line("equal error", color=style.INK, linewidth=1.2))
+    return entries
 
 
 def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
-    """The ranges of both ratios in a sentence, for the title.
+    """A sentence with the smallest and the largest ratio of both metrics, for the figure's title.
 
-    They are over the paper's settings if ``papers`` has all of its datasets, else over all drawn rows.
+    ``rows`` are of `drawn_ratios`, and ``papers`` is dataset -> the eps0s of the paper's settings. If
+    ``papers`` has all of the paper's datasets, the ranges are over its settings, else over all rows.
     """
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
@@ -136,24 +156,27 @@ def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
     if set(papers) == set(PAPER):
         rows = rows[rows["is_papers"]]
         where = ", in settings like the paper's"
-    tv = _span(rows.loc[rows["metric"] == "tv", "ratio"])
-    popular = _span(rows.loc[rows["metric"] == "most_popular", "ratio"])
-    delta = _delta(rows["delta_rule"].iloc[0])
+
+    ratios = rows.groupby("metric")["ratio"]
+    low = ratios.min()
+    high = ratios.max()
+    delta = _delta_in_words(rows["delta_rule"].iloc[0])
     return (
-        f"At equal privacy (δ = {delta}), shuffling has {tv} times the Gaussian's total variation error,"
-        f" and {popular} times its error for the most popular value{where}"
+        f"At equal privacy (δ = {delta}), shuffling has {low['tv']:.2f} to {high['tv']:.2f} times"
+        " the Gaussian's total variation error, and"
+        f" {low['most_popular']:.2f} to {high['most_popular']:.2f} times"
+        f" its error for the most popular value{where}"
     )
 
 
-def _span(ratios: "pd.Series[float]") -> str:
-    return f"{ratios.min():.2f} to {ratios.max():.2f}"
-
-
 def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> str:
-    """The caption: the verdict, what is divided by what, and where the rest is; arguments as for `draw`."""
-    rows = shown(table, papers)
+    """The caption of `draw`: the range of the ratios, which errors they compare, and where the others are.
+
+    The arguments are those of `draw`.
+    """
+    rows = drawn_ratios(table, papers)
     tv = table[table["metric"] == "tv"]
-    first, *others = (_delta(rule) for rule in tv["delta_rule"].dropna().unique())
+    drawn_delta, *other_deltas = map(_delta_in_words, tv["delta_rule"].dropna().unique())
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
 
     sentences = [f"{range_in_words(rows, papers)}."]
@@ -168,8 +191,9 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     sentences.append(
         f"Both estimates are projected; means of {repetitions} repetitions, for"
         f" {wording.listing(titles.values())}."
-        f" δ = {first}, our choice; ε is what the rigorous upper bound guarantees."
+        f" δ = {drawn_delta}, our choice; ε is what the rigorous upper bound guarantees."
     )
+
     change = largest_change_percent(tv)
     if change is not None:
         sentences.append(
@@ -178,16 +202,19 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     sentences.append(
         "Where both have a larger TV error than a uniform histogram, nothing is drawn."
     )
-    other_deltas = "".join(f", and δ = {other}" for other in others)
+    and_other_deltas = "".join(f", and δ = {delta}" for delta in other_deltas)
     sentences.append(
         "The table of ratios has every setting with its interval, the ten most popular values, no projection"
-        f"{other_deltas} too."
+        f"{and_other_deltas} too."
     )
     return " ".join(sentences)
 
 
-def _delta(rule: str | float) -> str:
-    """The column's rule for delta, typeset; a column without any power of n is read as numbers."""
+def _delta_in_words(rule: str | float) -> str:
+    """'10⁻⁶' for 1e-6, 'n⁻¹·⁵' for "n^-1.5": a delta, or a power of n, from the column delta_rule.
+
+    A column without any power of n is read as numbers.
+    """
     text = str(rule)
     if text.startswith("n^"):
         return f"n{text[2:].translate(wording.SUPERSCRIPTS)}"

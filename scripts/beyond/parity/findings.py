@@ -15,6 +15,7 @@ from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
+_MEASURED = ["n", "ratio", "low", "high"]  # a ratio and its interval, for so many users
 
 
 @dataclass(frozen=True)
@@ -203,11 +204,19 @@ class UnequalPrivacy:
 
 
 def equal_privacy(results: Results) -> EqualPrivacy:
-    """The ratios over all settings. Raises LookupError if none is informative."""
+    """The ratios of TV errors over all settings, by comparison: how often, how far, and against what.
+
+    The rows of the table "parity_ratio" are mean errors of shuffle+INV over mean errors of the Gaussian.
+    Their column comparison says of which estimates: "unprojected", "projected" (both), `PAIRED` or
+    "published". In an informative setting at least one projected estimate has a smaller error than the
+    uniform histogram. Raises LookupError if no setting is informative.
+    """
     tv = chosen_rows(results["parity_ratio"], metric="tv")
     upper = tv[tv["bound"] == "upper"]
     comparisons = dict(list(upper.groupby("comparison")))
-    plain, projected, paired = (comparisons[name] for name in ("unprojected", "projected", PAIRED))
+    unprojected = comparisons["unprojected"]
+    projected = comparisons["projected"]
+    paired = comparisons[PAIRED]
     informative = projected[projected["informative"]]
     if informative.empty:
         raise LookupError("no setting is informative")
@@ -215,7 +224,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
     ratios = range_of(informative["ratio"])
     published = tv.loc[tv["comparison"] == "published", "ratio"]
     every_informative = upper[upper["informative"].astype(bool)]
-    far = (plain["ratio"] / plain["predicted"] - 1).abs().max()
+    distances = unprojected["ratio"] / unprojected["predicted"] - 1
     return EqualPrivacy(
         settings=len(projected),
         uninformative=len(projected) - len(informative),
@@ -228,7 +237,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         eps0=sorted(projected["eps0"].unique()),
         published=None if published.empty else range_of(published),
         paired=range_of(paired.loc[paired["informative"], "ratio"]),
-        far_percent=100 * far,
+        far_percent=100 * distances.abs().max(),
         uniform=_uniform_errors(projected, results),
         rows=[
             _budget_ratios(rows, results)
@@ -238,6 +247,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
 
 
 def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformError]:
+    """The TV error of the uniform histogram in the last of the ``projected`` rows of every dataset."""
     errors = []
     for dataset, rows in projected.groupby("dataset", sort=False):
         title = results["titles"].get(str(dataset), dataset)
@@ -246,9 +256,9 @@ def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformEr
 
 
 def _budget_ratios(rows: pd.DataFrame, results: Results) -> BudgetRatios:
-    """The ratios of one dataset and eps0, all comparisons of which are in ``rows``."""
+    """The ranges of the ratios of one dataset and eps0. ``rows`` are those of all comparisons."""
     first = rows.iloc[0]
-    plain = rows[rows["comparison"] == "unprojected"]
+    unprojected = rows[rows["comparison"] == "unprojected"]
     projected = rows[rows["comparison"] == "projected"]
     return BudgetRatios(
         title=results["titles"].get(first["dataset"], first["dataset"]),
@@ -256,17 +266,19 @@ def _budget_ratios(rows: pd.DataFrame, results: Results) -> BudgetRatios:
         own=not in_papers_settings(projected, results["papers"]).empty,
         informative=int(projected["informative"].sum()),
         of=len(projected),
-        measured=range_of(plain["ratio"]),
-        predicted=range_of(plain["predicted"]),
-        limit=plain["limit"].iloc[0],
+        measured=range_of(unprojected["ratio"]),
+        predicted=range_of(unprojected["predicted"]),
+        limit=unprojected["limit"].iloc[0],
         projected=range_of(projected["ratio"]),
     )
 
 
 def papers_settings(results: Results) -> PapersSettings:
-    """The ratios in settings like the paper's, and in the others.
+    """The ratios in settings like the paper's (its dataset, n and eps0), and in others that are informative.
 
-    Raises LookupError unless all of the paper's settings are in the results.
+    A row of the table "parity_ratio" is a ratio of mean errors. Taken are those with eps by `upper`. Unless
+    stated otherwise, both estimates are projected, and the error is TV. Raises LookupError unless all of the
+    paper's settings are in the results.
     """
     papers = results["papers"]
     missing = sorted(set(PAPER) - set(papers))
@@ -276,34 +288,37 @@ def papers_settings(results: Results) -> PapersSettings:
     upper = chosen_rows(results["parity_ratio"], bound="upper")
     tv = upper[upper["metric"] == "tv"]
     projected = tv[tv["comparison"] == "projected"]
-    of_paper = in_papers_settings(projected, papers)
-    ratios = range_of(of_paper["ratio"])
+    like_papers = in_papers_settings(projected, papers)
+    ratios = range_of(like_papers["ratio"])
 
     paired = in_papers_settings(tv[tv["comparison"] == PAIRED], papers)["ratio"]
-    paired_range = range_of(paired)
-    popular = upper[upper["comparison"] == "projected"]
-    one, ten = (in_papers_settings(chosen_rows(popular, metric=name), papers) for name in POPULAR)
+    range_of_paired = range_of(paired)
+
+    every_metric = upper[upper["comparison"] == "projected"]
+    most_popular, ten_most_popular = (
+        in_papers_settings(chosen_rows(every_metric, metric=metric), papers) for metric in POPULAR
+    )
 
     informative = projected[projected["informative"]]
     others = informative.drop(in_papers_settings(informative, papers).index)
     return PapersSettings(
-        of=len(of_paper),
-        points=len(of_paper.drop_duplicates(["dataset", "eps0", "n"])),
-        deltas=of_paper["delta_rule"].nunique(),
+        of=len(like_papers),
+        points=len(like_papers.drop_duplicates(["dataset", "eps0", "n"])),
+        deltas=like_papers["delta_rule"].nunique(),
         low=ratios.low,
         high=ratios.high,
         paired=PairedRatios(
-            low=paired_range.low, high=paired_range.high, better=(paired < 1).sum()
+            low=range_of_paired.low, high=range_of_paired.high, better=(paired < 1).sum()
         ),
-        popular=range_of(one["ratio"]),
-        ten_popular=range_of(ten["ratio"]),
+        popular=range_of(most_popular["ratio"]),
+        ten_popular=range_of(ten_most_popular["ratio"]),
         above=_larger_ratios(others, ratios.high),
         outside=_other_ratios(others),
     )
 
 
 def _larger_ratios(others: pd.DataFrame, limit: float) -> LargerRatios:
-    """Where ``others`` have a ratio above the limit."""
+    """At which datasets, eps0s and numbers of users ``others`` have a ratio above the limit."""
     above = others[others["ratio"] > limit]
     return LargerRatios(
         dataset=sorted(above["dataset"].unique()),
@@ -313,6 +328,7 @@ def _larger_ratios(others: pd.DataFrame, limit: float) -> LargerRatios:
 
 
 def _other_ratios(others: pd.DataFrame) -> OtherRatios | None:
+    """The number and the range of the ratios of ``others``. None if there is none."""
     if others.empty:
         return None
     ratios = range_of(others["ratio"])
@@ -320,39 +336,44 @@ def _other_ratios(others: pd.DataFrame) -> OtherRatios | None:
 
 
 def popular_values(results: Results) -> PopularValues:
-    """The ratios of popular values. Raises LookupError unless all of the paper's settings are there."""
+    """The ratios of errors of single popular values, measured and by the closed form for many users.
+
+    Raises LookupError unless all of the paper's settings are in the results.
+    """
     rows = chosen_rows(results["parity_ratio"], bound="upper")
     papers = results["papers"]
     most_popular = chosen_rows(rows, metric="most_popular", comparison="unprojected")
-    limits = []
     budgets = in_papers_settings(most_popular, papers).drop_duplicates(["dataset", "eps0"])
+    limits = []
     for row in budgets.to_dict("records"):
         title = results["titles"][row["dataset"]]
         limits.append(PopularLimit(title=title, eps0=row["eps0"], limit=row["limit"]))
     largest = _largest_ratio(rows)
     table_v = range_of(_ratios_of_table_v(rows, results["verdicts"]))
+    # Not first: where something is missing above, that error says more.
     if set(PAPER) != set(papers):
         raise LookupError("not the paper's settings")
     return PopularValues(largest=largest, limits=limits, table_v=table_v)
 
 
 def _largest_ratio(rows: pd.DataFrame) -> LargestRatio:
-    """Of the most popular cell of San Francisco at eps0 = 6, the most users and the first delta."""
+    """The ratio of errors of the most popular cell of San Francisco at eps0 = 6, for the most users.
+
+    Of several rules for delta it is the first. Measured are projected estimates. The limit for many users is
+    that of unprojected ones.
+    """
     city = chosen_rows(rows, metric="most_popular", dataset="san_francisco", eps0=6.0)
     city = city[city["n"] == city["n"].max()]
     measured = chosen_rows(city, comparison="projected").iloc[0]
-    limit = chosen_rows(city, comparison="unprojected")["limit"].iloc[0]
-    return LargestRatio(
-        n=measured["n"],
-        ratio=measured["ratio"],
-        low=measured["low"],
-        high=measured["high"],
-        limit=limit,
-    )
+    unprojected = chosen_rows(city, comparison="unprojected")
+    return LargestRatio(**measured[_MEASURED], limit=unprojected["limit"].iloc[0])
 
 
 def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series[float]":
-    """Of its values one by one, at its n and eps0."""
+    """The ratios of projected errors of the values in Table V, one by one, at its n and eps0.
+
+    ``rows`` are ratios, ``verdicts`` those on the printed values.
+    """
     sizes = verdicts.loc[verdicts["item"] == "Table V", "n"].astype(int).unique()
     errors = chosen_rows(
         rows, metric="individual_error", comparison="projected", dataset="synthetic", eps0=4.0
@@ -361,41 +382,45 @@ def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series
 
 
 def papers_extremes(results: Results) -> PapersExtremes:
-    """The extremes of both ratios. Raises LookupError unless all of the paper's settings are there."""
+    """The settings like the paper's with the smallest and the largest ratio, by both metrics, projected.
+
+    Raises LookupError unless all of the paper's settings are in the results.
+    """
     rows = chosen_rows(results["parity_ratio"], bound="upper", comparison="projected")
     tv = _extremes(chosen_rows(rows, metric="tv"), results)
     popular = _extremes(chosen_rows(rows, metric="most_popular"), results)
+    # Not first: where something is missing above, that error says more.
     if set(PAPER) != set(results["papers"]):
         raise LookupError("not the paper's settings")
     return PapersExtremes(tv=tv, popular=popular)
 
 
 def _extremes(rows: pd.DataFrame, results: Results) -> Extremes:
+    """Those of ``rows`` in settings like the paper's that have the smallest and the largest ratio."""
     rising = in_papers_settings(rows, results["papers"]).sort_values("ratio", kind="stable")
     ratios = []
-    for row in rising.iloc[[0, -1]].to_dict("records"):
+    for _, row in rising.iloc[[0, -1]].iterrows():
+        title = results["titles"][row["dataset"]]
+        rule = str(row["delta_rule"])
         ratios.append(
-            MeasuredRatio(
-                title=results["titles"][row["dataset"]],
-                ratio=row["ratio"],
-                low=row["low"],
-                high=row["high"],
-                n=row["n"],
-                eps0=row["eps0"],
-                delta_rule=str(row["delta_rule"]),
-            )
+            MeasuredRatio(title=title, eps0=row["eps0"], delta_rule=rule, **row[_MEASURED])
         )
     least, most = ratios
     return Extremes(least=least, most=most)
 
 
 def unequal_privacy(results: Results) -> UnequalPrivacy:
-    """eps of both mechanisms of Figure 2 at two deltas: 1e-6, and the floor of our rerun.
+    """eps of the two mechanisms that Figure 2 compares, at delta = 1e-6 and at delta = 1e-30.
 
-    At the floor nobody can answer that (4, 1e-30) is what both have. Raises LookupError unless the paper's
-    synthetic setting is in the results.
+    The figure has shuffled reports with eps0 = 4, and the Gaussian noise that our rerun has for (4, 1e-30).
+    Its delta is the rerun's floor, as the paper's own delta is 0 at eps = eps0. eps is that of the whole
+    histogram, for the shuffled reports by the upper bound, at the smallest and the largest n.
+
+    Raises LookupError unless the paper's synthetic setting is in the results.
     """
-    delta, floor, eps0 = 1e-6, 1e-30, 4.0
+    delta = 1e-6
+    floor = 1e-30
+    eps0 = 4.0
     if "synthetic" not in results["papers"]:
         raise LookupError("not the paper's settings: synthetic")
     rows = chosen_rows(
@@ -418,8 +443,11 @@ def unequal_privacy(results: Results) -> UnequalPrivacy:
 
 
 def _eps_of_gaussian(delta: float, said_eps: float, said_delta: float) -> float:
-    """eps at ``delta`` of the histogram with the noise that our rerun has for (said_eps, said_delta)."""
-    scale = published_scale(said_eps, said_delta, 1.0)
+    """eps of the histogram at ``delta`` with the Gaussian noise of our rerun for (said_eps, said_delta).
+
+    The rerun takes the sensitivity 1, but that of a histogram is sqrt(2).
+    """
+    scale = published_scale(said_eps, said_delta, sensitivity=1.0)
 
     def excess(eps: float) -> float:
         log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)

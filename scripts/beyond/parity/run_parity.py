@@ -39,11 +39,13 @@ COLUMNS = [
 def shuffle_estimates(
     samples: Integers, *, eps0: float, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """The shuffled k-RR histogram of every sample, estimated in four ways: estimator -> (repetitions, k).
+    """Histograms estimated from shuffled k-RR reports in four ways: estimator -> (repetitions, k).
 
-    "none" is the noisy histogram itself, as fractions of n.
+    Every row of ``samples`` (repetitions, k) is a histogram of n users, who all report once. An estimate is
+    in fractions of n. "none" is the histogram of the reports, "inversion" the estimate by matrix inversion.
     """
-    noisy = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / samples[0].sum()
+    n = samples[0].sum()
+    noisy = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
     inverted = invert(noisy, eps0)
     return {
         "none": noisy,
@@ -54,10 +56,10 @@ def shuffle_estimates(
 
 
 def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
-    """The noised histogram of every sample, estimated in two ways: estimator -> (repetitions, k).
+    """Histograms estimated from noised counts in two ways: estimator -> fractions of n (repetitions, k).
 
-    ``noise`` is in counts, shape (repetitions, k). With equal variances and a known n, the projection is the
-    maximum-likelihood estimate.
+    Every row of ``samples`` (repetitions, k) is a histogram of n users, and ``noise`` is in counts, of the
+    same shape. With equal variances and a known n, the projection is the maximum-likelihood estimate.
     """
     noisy = (samples + noise) / samples[0].sum()
     return {"none": noisy, "projection": project_to_simplex(noisy)}
@@ -74,9 +76,16 @@ def most_popular(counts: npt.ArrayLike, number: int) -> Integers:
 def error_rows(
     estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int], counts: Integers
 ) -> pd.DataFrame:
-    """`error_table` of the estimators, and the metrics `POPULAR`: mean errors of the most popular values.
+    """The errors of every estimate by several metrics: a row for each estimator, metric, cell and repetition.
 
-    ``counts`` (k,) is the dataset's histogram. It says what is popular, and the users drawn do not.
+    The metrics are "tv" (total variation error), "individual_error" (of each of ``cells``, numbered from 1),
+    and those of `POPULAR`: the mean absolute error of the values that most users of ``counts`` hold. All are
+    in fractions of n.
+
+    ``estimates`` is estimator -> fractions (repetitions, k), and ``truth`` are the fractions of the users
+    drawn, in the same shape. ``counts`` (k,) is the whole dataset's histogram. The columns are estimator,
+    metric, cell (0 unless the metric is "individual_error"), repetition (from 1), value (the error), and
+    uniform (the same error of the uniform histogram).
     """
     tables = [error_table("estimator", estimates, truth, cells)]
     uniform_distances = np.abs(uniform_histogram(truth.shape[-1]) - truth)
@@ -99,22 +108,26 @@ def error_rows(
 def bounds_and_repetitions(
     counts: Integers, n: Sequence[Users], individual: Mapping[str, Any] | None, repetitions: int
 ) -> dict[int, tuple[list[str], int]]:
-    """Each number of users of a dataset's boxplots -> the bounds that give eps there, and the repetitions.
+    """Number of users -> the bounds that give eps there, and the number of repetitions.
 
-    The slow bound ``lower`` is computed at the first and the last n only. ``individual`` has the settings of
-    the dataset's table of individual errors. Where the table has this n, there are at least as many
-    repetitions as in the table, because the error of one cell varies more than the sum over all cells.
+    ``n`` are the sizes of a dataset's boxplots: numbers, or "all" for all users of ``counts`` (k,). The slow
+    bound "lower" is computed at the first and the last of them only, "upper" at all.
+
+    ``individual`` has the sizes (n) and the repetitions of the dataset's table of individual errors. Where
+    the table has a size, there are at least as many repetitions as in the table, because the error of one
+    cell varies more than the sum over all cells. Elsewhere there are ``repetitions``.
     """
-    bounds_and_repetitions: dict[int, tuple[list[str], int]] = {}
+    of_users: dict[int, tuple[list[str], int]] = {}
     for size in n:
         users = users_of(counts, size)
-        bounds, runs = bounds_and_repetitions.get(users, (["upper"], repetitions))
+        # A number and "all" may be the same size.
+        bounds, runs = of_users.get(users, (["upper"], repetitions))
         if size in (n[0], n[-1]):
             bounds = BOUNDS
         if individual and size in individual["n"]:
             runs = max(runs, individual["repetitions"])
-        bounds_and_repetitions[users] = bounds, runs
-    return bounds_and_repetitions
+        of_users[users] = bounds, runs
+    return of_users
 
 
 def run_parity(
@@ -128,11 +141,11 @@ def run_parity(
     cells: Sequence[int],
     seed: int,
 ) -> Iterator[pd.DataFrame]:
-    """The errors of both mechanisms at equal privacy: one table per number of users, made one by one.
+    """The errors of both mechanisms at equal privacy: tables of `run_parity_point`, for each number of users.
 
-    ``points``: n -> (the bounds that give eps, the number of repetitions), as `bounds_and_repetitions` gives
-    them. ``delta`` and ``delta_exponents`` are as for `delta_rules`, the rest and the tables as for
-    `run_parity_point`.
+    The tables are made one by one, as they are large. ``points`` is n -> the bounds that give eps and the
+    number of repetitions (`bounds_and_repetitions`). delta is each of the numbers ``delta``, and n^-a for
+    each a of ``delta_exponents``. The other arguments are those of `run_parity_point`.
     """
     rules = delta_rules(delta, delta_exponents)
     for n, (bounds, repetitions) in points.items():
@@ -161,15 +174,23 @@ def run_parity_point(
     cells: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:
-    """Every setting of one dataset and number of users: a tidy frame with `COLUMNS`.
+    """The errors of shuffled k-RR and of the Gaussian at equal privacy, for n users of one dataset.
 
-    ``counts`` is the dataset's histogram (k,), ``bounds`` are those of `BOUNDS` that give eps, ``cells`` are
-    those whose individual error is computed, numbered from 1, and ``seed`` is the root seed.
+    Every repetition draws n users from the dataset's histogram ``counts`` (k,), the same for all settings. A
+    setting is an eps0, one of the ``rules`` for delta, and one of the ``bounds`` ("upper", "lower"), which
+    gives eps. The Gaussian has the smallest noise that is (eps, delta)-private. ``seed`` is the root seed.
 
-    In the frame, bound is what gave eps. The metric is "tv", "individual_error" or one of `POPULAR`, and the
-    cell is 0 unless it is "individual_error". The value is in fractions of n. The column uniform has the same
-    error of the uniform histogram, which ignores the data. The seed is that of the mechanism's noise. The
-    shuffle model's rows do not depend on delta and bound, and are repeated for each of the Gaussian's.
+    The frame has the columns `COLUMNS` and a row for every setting, mechanism, estimator, repetition and
+    error:
+
+    - metric and cell: "tv", one of `POPULAR`, or "individual_error" of each of ``cells``, numbered from 1.
+      The cell is 0 for the other metrics
+    - value: this error, in fractions of n
+    - uniform: the same error of the uniform histogram, which ignores the data
+    - seed: that of the mechanism's noise
+
+    The shuffle model's rows do not depend on delta and bound. They are repeated beside each of the
+    Gaussian's.
     """
     k = len(counts)
     point_seed = partial(seed_of, seed, dataset=dataset, n=n)
@@ -193,15 +214,13 @@ def run_parity_point(
             for bound in bounds:
                 eps = epsilon(log10_delta=log10_delta, method=bound, n=n, k=k, eps0=budget)
                 sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
-                gaussian = error_rows(
-                    gaussian_estimates(samples, sigma * noise), truth, cells, counts
-                )
+                estimates = gaussian_estimates(samples, sigma * noise)
+                gaussian = error_rows(estimates, truth, cells, counts)
                 gaussian = gaussian.assign(mechanism="gaussian", seed=gaussian_seed)
+
                 rows = pd.concat([shuffle, gaussian], ignore_index=True)
-                rows = rows.assign(
-                    eps0=budget, delta_rule=rule.name, delta=delta, bound=bound, eps=eps
-                )
-                tables.append(rows)
+                rows = rows.assign(eps0=budget, delta_rule=rule.name, delta=delta)
+                tables.append(rows.assign(bound=bound, eps=eps))
     table = pd.concat(tables, ignore_index=True)
     return table.assign(dataset=dataset, n=n, k=k)[COLUMNS]
 

@@ -84,17 +84,20 @@ def bootstrap(
     confidence: float,
     seed: int,
 ) -> list[Interval]:
-    """The interval of each function of the column means, from rows drawn with replacement.
+    """The percentile bootstrap interval of each of ``functions`` of the means of ``values``.
 
-    ``values`` has the shape (repetitions, series). A function takes means of shape (..., series) to
-    statistics of shape (..., statistics). All functions take the same draws. ``confidence`` is that of the
-    two-sided intervals.
+    ``values`` has the shape (repetitions, series). A resample draws as many repetitions with replacement, the
+    same ones for all series and functions, and takes the mean of each series. A function takes means of shape
+    (..., series) to statistics of shape (..., statistics). ``confidence`` is that of one two-sided interval.
     """
     values = np.asarray(values, dtype=float)
-    rows = len(values)
-    chosen = np.random.default_rng(seed).multinomial(rows, np.full(rows, 1 / rows), size=resamples)
+    repetitions = len(values)
+    # How often each repetition is in each resample: (resamples, repetitions).
+    times_drawn = np.random.default_rng(seed).multinomial(
+        repetitions, np.full(repetitions, 1 / repetitions), size=resamples
+    )
     # Not `@`: the last digits of BLAS depend on the number of threads.
-    drawn_means = np.einsum("br,rs->bs", chosen / rows, values)
+    drawn_means = np.einsum("br,rs->bs", times_drawn / repetitions, values)
     tail = (1 - confidence) / 2
 
     intervals = []
@@ -113,15 +116,19 @@ def summarise_parity(
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The means and the ratios of all points: frames with the columns `MEANS` and `RATIOS`.
+    """Mean errors, and ratios of mean errors, of all runs: frames with the columns `MEANS` and `RATIOS`.
 
-    ``points`` are the runs, of one dataset and number of users each. They are read one after the other, as
-    they are large. ``published`` are trials of the published protocol, of one dataset each, whose ratios come
-    last. ``counts`` has each dataset's histogram (k,), and ``seed`` is the root seed.
+    ``points`` are the runs at equal privacy, a table of `run_parity_point` for each dataset and number of
+    users. They are read one after the other, as they are large. ``published`` are trials of the published
+    protocol, a table for each dataset. Their ratios come last. ``counts`` is dataset -> its histogram (k,).
 
-    Two columns of the ratios say whether a ratio is informative. ``uniform`` is the mean error of the uniform
-    histogram, which ignores the data, against the same users. ``informative`` is whether at least one
-    mechanism has a smaller error, both projected onto the simplex (published: as the paper measured them).
+    The intervals of means and ratios are bootstrap intervals with this ``confidence`` from so many
+    ``resamples``. ``seed`` is the root seed.
+
+    A row of the ratios also has ``uniform``, the mean error of the uniform histogram, which ignores the data,
+    for the same users. ``informative`` is whether at least one of the two mechanisms has a smaller mean error
+    than this. For it both are projected onto the simplex, but in the published protocol as the paper has
+    them.
     """
     resampling: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     means = []
@@ -140,76 +147,89 @@ def summarise_parity(
 def summarise_point(
     trials: pd.DataFrame, counts: Integers, *, resamples: int, confidence: float, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The means and the ratios of one dataset and number of users.
+    """Mean errors, and ratios of mean errors, of one dataset and number of users: `MEANS` and `RATIOS`.
 
-    ``trials`` as `run_parity_point` gives them, where columns may be categories. The closed forms take the
-    shares of the histogram ``counts`` (k,): ``predicted`` is that of an error or a ratio, ``limit`` that of a
-    ratio for many users. A ratio is ``informative`` if at least one mechanism, projected, has a smaller error
-    than the uniform histogram.
+    ``trials`` has the columns that `run_parity_point` gives, which may be categories. A series is a
+    combination of `SERIES`: a setting, mechanism, estimator, metric and cell. Every series has a row of the
+    means. Every pair of series with the same setting, metric and cell that `COMPARISONS` names has a row of
+    the ratios: shuffling's mean error over the Gaussian's.
+
+    The closed forms take the shares of the values in the dataset's histogram ``counts`` (k,). ``predicted``
+    is that of a mean or of a ratio, ``limit`` that of a ratio for many users. A ratio is ``informative`` if
+    at least one mechanism, projected, has a smaller mean error than the uniform histogram.
     """
     settings, errors = _errors_of_series(trials)
     ratios = _compared_series(settings)
-    top = ratios["position_of_numerator"].to_numpy()
-    bottom = ratios["position_of_denominator"].to_numpy()
+    numerators = ratios["position_of_numerator"].to_numpy()
+    denominators = ratios["position_of_denominator"].to_numpy()
+
+    def same(means: Floats) -> Floats:
+        return means
+
+    def quotients(means: Floats) -> Floats:
+        return means[..., numerators] / means[..., denominators]
 
     first = settings.iloc[0]
-    mean_interval, ratio_interval = bootstrap(
+    mean, ratio = bootstrap(
         errors,
-        [lambda means: means, lambda means: means[..., top] / means[..., bottom]],
+        [same, quotients],
         resamples=resamples,
         confidence=confidence,
         seed=seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
     )
+    repetitions = len(errors)
     means = settings.assign(
-        mean=mean_interval.estimate,
-        low=mean_interval.low,
-        high=mean_interval.high,
-        repetitions=len(errors),
+        mean=mean.estimate, low=mean.low, high=mean.high, repetitions=repetitions
     )
     ratios = ratios.assign(
-        ratio=ratio_interval.estimate,
-        low=ratio_interval.low,
-        high=ratio_interval.high,
-        repetitions=len(errors),
+        ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=repetitions
     )
 
     # What the closed forms say.
     shares = np.asarray(counts) / np.sum(counts)
     cells = sorted(set(trials["cell"]) - {0})  # 0: of several cells or all
-    values = [
+    measured_values = [
         _measured_values(metric, cell, counts, cells)
         for metric, cell in zip(settings["metric"], settings["cell"], strict=True)
     ]
-    predicted = _predicted(settings, shares, values)
+    predicted = _predicted_means(settings, shares, measured_values)
     means["predicted"] = predicted
-    ratios["predicted"] = predicted[top] / predicted[bottom]
-    ratios["limit"] = _limits(ratios, shares, values)
+    ratios["predicted"] = predicted[numerators] / predicted[denominators]
+    ratios["limit"] = _limits(ratios, shares, measured_values)
 
     # Whether a mechanism is better than the uniform histogram.
     ratios["uniform"] = ratios.join(_uniform_errors(trials), on=ERROR)["uniform"]
     projected = means[means["estimator"] == "projection"].groupby([*SETTING, *ERROR])["mean"]
-    best = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
-    ratios["informative"] = best < ratios["uniform"]
+    smaller = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
+    ratios["informative"] = smaller < ratios["uniform"]
     return means[MEANS], ratios[RATIOS]
 
 
 def published_ratio(
     trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """shuffle+INV over Gaussian by the published protocol: a row of `RATIOS` from one point's trials."""
+    """The TV error of shuffle+INV over that of the Gaussian by the published protocol: one row of `RATIOS`.
+
+    ``trials`` are those of one dataset and number of users. Columns that say nothing about the published
+    protocol are empty. A dataset's delta varies with the users drawn, and the row has its median.
+    """
     rows = trials[trials["metric"] == "tv"]
-    wide = rows.pivot(index="repetition", columns="mechanism", values="value")[
-        ["shuffle+INV", "gaussian"]
-    ]
+    errors = rows.pivot(index="repetition", columns="mechanism", values="value")
+    errors = errors[["shuffle+INV", "gaussian"]]
+
+    def quotient(means: Floats) -> Floats:
+        return means[..., :1] / means[..., 1:]
+
     first = rows.iloc[0]
+    bootstrap_seed = seed_of(
+        seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])
+    )
     [ratio] = bootstrap(
-        wide.to_numpy(),
-        [lambda means: means[..., :1] / means[..., 1:]],
+        errors.to_numpy(),
+        [quotient],
         resamples=resamples,
         confidence=confidence,
-        seed=seed_of(
-            seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])
-        ),
+        seed=bootstrap_seed,
     )
     uniform = rows["uniform"].mean()
     row = pd.DataFrame([first[["dataset", "n", "k", "eps0", "eps"]].to_dict()])
@@ -221,36 +241,41 @@ def published_ratio(
         ratio=ratio.estimate,
         low=ratio.low,
         high=ratio.high,
-        repetitions=len(wide),
+        repetitions=len(errors),
         uniform=uniform,
-        informative=wide.mean().min() < uniform,
+        informative=errors.mean().min() < uniform,
     )
     return row.reindex(columns=RATIOS)
 
 
 def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
-    """Every combination of `SERIES`, sorted, and its errors (repetitions, series).
+    """Every combination of `SERIES` (setting, mechanism, estimator, metric, cell), sorted, and its errors.
 
-    ``trials`` as for `summarise_point`.
+    The errors have the shape (repetitions, series). The individual errors of a dataset's cells are series,
+    and so is their mean over the cells, as cell 0. ``trials`` has the columns of `SERIES`, repetition and
+    value.
     """
     tables = []
+    # One setting after the other: groups take much memory.
     for rows in trials.groupby(["eps0", "delta_rule", "bound"], observed=True).indices.values():
-        setting = trials.iloc[rows]  # one after the other: groups take much memory
-        together = setting[setting["metric"] == "individual_error"].assign(cell=0)
-        errors = pd.concat([setting, together], ignore_index=True)
+        setting = trials.iloc[rows]
+        over_cells = setting[setting["metric"] == "individual_error"].assign(cell=0)
+        errors = pd.concat([setting, over_cells], ignore_index=True)
         values = errors.groupby([*SERIES, "repetition"], observed=True)["value"].mean()
         tables.append(values.unstack("repetition"))
-    wide = pd.concat(tables)
+    errors_of_series = pd.concat(tables)  # (series, repetitions)
 
-    settings = wide.index.to_frame(index=False)
+    # Columns that are categories become texts again, so that they are sorted as such.
+    settings = errors_of_series.index.to_frame(index=False)
     categories = settings.select_dtypes("category")
     settings = settings.astype({name: categories[name].cat.categories.dtype for name in categories})
     settings = settings.sort_values(SERIES)
-    return settings.reset_index(drop=True), wide.to_numpy()[settings.index].T
+    sorted_errors = errors_of_series.to_numpy()[settings.index]
+    return settings.reset_index(drop=True), sorted_errors.T
 
 
 def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
-    """The mean error of the uniform histogram by metric and cell, over all cells if the cell is 0."""
+    """The mean error of the uniform histogram by metric and cell; with cell 0 the mean over all cells."""
     errors = trials[[*ERROR, "uniform"]]
     over_cells = errors.assign(cell=0).groupby(ERROR, observed=True)["uniform"].mean()
     by_cell = errors.groupby(ERROR, observed=True)["uniform"].mean()
@@ -258,17 +283,19 @@ def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _compared_series(settings: pd.DataFrame) -> pd.DataFrame:
-    """A row for every ratio: its setting, its comparison, and what error it compares.
+    """A row for every ratio of two series: its `SETTING`, metric and cell, and which series it compares.
 
-    ``position_of_numerator`` and ``position_of_denominator`` say where these two are in ``settings``.
+    The column ``comparison`` is a name of `COMPARISONS`, which says whose estimator is compared with whose.
+    ``position_of_numerator`` and ``position_of_denominator`` are the two rows in ``settings``, which has a
+    row for every series: shuffling's error and the Gaussian's.
     """
     key = [*SETTING, *ERROR]
     series = settings.reset_index(names="position").set_index(["mechanism", "estimator"])
     series = series[["position", *key]]
     tables = []
-    for comparison, (shuffle, gaussian) in COMPARISONS.items():
-        table = series.loc[[("shuffle", shuffle)]].merge(
-            series.loc[[("gaussian", gaussian)]],
+    for comparison, (shuffle_estimator, gaussian_estimator) in COMPARISONS.items():
+        table = series.loc[[("shuffle", shuffle_estimator)]].merge(
+            series.loc[[("gaussian", gaussian_estimator)]],
             on=key,
             validate="one_to_one",
             suffixes=("_of_numerator", "_of_denominator"),
@@ -278,7 +305,11 @@ def _compared_series(settings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
-    """The values, as positions from 0, over which an error is taken; ``cells`` from 1 are the dataset's."""
+    """The values, as positions from 0, over which an error is taken.
+
+    ``counts`` (k,) is the dataset's histogram. ``cells``, numbered from 1, are those with individual errors,
+    over all of which an individual error is taken whose ``cell`` is 0.
+    """
     if metric in POPULAR:
         return most_popular(counts, POPULAR[metric])
     if metric == "individual_error":
@@ -286,27 +317,32 @@ def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[i
     return np.arange(len(counts))
 
 
-def _limits(ratios: pd.DataFrame, shares: Floats, values: Sequence[Integers]) -> Floats:
-    """Every ratio's limit for many users; nan where there is none: projections, maximum likelihood.
+def _limits(ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]) -> Floats:
+    """The limit of every ratio for many users; nan for other estimates than unprojected ones.
 
-    ``values``: for every series those over which its error is taken, as `_measured_values` gives them.
+    ``shares`` (k,) are those of the values. ``measured_values`` has for every series the values over which
+    its error is taken, as positions from 0.
     """
-    limits_of_budget = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
+    ratios_of_values = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
     limits = [
-        limits_of_budget[eps0][values[numerator]].mean()
+        ratios_of_values[eps0][measured_values[numerator]].mean()
         for eps0, numerator in zip(ratios["eps0"], ratios["position_of_numerator"], strict=True)
     ]
     return np.where(ratios["comparison"] == "unprojected", limits, np.nan)
 
 
-def _predicted(settings: pd.DataFrame, shares: Floats, values: Sequence[Integers]) -> Floats:
-    """The closed form of every series' mean; nan where there is none: projections, maximum likelihood.
+def _predicted_means(
+    settings: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]
+) -> Floats:
+    """The closed form of every series' mean error; nan where there is none: projections, maximum likelihood.
 
-    ``values``: for every series those over which its error is taken, as `_measured_values` gives them.
+    ``settings`` has a row for every series. ``shares`` (k,) are those of the values. ``measured_values`` has
+    for every series the values over which its error is taken, as positions from 0.
     """
     means = []
-    for row, measured in zip(settings.to_dict("records"), values, strict=True):
-        n, k = row["n"], row["k"]
+    for row, measured in zip(settings.to_dict("records"), measured_values, strict=True):
+        n = row["n"]
+        k = row["k"]
         match row["mechanism"], row["estimator"]:
             case "shuffle", "none":
                 errors = plain_errors(shares, n=n, eps0=row["eps0"])
@@ -317,6 +353,7 @@ def _predicted(settings: pd.DataFrame, shares: Floats, values: Sequence[Integers
                 errors = gaussian_errors(k, n=n, sigma=float(sigma))
             case _:
                 errors = np.full(k, np.nan)
+        # ``errors`` (k,) are those of the single values. TV is half of their sum.
         if row["metric"] == "tv":
             means.append(errors.sum() / 2)
         else:

@@ -51,7 +51,7 @@ GENERAL: dict[str, list[Callable[..., Any]]] = {  # the cited bounds for any eps
 
 
 @functools.lru_cache(maxsize=4096)
-def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
+def log10_bounds(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
     """(low, high): log10 delta of the whole histogram, for the worst dataset, is between them."""
     low = lower(eps, n=n, k=k, eps0=eps0, log10=True)
     high = upper(eps, n=n, k=k, eps0=eps0, log10=True)
@@ -59,33 +59,43 @@ def bracket(eps: float, eps0: float, n: int, k: int) -> tuple[float, float]:
 
 
 @functools.lru_cache(maxsize=4096)
-def as_printed(eps: float, eps0: float, n: int, k: int, share: float = SHARE) -> float:
-    """log10 delta of Theorem 1 as printed; ``share`` of n hold x0."""
+def log10_theorem_1(eps: float, eps0: float, n: int, k: int, share: float = SHARE) -> float:
+    """log10 delta of the count of x0 by Theorem 1 as printed, if a ``share`` of n users hold x0."""
     users_with_x0 = min(round(share * n), n - 1)
     return float(theorem_1_as_printed(eps, n=n, k=k, eps0=eps0, count=users_with_x0))
 
 
-def _interval(reading: Reading, point: Point, share: float = SHARE) -> tuple[float, float]:
-    """Between which numbers log10 delta lies on this reading: as published it is one number."""
+def _log10_interval(reading: Reading, point: Point, share: float = SHARE) -> tuple[float, float]:
+    """(low, high), between which log10 delta lies on this reading.
+
+    Exact: the bounds on delta of the whole histogram. Published: twice the delta of Theorem 1 as printed, if
+    a ``share`` of the users hold x0.
+    """
     if reading.is_exact:
-        return bracket(*point)
-    log10_delta = as_printed(*point, share)
+        return log10_bounds(*point)
+    log10_delta = log10_theorem_1(*point, share)
     return log10_delta, log10_delta
 
 
 def compare_trend(
     reading: Reading, axis: str, points: Iterable[Point], rising: bool = False, share: float = SHARE
 ) -> Comparisons:
-    """Does delta fall (or rise) along ``axis`` between neighbours of ``points``? From 0 to 0 is no step."""
+    """Does delta fall along ``axis``, or rise if ``rising``, between neighbours of ``points``?
+
+    A point is (eps, eps0, n, k), and ``axis`` is the name of one of these. Neighbours differ in it only. Of
+    each delta an interval is known. So a pair has the sign +1 if the intervals show it, -1 if they show the
+    contrary, 0 if they overlap. Two deltas of 0 are not compared. Published: a ``share`` of the users hold
+    x0.
+    """
     others = [name for name in AXES if name != axis]
     line = pd.DataFrame(sorted(set(points)), columns=AXES).sort_values([*others, axis])
-    line[["low", "high"]] = [_interval(reading, point, share) for point in points_of(line)]
+    line[["low", "high"]] = [_log10_interval(reading, point, share) for point in points_of(line)]
 
     before = line.groupby(others)[["low", "high"]].shift()
     has_neighbour = before["low"].notna()
-    is_step = has_neighbour & ((before["high"] > -np.inf) | (line["high"] > -np.inf))
-    first = before[is_step]
-    second = line[is_step]
+    is_compared = has_neighbour & ((before["high"] > -np.inf) | (line["high"] > -np.inf))
+    first = before[is_compared]
+    second = line[is_compared]
     smaller, larger = (first, second) if rising else (second, first)
     is_shown = smaller["high"] < larger["low"]
     is_contrary = smaller["low"] > larger["high"]
@@ -93,8 +103,11 @@ def compare_trend(
 
 
 def compare_table_iv(reading: Reading, axis: str, rising: bool = False) -> Comparisons:
-    """The trend along ``axis`` over the printed settings of Table IV."""
-    rows = rows_of(reading, "Table IV")
+    """Does delta fall along ``axis``, or rise if ``rising``, over the printed settings of Table IV?
+
+    The settings are those of the part of the table that varies ``axis``, and all for eps.
+    """
+    rows = printed_rows(reading, "Table IV")
     if axis != "eps":
         rows = rows[rows["source"].str.contains(f"varying {axis}", regex=False)]
     return compare_trend(reading, axis, points_of(rows), rising)
@@ -102,37 +115,41 @@ def compare_table_iv(reading: Reading, axis: str, rising: bool = False) -> Compa
 
 def compare_zeros(reading: Reading) -> Comparisons:
     """Is delta 0 at the settings of Table IV printed as 0, and only there?"""
-    rows = rows_of(reading, "Table IV")
-    intervals = np.array([_interval(reading, point) for point in points_of(rows)])
+    rows = printed_rows(reading, "Table IV")
+    intervals = np.array([_log10_interval(reading, point) for point in points_of(rows)])
     is_printed_as_zero = np.isneginf(rows["log10_printed"].to_numpy())
     agrees = np.isneginf(intervals) == is_printed_as_zero[:, None]
     return Comparisons(yes_or_no(agrees.all(axis=1)))
 
 
 def compare_with_least_delta(reading: Reading) -> Comparisons:
-    """Is the formula's delta the smallest one that holds, within 5 %?
+    """Is the formula's delta the least one that holds, within 5 %, at each setting of Table IV below eps0?
 
-    Published: the printed form against the tight delta of the same count. Exact: that tight delta, both
-    directions, against the whole histogram.
+    Published: the formula is Theorem 1 as printed. The least delta is the tight one of the same count, for x0
+    against x1. Exact: the formula is this tight delta, for the worse direction. The least delta is that of
+    the whole histogram. It is known to lie between two bounds, and the formula may lie between them, too.
+
+    The numbers are the orders of magnitude by which the formula is too small.
     """
-    printed_points = set(points_of(rows_of(reading, "Table IV")))
-    points = [point for point in printed_points if point[0] < point[1]]
-    tight = np.array([_of_count(*point, round(SHARE * point[2]), reading) for point in points])
+    printed_points = set(points_of(printed_rows(reading, "Table IV")))
+    points = [(eps, eps0, n, k) for eps, eps0, n, k in printed_points if eps < eps0]
+    tight = np.array([_log10_tight(*point, round(SHARE * point[2]), reading) for point in points])
     if reading.is_exact:
         formula = tight
-        low, high = np.array([bracket(*point) for point in points]).T
+        low, high = np.array([log10_bounds(*point) for point in points]).T
     else:
-        formula = np.array([as_printed(*point) for point in points])
-        low, high = tight, tight
+        formula = np.array([log10_theorem_1(*point) for point in points])
+        low = tight
+        high = tight
     slack = np.log10(1 + _TIGHT)
     is_least = (low - slack <= formula) & (formula <= high + slack)
     return Comparisons(yes_or_no(is_least), TOO_SMALL, low - formula)
 
 
-def _of_count(
+def _log10_tight(
     eps: float, eps0: float, n: int, k: int, users_with_x0: int, reading: Reading
 ) -> float:
-    """log10 of the tight delta of one count; on the exact reading in both directions."""
+    """log10 of the tight delta of the count of x0; on the exact reading for the worse direction."""
     direction = "both" if reading.is_exact else "forward"
     return float(count.delta(eps, n=n, k=k, eps0=eps0, count=users_with_x0, direction=direction))
 
@@ -140,29 +157,39 @@ def _of_count(
 def compare_worst_cell(
     reading: Reading, eps: Iterable[float], *, eps0: float, n: int, k: int
 ) -> Comparisons:
-    """Is the largest delta over all counts that a cell may have a guarantee for the whole histogram?"""
+    """Is delta of the worst cell a guarantee for the whole histogram, at each eps?
+
+    Delta of a cell depends on how many of the n - 1 other users hold its value. That of the worst cell is the
+    largest for any such number, by the reading's formula. It is no guarantee if it is below the lower bound
+    on delta of the histogram. The numbers are the orders of magnitude by which it is too small.
+    """
     direction = "both" if reading.is_exact else "forward"
-    counts = np.arange(n)
-    largest = []
-    leaked = []
-    for eps_of_guarantee in eps:
+    every_count = np.arange(n)
+    of_worst_cell = []
+    of_histogram = []
+    for budget in eps:
         log10_deltas = delta_of_count(
-            eps_of_guarantee,
+            budget,
             n=n,
             k=k,
             eps0=eps0,
-            count=counts,
+            count=every_count,
             form=reading.name,
             direction=direction,
         )
-        largest.append(np.max(log10_deltas))
-        leaked.append(bracket(eps_of_guarantee, eps0, n, k)[0])
-    is_guarantee = np.array(leaked) <= np.array(largest)
-    return Comparisons(yes_or_no(is_guarantee), TOO_SMALL, np.subtract(leaked, largest))
+        of_worst_cell.append(np.max(log10_deltas))
+        low, _ = log10_bounds(budget, eps0, n, k)
+        of_histogram.append(low)
+    is_guarantee = np.array(of_histogram) <= np.array(of_worst_cell)
+    too_small_by = np.subtract(of_histogram, of_worst_cell)
+    return Comparisons(yes_or_no(is_guarantee), TOO_SMALL, too_small_by)
 
 
 def compare_counts(reading: Reading, *, eps: float, eps0: float, n: int, k: int) -> Comparisons:
-    """Does delta at the experiments' budget depend on how many hold x0?"""
+    """Does delta of the count of x0 depend on how many hold x0? Compared are 8 numbers of holders.
+
+    The numbers are their deltas, by the reading's formula.
+    """
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     deltas = 10 ** delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
     return Comparisons(yes_or_no([deltas.min() < deltas.max()]), "delta", deltas)
@@ -175,9 +202,11 @@ def compare_inference(k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
 
 
 def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
-    """Does the Gaussian have delta 0, as the shuffle model has at eps = eps0, at every budget of the trials?
+    """Is delta of the trials' Gaussian 0, as that of the shuffle model is at eps = eps0? One sign per budget.
 
-    Published: for the protocol's sensitivity; exact: for sqrt(2).
+    The Gaussian's noise is that of the published protocol for its budget (eps, delta). Its true delta at this
+    eps depends on the sensitivity. Published: that of the protocol. Exact: sqrt(2), that of a histogram. The
+    numbers are the true deltas as log10.
     """
     if not reading.calibrations:
         raise NoEvidenceError("the config has no trials at eps = eps0")
@@ -191,10 +220,10 @@ def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
 
 
 def compare_local_model(reading: Reading, factor: float) -> Comparisons:
-    """Is the local model's expected error more than ``factor`` times the Gaussian's at equal privacy?
+    """Is the local model's expected TV error more than ``factor`` times the Gaussian's at equal privacy?
 
-    Closed forms for a uniform histogram at the settings of the exact reading: k-RR with eps0 = eps and no
-    shuffler, against the Gaussian at (eps, delta).
+    Both are closed forms for a uniform histogram, at every setting of the exact reading: k-RR with eps0 = eps
+    and no shuffler, against the Gaussian at (eps, delta). The numbers are the ratios of the errors.
     """
     ratios = []
     settings = reading.pick(GAUSSIAN)[["n", "k", "eps", "delta"]]
@@ -214,31 +243,38 @@ def compare_eps_with_eps0(reading: Reading) -> Comparisons:
 def compare_mean_estimate(
     histogram: Sequence[int], eps0: Sequence[float], projected: bool
 ) -> Comparisons:
-    """Is the mean of the estimate by matrix inversion the histogram itself? The same on both readings.
+    """Is the mean of the estimate by matrix inversion the histogram itself, up to rounding, at each eps0?
 
-    All k^n reports of the users in ``histogram`` (k counts) are listed, for every ``eps0``.
+    ``histogram`` has k counts. The mean is exact: over all k^n reports that its n users can make together,
+    with their probabilities under k-RR. ``projected`` is whether the estimate is projected onto the simplex.
+    The numbers are the largest differences in a cell, and are left out if there is only rounding. The answer
+    is the same on both readings.
     """
     k = len(histogram)
-    truth = np.asarray(histogram) / sum(histogram)
-    cells = np.repeat(np.arange(k), histogram)
-    reports = np.array(list(product(range(k), repeat=cells.size)))
-    counts = np.stack([(reports == cell).sum(axis=1) for cell in range(k)], axis=1)
-    misses = []
+    n = sum(histogram)
+    truth = np.asarray(histogram) / n
+    value_of_user = np.repeat(np.arange(k), histogram)  # (n,)
+    reports = np.array(list(product(range(k), repeat=n)))  # (k^n, n)
+    counts = np.stack([(reports == value).sum(axis=1) for value in range(k)], axis=1)  # (k^n, k)
+
+    differences = []
     for budget in eps0:
         p = truth_probability(budget, k)
         q = lie_probability(budget, k)
-        probabilities = np.where(reports == cells, p, q).prod(axis=1)
-        estimates = invert(counts / cells.size, budget)
+        probabilities = np.where(reports == value_of_user, p, q).prod(axis=1)
+        estimates = invert(counts / n, budget)
         if projected:
             estimates = project_to_simplex(estimates)
-        misses.append(float(np.abs(probabilities @ estimates - truth).max()))
-    return Comparisons(
-        yes_or_no(np.array(misses) < _ROUNDING), "off by", misses if projected else ()
-    )
+        differences.append(float(np.abs(probabilities @ estimates - truth).max()))
+    is_histogram = yes_or_no(np.array(differences) < _ROUNDING)
+    return Comparisons(is_histogram, "off by", differences if projected else ())
 
 
 def compare_area(reading: Reading, dataset: str, width: int, height: int) -> Comparisons:
-    """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?"""
+    """Does the dataset's box measure ``width`` by ``height`` km, rounded to whole km?
+
+    The numbers are its width, in the middle between north and south, and its height, in km.
+    """
     if dataset not in reading.boxes:
         raise NoEvidenceError(f"the config has no dataset {dataset} with a box")
     box = reading.boxes[dataset]
@@ -254,18 +290,21 @@ def compare_with_literature(
     mechanisms: Collection[str],
     decades: float = SIGNIFICANTLY,
 ) -> Comparisons:
-    """Is "our delta" of Tables II and 1 at least ``decades`` below the literature's, row by row?
+    """Is this paper's delta at least ``decades`` (orders of magnitude) below the literature's, row by row?
 
-    Published: the printed numbers. Exact: the true delta against the cited bounds as their papers state them.
+    The rows are those of ``mechanisms`` in the tables ``items``. Published: both deltas are the printed ones.
+    Exact: the literature's delta is the cited bound as its own paper states it, and this paper's is that of
+    the whole histogram. Bounds on this are known, so a row may have the sign 0. The numbers are the orders of
+    magnitude by which this paper's delta, or its upper bound, is below.
     """
-    rows = pd.concat([_literature(reading, item, mechanisms) for item in items])
+    rows = pd.concat([_literature_rows(reading, item, mechanisms) for item in items])
     rows["cited"] = rows["log10_cited" if reading.is_exact else "log10_printed"]
     rows = rows.dropna(subset="cited")  # nan outside of a theorem's conditions
     if rows.empty:
         raise NoEvidenceError("no cited bound applies at any row")
 
     if reading.is_exact:
-        low, high = np.array([bracket(*point) for point in points_of(rows, k="papers_k")]).T
+        low, high = np.array([log10_bounds(*point) for point in points_of(rows, k="papers_k")]).T
     else:
         low = rows["papers_log10_delta"].to_numpy()
         high = low
@@ -281,7 +320,7 @@ def compare_most_of_the_literature(
     mechanisms: Collection[str],
     decades: float = SIGNIFICANTLY,
 ) -> Comparisons:
-    """Does `compare_with_literature` show it in more than half of the rows?"""
+    """Does `compare_with_literature` show that this paper's delta is smaller in most of the rows?"""
     rows = compare_with_literature(reading, items, mechanisms, decades)
     return Comparisons(yes_or_no([np.mean(rows.signs > 0) > 0.5]), rows.unit, rows.numbers)
 
@@ -289,43 +328,46 @@ def compare_most_of_the_literature(
 def compare_cited_bounds(
     reading: Reading, item: str, best: str, others: Collection[str]
 ) -> Comparisons:
-    """Is the bound of ``best`` the smallest of the literature's in every row of the table?
+    """Is the bound of ``best`` smaller than that of each of the mechanisms ``others``, in every row?
 
-    Exact: the bounds for any eps0-LDP randomizer (`GENERAL`), whatever k, like with like.
+    Published: the printed deltas. Exact: the smallest of the mechanism's `GENERAL` bounds, which hold for
+    every eps0-LDP randomizer and any k, so that all bounds are for the same. A pair without a bound of the
+    other mechanism is left out. The numbers are the orders of magnitude by which the bound of ``best`` is
+    below.
     """
-    rows = _literature(reading, item, {best, *others})
-    rows["value"] = rows["log10_printed"]
-    if reading.is_exact:
-        rows["value"] = _general_bounds(rows)
-    first = rows[rows["mechanism"] == best]
+    rows = _literature_rows(reading, item, {best, *others})
+    rows["log10_delta"] = _log10_general(rows) if reading.is_exact else rows["log10_printed"]
+    rows_of_best = rows[rows["mechanism"] == best]
     rivals = rows[rows["mechanism"].isin(list(others))]
-    pairs = first.merge(rivals, on=["n", "eps"], suffixes=("", "_rival")).dropna(
-        subset="value_rival"
-    )
-    is_best = pairs["value"] < pairs["value_rival"]
-    return Comparisons(yes_or_no(is_best), BELOW, pairs["value_rival"] - pairs["value"])
+    pairs = rows_of_best.merge(rivals, on=["n", "eps"], suffixes=("", "_rival"))
+    pairs = pairs.dropna(subset="log10_delta_rival")
+    is_best = pairs["log10_delta"] < pairs["log10_delta_rival"]
+    below_by = pairs["log10_delta_rival"] - pairs["log10_delta"]
+    return Comparisons(yes_or_no(is_best), BELOW, below_by)
 
 
-def _general_bounds(rows: pd.DataFrame) -> list[float]:
+def _log10_general(rows: pd.DataFrame) -> list[float]:
     """log10 of the smallest of the mechanism's `GENERAL` bounds in each row; nan where none applies."""
     smallest = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OutsideRange)
         for eps, n, eps0, mechanism in rows[["eps", "n", "eps0", "mechanism"]].to_numpy():
-            point = make_points(eps, n=int(n), k=2, eps0=eps0)
+            point = make_points(eps, n=int(n), k=2, eps0=eps0)  # these bounds do not depend on k
             smallest.append(min(bound(point).item() for bound in GENERAL[mechanism]))
     return smallest
 
 
 def compare_printed_with_true(reading: Reading, item: str) -> Comparisons:
-    """Is the printed delta at least the true one, row by row?
+    """Is this paper's printed delta at least the true one, row by row of the table ``item``?
 
-    The true one is that of the same count, on the exact reading that of the whole histogram. Only rows whose
-    digits the printed formula gives: the settings behind the remaining rows are not known.
+    Published: the true delta is the tight one of the same count of x0. Exact: the lower bound on delta of the
+    whole histogram. Only rows whose digits the printed formula gives are compared: the settings behind the
+    remaining rows are not known. The numbers are the orders of magnitude by which a printed delta is too
+    small.
     """
-    rows = rows_of(reading, item)
+    rows = printed_rows(reading, item)
     rows = rows[rows["mechanism"] == OWN]
-    formula = np.array([as_printed(*point) for point in points_of(rows)])
+    formula = np.array([log10_theorem_1(*point) for point in points_of(rows)])
     rows = rows[np.abs(formula - rows["log10_printed"]) <= REPRODUCED]
     if rows.empty:
         raise NoEvidenceError(f"{item} has no row that the printed formula gives")
@@ -333,23 +375,27 @@ def compare_printed_with_true(reading: Reading, item: str) -> Comparisons:
     true = []
     for point, users_with_x0 in zip(points_of(rows), rows["count"], strict=True):
         if reading.is_exact:
-            true.append(bracket(*point)[0])
+            low, _ = log10_bounds(*point)
+            true.append(low)
         else:
-            true.append(_of_count(*point, int(users_with_x0), reading))
+            true.append(_log10_tight(*point, int(users_with_x0), reading))
     printed = rows["log10_printed"].to_numpy()
     return Comparisons(yes_or_no(true <= printed), TOO_SMALL, true - printed)
 
 
-def _literature(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:
-    """The rows of the given mechanisms, with k and log10 delta of this paper's row of the same n and eps."""
-    rows = rows_of(reading, item)
+def _literature_rows(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:
+    """The printed rows of ``mechanisms`` in the table ``item``, with this paper's row of the same n and eps.
+
+    ``papers_k`` and ``papers_log10_delta`` are k and the printed log10 delta of this paper's row.
+    """
+    rows = printed_rows(reading, item)
     papers = rows[rows["mechanism"] == OWN][["n", "eps", "k", "log10_printed"]]
     papers = papers.rename(columns={"k": "papers_k", "log10_printed": "papers_log10_delta"})
     return rows[rows["mechanism"].isin(list(mechanisms))].merge(papers, on=["n", "eps"])
 
 
-def rows_of(reading: Reading, item: str) -> pd.DataFrame:
-    """The printed values of one item; `NoEvidenceError` if there are none."""
+def printed_rows(reading: Reading, item: str) -> pd.DataFrame:
+    """The printed values of one item, such as "Table IV". Raises `NoEvidenceError` if there are none."""
     rows = reading.values[reading.values["item"] == item]
     if rows.empty:
         raise NoEvidenceError(f"there are no printed values of {item}")
@@ -357,6 +403,6 @@ def rows_of(reading: Reading, item: str) -> pd.DataFrame:
 
 
 def points_of(rows: pd.DataFrame, k: str = "k") -> list[Point]:
-    """The settings in the columns eps, eps0, n and ``k``."""
+    """The settings (eps, eps0, n, k) in these columns of the rows, with k from the column named ``k``."""
     points = rows[["eps", "eps0", "n", k]].to_numpy(dtype=float).tolist()
     return [(eps, eps0, int(n), int(cells)) for eps, eps0, n, cells in points]

@@ -35,7 +35,7 @@ SETTING = [*_POINT, "rule"]
 
 
 class Ends(Enum):
-    """Which settings of each dataset and rule count."""
+    """Which settings of each dataset and rule for delta count."""
 
     ALL = "all"
     SMALL_N = "those at the smallest n"
@@ -85,9 +85,11 @@ class Reading:
         return self.name == EXACT
 
     def pick(self, *mechanisms: str, selection: Selection = EVERYWHERE) -> pd.DataFrame:
-        """The settings of the selection that have all ``mechanisms``.
+        """The rows of ``settings`` that ``selection`` selects and that have errors of all ``mechanisms``.
 
-        Raises `NoEvidenceError` if a dataset has none.
+        A selection has a metric, the eps0s of each dataset, and which ends of n and eps0 count. The columns
+        are `SETTING`, and one for each mechanism with arrays of errors (repetitions,). Raises
+        `NoEvidenceError` if there is no row of a selected dataset.
         """
         columns = [*SETTING, *mechanisms]
         rows = self.settings.reindex(columns=columns).dropna(subset=[*mechanisms])
@@ -100,35 +102,41 @@ class Reading:
                 missing = f"{selection.metric} of {', '.join(mechanisms)} for {dataset} at eps0 = {listed}"
                 raise NoEvidenceError(f"the config's {self.name} experiments have no {missing}")
             parts.append(part)
-        return _only_ends(pd.concat(parts), selection.ends)
+        return _rows_at_ends(pd.concat(parts), selection.ends)
 
 
-def _only_ends(rows: pd.DataFrame, ends: Ends) -> pd.DataFrame:
-    """The rows at these ends of their dataset and rule."""
-    if ends is Ends.CORNER:
-        largest_eps0 = rows.groupby(["dataset", "rule"])["eps0"].transform("max")
-        rows = rows[rows["eps0"] == largest_eps0]
+def _rows_at_ends(rows: pd.DataFrame, ends: Ends) -> pd.DataFrame:
+    """The rows at the given ends of n and eps0, within each dataset and rule for delta."""
     if ends is Ends.ALL:
         return rows
-    n_of_series = rows.groupby(["dataset", "rule"])["n"]
-    n = n_of_series.transform("max") if ends is Ends.LARGE_N else n_of_series.transform("min")
-    return rows[rows["n"] == n]
+    series = ["dataset", "rule"]
+    if ends is Ends.CORNER:
+        rows = rows[rows["eps0"] == rows.groupby(series)["eps0"].transform("max")]
+    n = rows.groupby(series)["n"]
+    end = n.transform("max") if ends is Ends.LARGE_N else n.transform("min")
+    return rows[rows["n"] == end]
 
 
 def read_evidence(
     *, values: Path, cited_bounds: Path, trials: Iterable[Path], estimates: Iterable[Path],
     parity: Iterable[Path], sensitivity: float, boxes: Mapping[str, Mapping[str, float]],
 ) -> tuple[Reading, Reading]:  # fmt: skip
-    """The published and the exact reading, from the files of the results.
+    """The published and the exact reading of the paper, from the files of the results.
 
-    ``values``: values.csv; ``cited_bounds``: cited_bounds.csv; ``trials``, ``estimates``, ``parity``: files
-    of the published experiments, of single runs, of the experiments at equal privacy. ``sensitivity`` and
-    ``boxes``: as in the config.
+    Both have the printed values, of the files ``values`` (values.csv) and ``cited_bounds``
+    (cited_bounds.csv). The published reading has the errors of the published protocol: the files ``trials``
+    with repetitions, and ``estimates`` of single runs, cell by cell. The exact one has those at equal
+    privacy, ``parity``.
+
+    ``sensitivity`` (L2) is that of the published protocol. ``boxes`` is dataset -> its box: north, south,
+    east and west, in degrees.
     """
     printed = printed_numbers(read_values(values), pd.read_csv(cited_bounds))
     runs = read_trials(trials)
-    papers = runs[runs["eps"] >= runs["eps0"]]
-    calibrations = frozenset(zip(papers["eps"], papers["delta"], strict=True))
+    runs_without_delta = runs[runs["eps"] >= runs["eps0"]]  # the paper's own delta is 0 there
+    calibrations = frozenset(
+        zip(runs_without_delta["eps"], runs_without_delta["delta"], strict=True)
+    )
     published = pd.concat([runs, *map(_read_estimates, estimates)], ignore_index=True)
     exact = pd.concat(map(_read_parity, parity), ignore_index=True)
     return (
@@ -138,10 +146,11 @@ def read_evidence(
 
 
 def printed_numbers(values: pd.DataFrame, cited_bounds: pd.DataFrame | None = None) -> pd.DataFrame:
-    """values.csv with numbers instead of texts, and the columns ``log10_printed`` and ``log10_cited``.
+    """The rows of values.csv with numbers instead of texts, and with two columns more.
 
-    ``cited_bounds``: the rows of cited_bounds.csv; ``log10_cited`` is nan where a theorem does not apply and
-    in this paper's own rows. n is nan for all users of a dataset.
+    ``log10_printed`` is log10 of the printed number, -inf for 0. ``log10_cited`` is log10 of the bound that a
+    row of the literature cites, from the rows ``cited_bounds`` of cited_bounds.csv. It is nan where the
+    theorem does not apply, and in this paper's own rows. n is nan where it is all users of a dataset.
     """
     frame = values.assign(**values[[*NUMBERS]].apply(pd.to_numeric, errors="coerce"))
     printed = [printed_to_decimal(text) for text in frame["printed"]]
@@ -155,7 +164,10 @@ def printed_numbers(values: pd.DataFrame, cited_bounds: pd.DataFrame | None = No
 
 
 def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
-    """The settings in parquet files of trials; a point in two experiments counts with the longer one."""
+    """The `settings` of a published `Reading`, from parquet files of trials.
+
+    A setting in two experiments is there once, with the more repetitions.
+    """
     columns = [*_POINT, "experiment", "mechanism", "repetition", "value"]
     frames = [read_parquet(path, columns=columns) for path in paths]
     parts = [part for frame in frames for _, part in frame.groupby("experiment", observed=True)]
@@ -166,33 +178,44 @@ def read_trials(paths: Iterable[Path]) -> pd.DataFrame:
 
 
 def _read_parity(path: Path) -> pd.DataFrame:
-    """The settings in a parquet file of the parity experiments, with eps from the upper bound."""
+    """The `settings` of an exact `Reading`, from a parquet file of the runs at equal privacy.
+
+    eps is that of the upper bound. A pair of mechanism and estimator becomes one of the names in
+    `_PARITY_NAMES`, such as "shuffle+INV".
+    """
     columns = [*_POINT, "delta_rule", "mechanism", "estimator", "repetition", "value"]
     settings = []
-    for n in read_parquet(path, columns=["n"])["n"].unique():  # one at a time: they are large
-        rows = [("bound", "==", "upper"), ("n", "==", n)]
-        frame = read_parquet(path, columns=columns, filters=rows).rename(
-            columns={"delta_rule": "rule"}
-        )
-        samples = paired(frame, ["mechanism", "estimator"])
+    # One number of users after the other: they are large.
+    for n in read_parquet(path, columns=["n"])["n"].unique():
+        filters = [("bound", "==", "upper"), ("n", "==", n)]
+        frame = read_parquet(path, columns=columns, filters=filters)
+        samples = paired(frame.rename(columns={"delta_rule": "rule"}), ["mechanism", "estimator"])
         settings.append(samples.rename(columns=_PARITY_NAMES))
     return pd.concat(settings, ignore_index=True)
 
 
 def _read_estimates(path: Path) -> pd.DataFrame:
-    """Single runs' errors cell by cell, from a CSV file with original, gaussian and shuffle+INV per cell."""
+    """The `settings` of a published `Reading` with the metric "cell_error", from a CSV file of single runs.
+
+    The file has a row for every cell: its true share (original) and the two estimates of it (gaussian and
+    shuffle+INV). A setting's array has the absolute error of each cell, in the order of the cells. So the
+    cells of one run stand where another metric has repetitions.
+    """
     runs = pd.read_csv(path)
     point = ["dataset", "n", "eps0", "eps", "delta", "cell", "original"]
-    errors = runs.melt(point, [GAUSSIAN, INV], "mechanism")
-    errors = errors.assign(
-        value=(errors["value"] - errors["original"]).abs(), repetition=errors["cell"]
-    )
+    estimates = runs.melt(point, [GAUSSIAN, INV], "mechanism")
+    distances = (estimates["value"] - estimates["original"]).abs()
+    errors = estimates.assign(value=distances, repetition=estimates["cell"])
     errors = errors.assign(k=runs["cell"].nunique(), metric="cell_error", cell=0, rule="")
     return paired(errors, ["mechanism"])
 
 
 def paired(frame: pd.DataFrame, who: list[str]) -> pd.DataFrame:
-    """The settings of `Reading` in a tidy frame; ``who``: the columns that name a mechanism."""
+    """The `settings` of a `Reading`: a row for every `SETTING`, a column of arrays for every mechanism.
+
+    ``frame`` has a row for every setting, mechanism and repetition, with the error in the column value.
+    ``who`` are the columns that name a mechanism. An array (repetitions,) is in the order of the repetitions.
+    """
     frame = frame.sort_values("repetition", kind="stable")
     samples = frame.groupby([*SETTING, *who], observed=True, sort=False)["value"].apply(
         pd.Series.to_numpy

@@ -116,7 +116,11 @@ class NoiseScales:
 
 
 def statements(results: Results) -> Statements:
-    """The verdicts on the paper's statements, each of which counts once."""
+    """How many of the paper's statements have each verdict, and each pair of verdicts on the two readings.
+
+    Several rows of "claim_verdicts" may be one statement, which counts once, with the best verdict for the
+    paper (`counted_claims`).
+    """
     counted = counted_claims(results["claim_verdicts"])
     counts = counted["verdict"].value_counts().reindex(rules.CLAIM_VERDICTS, fill_value=0)
     cross = pd.crosstab(counted["verdict_published"], counted["verdict_exact"])
@@ -143,7 +147,11 @@ def almost_comparable(results: Results) -> AlmostComparable:
 
 
 def joint_tests(results: Results) -> JointTests:
-    """The joint tests, counted. Raises LookupError if there is none."""
+    """How many joint tests there are and are rejected, the smallest corrected p-value, and the largest power.
+
+    A joint test is of all printed random values of one table and mechanism. Its power is how often it rejects
+    errors that are not ours but a multiple of them. Raises LookupError if there is no test.
+    """
     tests = results["joint_tests"]
     if tests.empty:
         raise LookupError("there is no joint test")
@@ -156,7 +164,11 @@ def joint_tests(results: Results) -> JointTests:
 
 
 def grids(results: Results) -> Grids:
-    """How the printed errors of each city fit its grids: by our noise, and by `OTHER_NOISE`."""
+    """How the printed errors of each city fit each of its grids, for our noise and for `OTHER_NOISE`.
+
+    A row of the table "grids" is a noise (delta and sensitivity of the Gaussian), city, grid, and a numbering
+    of the grid's cells. `OTHER_NOISE` is a second one that fits the printed errors. All are at eps = 4.
+    """
     rows = results["grids"]
     rows = rows.assign(contradicted=rows["verdict"] == CONTRADICTED)
     delta, sensitivity = OTHER_NOISE
@@ -176,14 +188,16 @@ def grids(results: Results) -> Grids:
 
 
 def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> GridsOfCity:
-    """The fits of one city; ``ours`` and ``others``: its rows for our noise and for `OTHER_NOISE`."""
+    """How the printed errors of one city fit each of its grids.
+
+    ``ours`` and ``others`` are the city's rows of the table "grids" for our noise and for `OTHER_NOISE`. Of
+    ours the numbering of the cells that our code uses counts, of the others the numbering with the largest p.
+    """
     our_numbering = ours[ours["numbering"] == OUR_NUMBERING].set_index("grid")
     best_others = others.sort_values("p").groupby("grid").tail(1)
     other = {}
-    for grid, p, numbering in zip(
-        *(best_others[name] for name in ("grid", "p", "numbering")), strict=True
-    ):
-        other[str(grid)] = NumberedFit(p, numbering)
+    for row in best_others.to_dict("records"):
+        other[str(row["grid"])] = NumberedFit(row["p"], row["numbering"])
     return GridsOfCity(
         title=title,
         p=our_numbering["p"].to_dict(),
@@ -197,8 +211,13 @@ def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> Grid
 
 
 def noise_scales(results: Results) -> NoiseScales:
-    """The scales that fit the printed errors, and whether two that somebody could choose are among them."""
-    eps, delta = 4.0, 1e-8
+    """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
+
+    The two are the scale for (4, 1e-8) and sensitivity sqrt(2), and that of our rerun, for (4, 1e-30) and
+    sensitivity 1. The scales that fit are a 95 % interval.
+    """
+    eps = 4.0
+    delta = 1e-8
     totals = chosen_rows(results["totals"], grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(checkins) for dataset, checkins in totals.items()}
     low, high = likely(gaussian_errors(results["verdicts"], users))

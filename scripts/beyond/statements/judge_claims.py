@@ -35,7 +35,8 @@ RESULT_COLUMNS = (
 def read_claims(path: str | os.PathLike[str]) -> list[Row]:
     """The statements of ``path``, claims.csv, in the file's order: dicts of strings with the keys `COLUMNS`.
 
-    Raises ValueError that names the file and the line, or the ids without a test; OSError if there is none.
+    Raises ValueError that names the file, and the line with an empty field or the ids that have two rows, no
+    row or no test. Raises OSError if there is no file.
     """
     rows = dict(numbered_rows(path, COLUMNS))
     for line, row in rows.items():
@@ -54,7 +55,11 @@ def read_claims(path: str | os.PathLike[str]) -> list[Row]:
 
 
 def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> pd.DataFrame:
-    """One row per statement of `read_claims`: its columns and the verdicts (`RESULT_COLUMNS`), in order."""
+    """The verdicts on the statements ``claims`` of `read_claims`: a row for each, in order.
+
+    The columns are `RESULT_COLUMNS`: those of the statement, the statistic (what the test found, in words)
+    and the verdict of each reading, and the verdict of both together.
+    """
     rows = []
     for row in claims:
         test = TESTS[row["id"]]
@@ -72,7 +77,11 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
 
 
 def judge(test: Test, reading: Reading) -> tuple[str, str]:
-    """(statistic, verdict) of one reading; why it is untestable takes the place of the statistic."""
+    """(statistic, verdict) of one reading: what the test found, in words, and what follows.
+
+    A test may return several `Comparisons`, which must hold together. If the statement is untestable on this
+    reading, the reason takes the place of the statistic.
+    """
     try:
         comparisons = test(reading)
     except (NoEvidenceError, UntestableError) as error:

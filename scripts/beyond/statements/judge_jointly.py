@@ -50,10 +50,11 @@ Statistic = Callable[[Floats], Floats]  # quantiles (runs, values) -> (runs,)
 
 @dataclass(frozen=True)
 class Line:
-    """The printed errors of one run: one table, mechanism, dataset and n, several cells.
+    """The printed errors of one run, as quantiles: one table, mechanism, dataset and n, several cells.
 
-    ``quantiles`` (cells,) of the printed values among our draws, and ``runs``: those of our own draws times 1
-    and times each number of `TIMES`, (repetitions, cells) by this factor.
+    ``quantiles`` (cells,) are those of the printed values among our draws. ``runs`` is a factor -> the
+    quantiles of our own draws times this factor, of shape (repetitions, cells). The factors are 1 and those
+    of `TIMES`.
     """
 
     item: str
@@ -63,54 +64,61 @@ class Line:
 
 
 def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> list[Line]:
-    """The lines of all random errors of single cells for which there are trials, in the order of ``values``.
+    """A `Line` for every table, mechanism, dataset and n: the printed errors of its cells among our draws.
 
-    ``trials`` and ``users`` as for `judge_values`.
+    ``values`` are rows of values.csv, whose order the lines have. A printed error without trials of ours is
+    left out. ``trials`` has our draws, and ``users`` is dataset -> all its users, both as for `judge_values`.
     """
-    grouped: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
+    lines: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
     for row in records(values[values["quantity"] == "individual_error"]):
         draws = draws_of(row, trials, users)
-        if not isinstance(draws, str):
-            key = row["item"], row["mechanism"], row["dataset"], row["n"]
-            grouped.setdefault(key, []).append(quantiles(row["printed"], draws))
-    lines = []
-    for (item, mechanism, _, _), cells in grouped.items():
-        printed = np.array([quantile for quantile, _ in cells])
-        runs = [run for _, run in cells]
-        runs_by_factor = {
-            times: np.stack([run[times] for run in runs], axis=1) for times in runs[0]
-        }
-        lines.append(Line(item, mechanism, printed, runs_by_factor))
-    return lines
+        if isinstance(draws, str):  # why there are none
+            continue
+        key = row["item"], row["mechanism"], row["dataset"], row["n"]
+        lines.setdefault(key, []).append(quantiles(row["printed"], draws))
+    return [_line(item, mechanism, cells) for (item, mechanism, _, _), cells in lines.items()]
+
+
+def _line(item: str, mechanism: str, cells: list[tuple[float, dict[float, Floats]]]) -> Line:
+    """The `Line` of a table and mechanism whose cells have these results of `quantiles`."""
+    printed = np.array([of_printed for of_printed, _ in cells])
+    runs_of_cells = [runs for _, runs in cells]
+    runs = {
+        factor: np.stack([runs[factor] for runs in runs_of_cells], axis=1)
+        for factor in runs_of_cells[0]
+    }
+    return Line(item, mechanism, printed, runs)
 
 
 def quantiles(
     printed: str, draws: Floats, factors: Sequence[float] = (1.0, *TIMES.values())
 ) -> tuple[float, dict[float, Floats]]:
-    """Mid-rank quantiles among ``draws`` (repetitions,): of a printed value, and of ``factors`` times ours.
+    """Quantiles among our ``draws``: of a printed value, and of each of ``factors`` times our draws.
 
-    The draws are rounded to as many significant digits as are printed. The mid-rank is the share below and
-    half of the share of ties.
+    ``draws`` (repetitions,) are errors of ours. The second result is factor -> (repetitions,). All numbers
+    are rounded to as many significant digits as are printed. A quantile is a mid-rank: the share of draws
+    below, and half of the share of equal ones.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
     ordered = np.sort(round_as_printed(draws, digits))
 
-    def among(numbers: Floats) -> Floats:
+    def mid_ranks(numbers: Floats) -> Floats:
         below = np.searchsorted(ordered, numbers, "left")
         at_most = np.searchsorted(ordered, numbers, "right")
         return np.asarray((below + at_most) / (2 * len(ordered)))
 
-    ours = {times: among(round_as_printed(times * draws, digits)) for times in factors}
-    return float(among(np.array([float(value)]))[0]), ours
+    of_printed = float(mid_ranks(np.array([float(value)]))[0])
+    of_draws = {times: mid_ranks(round_as_printed(times * draws, digits)) for times in factors}
+    return of_printed, of_draws
 
 
 def round_as_printed(numbers: Floats, digits: int) -> Floats:
     """``numbers`` (n,), all >= 0, rounded to ``digits`` significant digits as Python prints them.
 
-    Python rounds the exact binary value, and a tie to the even digit. Here whole arrays are scaled, so that
-    their last digit is that of the ones. `decimal` decides where this could differ: near a tie, and where a
-    power of ten is no exact float.
+    Python rounds the exact binary value, and a tie to the even digit. Here the whole array is scaled, so that
+    the last digit of each number is that of the ones, and rounded at once. Where this could differ `decimal`
+    decides: near a tie, and where the power of ten is no exact float.
     """
     positive = numbers > 0
     exponents = np.floor(np.log10(numbers, where=positive, out=np.zeros(len(numbers))))
@@ -120,8 +128,11 @@ def round_as_printed(numbers: Floats, digits: int) -> Floats:
     scaled = numbers * power
     rounded = np.asarray(np.rint(scaled) / power)
 
+    # A few roundings away from a tie, the nearest integer is certain.
     from_tie = np.abs(scaled - np.floor(scaled) - 0.5)
     doubtful = ~exact_power | (from_tie <= 4 * np.spacing(scaled))
+
+    # Many draws are equal: each different number is rounded once.
     values, position = np.unique(numbers[doubtful], return_inverse=True)
     context = decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN)
     by_decimal = [float(context.create_decimal_from_float(value)) for value in values.tolist()]
@@ -166,8 +177,8 @@ def power(
 ) -> float:
     """How often the test of ``lines`` rejects at ``level`` if the errors are ``times`` ours.
 
-    ``times``: one of `TIMES`. A share of `RUNS` random runs of ours, one for each line, multiplied and
-    rounded to the printed digits.
+    This is a share of `RUNS` random runs. Each takes a run of ours for every line, multiplied by ``times``
+    (one of `TIMES`) and rounded to the printed digits.
     """
     of_wrong_runs = statistic(_random_runs(lines, times, rng))
     return float(np.mean(_p_values(of_wrong_runs, lines, statistic, rng) <= level))
@@ -176,11 +187,16 @@ def power(
 def _p_values(
     observed: Floats, lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator
 ) -> Floats:
-    """The share of `RUNS` random runs of ours whose statistic is at least each of the ``observed`` ones."""
+    """The p-values of ``observed`` statistics: the share of random runs of ours with at least as large a one.
+
+    The share is of `RUNS` runs and the observed one. It is not below the share of one among all different
+    runs that our repetitions of the lines can make together.
+    """
     null = np.sort(statistic(_random_runs(lines, 1.0, rng)))
-    above = RUNS - np.searchsorted(null, np.asarray(observed) - 1e-9)
-    different = math.prod(len(line.runs[1.0]) for line in lines)  # number of distinct runs
-    return np.maximum((1 + above) / (1 + RUNS), 1 / (1 + different))
+    # 1e-9: equal statistics may differ by rounding.
+    at_least = RUNS - np.searchsorted(null, np.asarray(observed) - 1e-9)
+    different_runs = math.prod(len(line.runs[1.0]) for line in lines)
+    return np.maximum((1 + at_least) / (1 + RUNS), 1 / (1 + different_runs))
 
 
 def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) -> Floats:
@@ -192,27 +208,31 @@ def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) 
 def joint_tests(
     values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int
 ) -> pd.DataFrame:
-    """Every test of a table and mechanism as a row: the columns `COLUMNS`.
+    """The joint tests of the printed errors of single cells: a row for every table, mechanism and statistic.
 
-    The p-values are corrected together (Holm); the columns of `TIMES` have each test's `power` at the level
-    of Holm's first step. ``seed``: the root seed; the other arguments as for `lines_of`.
+    The arguments are those of `lines_of`, and the root seed. The columns are `COLUMNS`: item, mechanism, test
+    (a name of `STATISTICS`), statistic, p, corrected_p (Holm's, over all rows), verdict, and for each factor
+    of `TIMES` the test's power against errors that are so many times ours, at the level of Holm's first step.
     """
-    groups: dict[tuple[str, str], list[Line]] = {}
+    lines_of_group: dict[tuple[str, str], list[Line]] = {}
     for line in lines_of(values, trials, users):
-        groups.setdefault((line.item, line.mechanism), []).append(line)
-    level = LEVEL / max(len(groups) * len(STATISTICS), 1)
+        lines_of_group.setdefault((line.item, line.mechanism), []).append(line)
+    number_of_tests = len(lines_of_group) * len(STATISTICS)
+    level = LEVEL / max(number_of_tests, 1)
+
     rows: list[dict[str, Any]] = []
-    for (item, mechanism), lines in groups.items():
+    for (item, mechanism), lines in lines_of_group.items():
         for test, statistic in STATISTICS.items():
             name = {"item": item, "mechanism": mechanism, "test": test}
-            # A name in the streams of random numbers since their first version.
+            # Without "line", which says nothing here, all random numbers would be others than in the results.
             streams = name | {"line": ""}
             of_printed, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
-            powers = {
-                column: power(lines, statistic, times, level, _rng(seed, stage=column, **streams))
-                for column, times in TIMES.items()
-            }
-            rows.append({**name, "statistic": of_printed, "p": p, **powers})
+            row = {**name, "statistic": of_printed, "p": p}
+            for column, times in TIMES.items():
+                rng = _rng(seed, stage=column, **streams)
+                row[column] = power(lines, statistic, times, level, rng)
+            rows.append(row)
+
     table = pd.DataFrame(
         rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")]
     )
@@ -222,6 +242,7 @@ def joint_tests(
 
 
 def _rng(seed: int, **names: str) -> np.random.Generator:
+    """A random generator for what has these ``names``, from the root seed."""
     return np.random.default_rng(seed_of(seed, **names))
 
 
@@ -235,35 +256,38 @@ def compare_grids(
 ) -> pd.DataFrame:
     """How well the printed errors of a city fit our runs on each of its grids: the columns `GRID_COLUMNS`.
 
-    One row per noise (the protocol's, and `OTHER_NOISE`), numbering (`numberings`), dataset and grid. Its p
-    is the p-value (`p_value`) of the Kolmogorov-Smirnov distance of the printed values' quantiles, both
-    mechanisms together, from the uniform distribution: the mean of `BATCHES` p-values, each from runs of its
-    own, and p_error is the standard error of this mean. corrected_p is Holm's over the rows of one noise and
-    numbering. The verdict is on p alone: `CONTRADICTED` or `NOT_CONTRADICTED`.
+    There is a row for every noise (the protocol's, and `OTHER_NOISE`), numbering of cells (`numberings`),
+    dataset and grid. Its p-value is that of the Kolmogorov-Smirnov distance of the printed values' quantiles,
+    of both mechanisms together, from the uniform distribution. ``p`` is the mean of `BATCHES` such p-values,
+    each from runs of its own, and ``p_error`` the standard error of this mean. ``corrected_p`` is Holm's over
+    the rows of one noise and numbering. The verdict is on ``p`` alone.
 
-    ``values``: rows of values.csv; ``cells``: dataset -> its cells in every kind of grid, as
-    `data.grid.all_cells` gives them; ``repetitions``: dataset -> those of its table of individual errors, a
-    batch has `TIMES_REPETITIONS` as many; ``seed``: the root seed. All users of a grid are taken.
+    ``values`` are rows of values.csv. ``cells`` is dataset -> its cells in every kind of grid, as
+    `data.grid.all_cells` gives them. ``repetitions`` is dataset -> those of its table of individual errors,
+    and a batch has `TIMES_REPETITIONS` times as many. ``seed`` is the root seed. All users of a grid are
+    taken.
     """
     rows = []
     for dataset, table in cells.items():
         printed = values[(values["dataset"] == dataset) & (values["n"] == "all")]
         printed = printed[printed["quantity"] == "individual_error"]
+        if printed.empty:
+            continue
+        runs = TIMES_REPETITIONS * repetitions[dataset]
         for grid, cells_of_grid in table.groupby("grid", sort=False):
-            if printed.empty:
-                continue
-            runs = TIMES_REPETITIONS * repetitions[dataset]
             rng = _rng(seed, stage="grids", dataset=dataset, grid=str(grid))
-            p_values = _grid_p_values(printed, cells_of_grid, protocol, runs, rng)
+            p_values = _p_values_of_grid(printed, cells_of_grid, protocol, runs, rng)
             k = len(cells_of_grid)
             n = cells_of_grid["count"].sum()
-            rows += [(dataset, grid, k, n, *setting, *p) for setting, p in p_values.items()]
+            for setting, p in p_values.items():
+                p_error = np.std(p, ddof=1) / np.sqrt(BATCHES)
+                rows.append((dataset, grid, k, n, *setting, np.mean(p), p_error))
+
     frame = pd.DataFrame(
         rows, columns=[name for name in GRID_COLUMNS if name not in ("corrected_p", "verdict")]
     )
-    frame["corrected_p"] = frame.groupby(["delta", "sensitivity", "numbering"])["p"].transform(
-        corrected
-    )
+    same_family = frame.groupby(["delta", "sensitivity", "numbering"])["p"]
+    frame["corrected_p"] = same_family.transform(corrected)
     frame["verdict"] = np.where(frame["p"] <= LEVEL, CONTRADICTED, NOT_CONTRADICTED)
     return frame[GRID_COLUMNS]
 
@@ -271,10 +295,13 @@ def compare_grids(
 def numberings(grid: pd.DataFrame) -> dict[str, Integers]:
     """Ways to number a grid's cells: name -> the number of each cell, in the order of ``grid``.
 
-    ``grid``: its cells, with their row (0: the southernmost) and column (0: the westernmost). Ours is first.
+    ``grid`` has a row for each cell, with its row (0: the southernmost) and column (0: the westernmost). The
+    first way is ours. All but the last number from 1.
     """
-    row, column = grid["row"].to_numpy(), grid["column"].to_numpy()
-    rows, columns = row.max() + 1, column.max() + 1
+    row = grid["row"].to_numpy()
+    column = grid["column"].to_numpy()
+    rows = row.max() + 1
+    columns = column.max() + 1
     from_south = row * columns + column
     return {
         OUR_NUMBERING: from_south + 1,
@@ -285,60 +312,55 @@ def numberings(grid: pd.DataFrame) -> dict[str, Integers]:
     }
 
 
-def _grid_p_values(
+def _p_values_of_grid(
     printed: pd.DataFrame,
     grid: pd.DataFrame,
     protocol: Protocol,
     runs: int,
     rng: np.random.Generator,
-) -> dict[Setting, tuple[float, float]]:
-    """p and p_error of one grid for `compare_grids`; ``printed``: a city's errors, all with eps = eps0.
+) -> dict[Setting, list[float]]:
+    """(delta, sensitivity, numbering) -> `BATCHES` p-values of a city's ``printed`` errors, on one grid.
 
-    There delta_hat is 0, so the Gaussian's delta is the protocol's floor. All users take part, so its error
-    is |Z| scale / n on every grid, and ``runs`` of k-RR are drawn once for all numberings.
+    `compare_grids` says which p-values. ``printed`` are rows of values.csv, of both mechanisms, all with eps
+    = eps0. There delta_hat is 0, so the Gaussian's delta is the protocol's floor. ``grid`` has a row for each
+    cell. All users take part. So the Gaussian's error is |Z| scale / n in every cell, with Z standard normal,
+    and a batch's ``runs`` of k-RR are drawn once for all numberings.
     """
     counts = grid["count"].to_numpy()
     n = int(counts.sum())
     eps0 = float(printed["eps0"].iloc[0])
     eps = float(printed["eps"].iloc[0])
     noises = ((protocol.delta_floor, protocol.sensitivity), OTHER_NOISE)
-    rows = {
-        mechanism: printed[printed["mechanism"] == mechanism]
-        for mechanism in ("gaussian", "shuffle+INV")
-    }
+    printed_gaussian = printed[printed["mechanism"] == "gaussian"]
+    printed_shuffle = printed[printed["mechanism"] == "shuffle+INV"]
     p_values: dict[Setting, list[float]] = {}
     for _ in range(BATCHES):
         noisy = sample_histogram(counts, eps0, rng, repetitions=runs) / n
-        shuffled = np.abs(project_to_simplex(invert(noisy, eps0)) - counts / n)
-        lines = {}
-        for name, numbers in numberings(grid).items():
-            places = [
-                int(np.flatnonzero(numbers == int(x0))[0]) for x0 in rows["shuffle+INV"]["x0"]
-            ]
-            lines[name] = _line(rows["shuffle+INV"], shuffled[:, places])
-        normal = np.abs(rng.standard_normal((RUNS, len(rows["gaussian"])))) / n
+        errors = np.abs(project_to_simplex(invert(noisy, eps0)) - counts / n)  # (runs, cells)
+        shuffle_lines = {}
+        for numbering, numbers in numberings(grid).items():
+            positions = [int(np.flatnonzero(numbers == int(x0))[0]) for x0 in printed_shuffle["x0"]]
+            shuffle_lines[numbering] = _line_of_rows(printed_shuffle, errors[:, positions])
+
+        normal = np.abs(rng.standard_normal((RUNS, len(printed_gaussian)))) / n
         for delta, sensitivity in noises:
-            gaussian = _line(rows["gaussian"], published_scale(eps, delta, sensitivity) * normal)
-            for name, line in lines.items():
-                p = p_value([gaussian, line], kolmogorov_smirnov, rng)[1]
-                p_values.setdefault((delta, sensitivity, name), []).append(p)
-    return {
-        setting: (float(np.mean(p)), float(np.std(p, ddof=1) / np.sqrt(BATCHES)))
-        for setting, p in p_values.items()
-    }
+            scale = published_scale(eps, delta, sensitivity)
+            gaussian_line = _line_of_rows(printed_gaussian, scale * normal)
+            for numbering, shuffle_line in shuffle_lines.items():
+                _, p = p_value([gaussian_line, shuffle_line], kolmogorov_smirnov, rng)
+                p_values.setdefault((delta, sensitivity, numbering), []).append(p)
+    return p_values
 
 
-def _line(rows: pd.DataFrame, draws: Floats) -> Line:
-    """The line of a mechanism's printed ``rows``; ``draws`` (runs, rows): our errors of their cells."""
-    of_printed = []
-    of_draws = []
-    for cell, printed in enumerate(rows["printed"]):
-        quantile, runs = quantiles(printed, draws[:, cell], [1.0])
-        of_printed.append(quantile)
-        of_draws.append(runs[1.0])
-    item = rows["item"].iloc[0]
-    mechanism = rows["mechanism"].iloc[0]
-    return Line(item, mechanism, np.array(of_printed), {1.0: np.stack(of_draws, axis=1)})
+def _line_of_rows(rows: pd.DataFrame, draws: Floats) -> Line:
+    """The `Line` of a mechanism's printed ``rows``, with no factor but 1.
+
+    ``draws`` (runs, rows) are errors of ours, of the rows' cells.
+    """
+    cells = [
+        quantiles(printed, draws[:, cell], [1.0]) for cell, printed in enumerate(rows["printed"])
+    ]
+    return _line(rows["item"].iloc[0], rows["mechanism"].iloc[0], cells)
 
 
 if __name__ == "__main__":

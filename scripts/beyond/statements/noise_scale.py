@@ -43,9 +43,12 @@ def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Erro
 def log_likelihood(
     errors: Iterable[Error], scales: npt.ArrayLike, *, cut_off: bool = False
 ) -> Floats:
-    """The natural log of the probability that noise of each of the ``scales`` (any shape) is printed so.
+    """ln of the probability that Gaussian noise of each of ``scales`` gives errors that print as ``errors``.
 
-    ``cut_off``: with further digits cut off instead of rounded.
+    A scale is a standard deviation in users. The result has the shape of ``scales``. With Z standard normal,
+    the error of one cell is |Z| scale / n, and a total variation distance over cells is the sum of as many
+    |Z| scale / (2 n). All errors are independent. Errors that print alike are an interval: those that are
+    rounded to the printed digits, or if ``cut_off`` those whose further digits are cut off.
     """
     scales = np.asarray(scales, dtype=float)
     total = np.zeros(scales.shape)
@@ -66,7 +69,7 @@ def log_likelihood(
 
 
 def likely(errors: Sequence[Error], *, cut_off: bool = False) -> tuple[float, float]:
-    """(lowest scale, highest scale): the 95 % interval by the likelihood ratio.
+    """(lowest scale, highest scale) of the 95 % interval by the likelihood ratio, in users.
 
     ``cut_off``: if the errors are printed with further digits cut off instead of rounded.
     """
@@ -76,7 +79,10 @@ def likely(errors: Sequence[Error], *, cut_off: bool = False) -> tuple[float, fl
 
 
 def sum_distribution(count: int) -> tuple[Floats, Floats]:
-    """Of the sum of ``count`` <= 60 independent |Z|: points, and the probability up to each."""
+    """Of the sum of ``count`` <= 60 independent |Z|: points, and the probability up to each.
+
+    Z is standard normal. |Z| is taken on a grid of `STEP`, and its probabilities are convolved by an FFT.
+    """
     ends = np.append(0, (np.arange(POINTS // 2) + 0.5) * STEP)
     spectrum = np.fft.rfft(np.diff(stats.halfnorm.cdf(ends)), POINTS)
     return (np.arange(POINTS) + 0.5) * STEP, np.cumsum(np.fft.irfft(spectrum**count, POINTS))
@@ -98,4 +104,6 @@ def _cut_off_alike(error: float, digits: int) -> tuple[float, float]:
 
 
 def _unit_of_last_digit(error: float, digits: int) -> float:
+    """What one more in the last of the ``digits`` significant digits adds: 0.01 for 0.23 with two digits."""
+    # 1e-12: the logarithm of a power of ten may come out just below an integer.
     return float(10 ** (np.floor(np.log10(error) + 1e-12) - digits + 1))

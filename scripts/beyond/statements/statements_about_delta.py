@@ -25,7 +25,7 @@ def points_below_eps0(
     n: Iterable[int] = (100,),
     k: Iterable[int] = (10,),
 ) -> list[Point]:
-    """All (eps, eps0, n, k) with eps < eps0: at and beyond eps0 delta is 0."""
+    """All points (eps, eps0, n, k) with eps < eps0: at and beyond eps0 delta is 0."""
     return [point for point in itertools.product(eps, eps0, n, k) if point[0] < point[1]]
 
 
@@ -35,7 +35,10 @@ def even_steps(start: float, stop: float, size: float) -> list[float]:
 
 
 def figure_1_points(reading: Reading) -> list[Point]:
-    """The grid of Figure 1; on the exact reading every fifth line, as one bracket takes milliseconds."""
+    """The points (eps, eps0, n, k) of Figure 1 with eps < eps0, at n = 100 and k = 10.
+
+    On the exact reading it is every fifth eps and eps0, as the bounds of one point take milliseconds.
+    """
     size = 0.5 if reading.is_exact else 0.1
     axis = even_steps(size, 3.0, size)
     return points_below_eps0(axis, axis)

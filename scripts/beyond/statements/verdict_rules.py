@@ -43,8 +43,9 @@ class Comparisons:
     def verdict(self) -> str:
         """The verdict of one reading.
 
-        ``holds`` if every sign is +1; ``mostly holds`` if at least `MOSTLY_FOR` of them are and at most
-        `MOSTLY_AGAINST` are -1; else ``fails`` if one is -1, and ``not settled`` if none is.
+        "holds" if every sign is +1. "mostly holds" if at least 90 % are +1 and at most 5 % are -1
+        (`MOSTLY_FOR`, `MOSTLY_AGAINST`). Else "fails" if one is -1, and "not settled" if none is. Raises
+        ValueError if there is no sign.
         """
         number = len(self.signs)
         if number == 0:
@@ -122,15 +123,21 @@ def mean(sample: npt.ArrayLike) -> Estimate:
 
 
 def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
-    """log of the ratio of the means of two paired samples of positive mean (delta method)."""
-    first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    means = first.mean(), second.mean()
-    if min(means) <= 0:
+    """The natural log of mean(``first``) / mean(``second``) of two paired samples (repetitions,).
+
+    Both means must be positive, else it raises ValueError. The standard error is that of the mean of
+    first / mean(first) - second / mean(second), which is the log's error to first order (delta method).
+    """
+    first = np.asarray(first, dtype=float)
+    second = np.asarray(second, dtype=float)
+    first_mean = first.mean()
+    second_mean = second.mean()
+    if min(first_mean, second_mean) <= 0:
         raise ValueError(
-            f"a ratio of errors needs positive means; got {means[0]:g} and {means[1]:g}"
+            f"a ratio of errors needs positive means; got {first_mean:g} and {second_mean:g}"
         )
-    spread = mean(first / means[0] - second / means[1])
-    return Estimate(float(np.log(means[0] / means[1])), spread.error, spread.freedom)
+    spread = mean(first / first_mean - second / second_mean)
+    return Estimate(float(np.log(first_mean / second_mean)), spread.error, spread.freedom)
 
 
 def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
@@ -158,7 +165,10 @@ def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0) -> Signs:
 
 
 def signs_within(log_ratios: Sequence[Estimate], factor: float) -> Signs:
-    """+1 where the true ratio lies within ``factor`` both ways (two one-sided tests), -1 where outside."""
+    """+1 where the true ratio lies between 1 / ``factor`` and ``factor``, -1 where outside.
+
+    ``log_ratios`` are natural logs. Two one-sided tests have to show that a ratio is inside.
+    """
     edge = np.log(factor)
     inside = [max(ratio.below(edge), ratio.above(-edge)) for ratio in log_ratios]
     outside = [min(1.0, 2 * min(ratio.above(edge), ratio.below(-edge))) for ratio in log_ratios]
@@ -171,12 +181,18 @@ def yes_or_no(is_so: npt.ArrayLike) -> Signs:
 
 
 def weakest(verdicts: Collection[str]) -> str:
-    """The verdict on claims that must hold together: fails before not settled before mostly holds."""
+    """The verdict on claims that must hold together: the last of them in `READING_VERDICTS`."""
     return max(verdicts, key=READING_VERDICTS.index)
 
 
 def combine(published: str, exact: str) -> str:
-    """The verdict on a statement from the verdicts of its two readings; the README has the rule."""
+    """The verdict on a statement from the verdicts of its two readings.
+
+    "Holds" includes "mostly holds". If a statement holds on both readings, it is the weaker verdict. If it
+    holds on one, it is "holds only exactly" or "holds only as published", or "untestable" if the other
+    reading is. Else it fails if it fails on one reading, is "not settled" if it is so on one, and
+    "untestable" if it is so on both.
+    """
     published_holds = published in (HOLDS, MOSTLY)
     exact_holds = exact in (HOLDS, MOSTLY)
     verdicts = (published, exact)

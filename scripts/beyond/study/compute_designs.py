@@ -11,9 +11,12 @@ SHARE = 0.1  # of the users who hold the popular value
 
 
 def designs(settings: Iterable[Mapping[str, float]]) -> pd.DataFrame:
-    """One row per setting (n, k, eps, delta, rounds) and design, with the share and the fields of `Design`.
+    """The errors, bits and trust of every design at its best parameters: a row per setting and design.
 
-    ``eps_if_it_fails`` and ``eps0`` are inf where nothing is left, or there is no local noise.
+    A setting is a guarantee (eps, delta) of all ``rounds`` together, for n users and k values. A `SHARE` of
+    the users hold the popular value. The columns are n, k, eps, delta, rounds, share, and the fields of
+    `Design`. Two of them may be inf: ``eps_if_it_fails`` where nothing is left if the trusted party fails,
+    and ``eps0`` where there is no local noise.
     """
     rows = []
     for setting in settings:

@@ -40,17 +40,20 @@ def study(
     delta: Sequence[float],
     delta_exponents: Sequence[float],
 ) -> pd.DataFrame:
-    """One randomizer at every n, k, eps and rule of delta of the config's ``study``: one row for each.
+    """One randomizer at each guarantee of the config's ``study``: a row for each n, k, eps and rule of delta.
 
-    ``name`` is a key of `BY_KEY`. The columns of a row are:
+    ``name`` is a key of `BY_KEY`. delta is each of the numbers ``delta``, and n^-a for each a of
+    ``delta_exponents``. All errors are expected ones of shares, for uniform data, before projection. The
+    columns are:
 
     - of the setting: n, k, eps, delta_rule and delta
-    - of central noise: sigma (the Gaussian's, in counts), gaussian_tv, gaussian_largest and geometric_tv
-    - of the randomizer: randomizer, name (with m or g), eps0, log10_delta (of `upper` there), bits (of a
-      report) and expected (reports that support an empty cell)
-    - of its errors: tv and largest (expected total variation error, and expected largest error of a cell),
-      ratio (of the tv to the Gaussian's), empty_ratio (of an empty cell's deviation) and local_tv (without
-      shuffler, eps0 = eps and delta = 0)
+    - of central noise: sigma (the Gaussian's, in counts), gaussian_tv and gaussian_largest (its errors, as
+      below) and geometric_tv
+    - of the randomizer: randomizer (``name``), name (with m or g), eps0, log10_delta (of `upper` there), bits
+      (of a report) and expected (how many reports support a cell that nobody holds)
+    - of its errors: tv (total variation error), largest (largest error of a cell), ratio (of the tv to the
+      Gaussian's), empty_ratio (of the standard deviation of a cell that nobody holds to the Gaussian's) and
+      local_tv (tv without a shuffler, at eps0 = eps and delta = 0)
     """
     rules = delta_rules(delta, delta_exponents)
     settings = [
@@ -61,14 +64,35 @@ def study(
     users = points["n"].to_numpy(float)
     cells = points["k"].to_numpy(float)
     budgets = points["eps"].to_numpy()
+    log10_delta = np.log10(points["delta"].to_numpy())
+
     sigma = exact_scale(budgets, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
-    points = points.assign(
+    gaussian_tv = cells / 2 * mean_absolute(sigma / users)
+    best, reached = best_randomizers(name, budgets, log10_delta, users, cells)
+    tv = _expected_tv(best, users)
+    # TV is half the sum of the cells' mean absolute errors, which gives the deviation of one cell.
+    deviation = 2 / cells * tv / mean_absolute(1.0)
+    variances_of_empty_cell = [
+        float(randomizer.variance(0.0, number))
+        for randomizer, number in zip(best, users, strict=True)
+    ]
+    return points.assign(
         sigma=sigma,
-        gaussian_tv=cells / 2 * mean_absolute(sigma / users),
-        gaussian_largest=_largest(cells, sigma / users),
+        gaussian_tv=gaussian_tv,
+        gaussian_largest=_expected_largest(cells, sigma / users),
         geometric_tv=cells / 2 * geometric_error(budgets) / users,
+        randomizer=name,
+        name=[randomizer.name for randomizer in best],
+        eps0=[randomizer.eps0 for randomizer in best],
+        log10_delta=reached,
+        bits=[randomizer.bits for randomizer in best],
+        expected=users * [randomizer.q_star for randomizer in best],
+        tv=tv,
+        largest=_expected_largest(cells, deviation),
+        ratio=tv / gaussian_tv,
+        empty_ratio=np.sqrt(variances_of_empty_cell) * users / sigma,
+        local_tv=_expected_tv(_tuned_randomizers(name, cells, budgets), users),
     )
-    return _family_table(name, points)
 
 
 def best_randomizers(
@@ -81,30 +105,32 @@ def best_randomizers(
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     if name in TUNABLE:
-        return _best_parameters(TUNABLE[name], eps, log10_delta, n, k, sigma)
+        return _best_with_parameters(TUNABLE[name], eps, log10_delta, n, k, sigma)
 
-    # eps0 at first: that of k-RR with the Gaussian's noise in an empty cell
+    # The search starts at the eps0 of k-RR with the Gaussian's noise in an empty cell.
     share = n / sigma**2
     eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
-    return largest_eps0(_tuned(name, k, eps0), eps, log10_delta, n)
+    return largest_eps0(_tuned_randomizers(name, k, eps0), eps, log10_delta, n)
 
 
-def _best_parameters(
+def _best_with_parameters(
     kind: Tunable, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, sigma: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """`best_randomizers` of a kind that has an m or g; ``sigma`` is the Gaussian's for the same guarantee.
+    """`best_randomizers` of a kind with a parameter (m or g), and log10 of the delta that each of them has.
 
-    The m or g is at first that of the approximation by a Gaussian. Then the one with the least delta at the
-    same error takes over, as long as this makes the error smaller.
+    The arrays have the shape (points,). ``sigma`` is the scale of the Gaussian with the same guarantee. The
+    parameter is at first that of an approximation by a Gaussian. Then the search takes the parameter with the
+    least delta at the same variance of a share, and the largest eps0 for it. It goes on at those points where
+    this makes the variance smaller by more than `_WORTH`.
     """
     parameters, eps0 = first_guess(kind, n=n, k=k, sigma=sigma)
-    start = _with_parameters(kind, k, eps0, parameters)
+    start = _randomizers_with_parameters(kind, k, eps0, parameters)
     best, reached = largest_eps0(start, eps, log10_delta, n)
 
     open_points = np.arange(len(eps))  # whose parameter may still become better
     while open_points.size:
         users = n[open_points]
-        variance = _variances([best[point] for point in open_points.tolist()], users)
+        variance = _variances_of_share([best[point] for point in open_points.tolist()], users)
         tried_parameters, eps0 = most_private(
             kind,
             parameters[open_points],
@@ -118,11 +144,11 @@ def _best_parameters(
         variance = variance[moved]
         tried_parameters = tried_parameters[moved]
 
-        start = _with_parameters(kind, k[open_points], eps0[moved], tried_parameters)
+        start = _randomizers_with_parameters(kind, k[open_points], eps0[moved], tried_parameters)
         tried, bounds = largest_eps0(
             start, eps[open_points], log10_delta[open_points], n[open_points]
         )
-        gain = variance / _variances(tried, n[open_points])
+        gain = variance / _variances_of_share(tried, n[open_points])
         for index in np.flatnonzero(gain > 1):
             point = open_points[index]
             best[point] = tried[index]
@@ -135,19 +161,21 @@ def _best_parameters(
 def largest_eps0(
     randomizers: Sequence[SupportRandomizer], eps: Floats, log10_delta: Floats, n: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """``randomizers`` with the largest eps0 at which their bound is at most ``log10_delta``, and the bound.
+    """``randomizers`` with the largest eps0 at which delta is at most the target, and log10 of this delta.
 
-    All arguments and results are arrays (points,). Where the search finds no eps0 above eps, it is eps, and
-    the bound is -inf. log log(1 / delta) is nearly linear in eps0. So secants need 3 or 4 evaluations,
-    starting from the eps0 of ``randomizers``.
+    All arguments and results are arrays (points,). delta is that of `upper` at ``eps`` for ``n`` users, and
+    ``log10_delta`` the target. Where the search finds no eps0 above eps, it is eps, and log10 delta is -inf.
+
+    The search halves an interval (low, high) of eps0, or takes secants, starting from the eps0 of
+    ``randomizers``. The secants are those of ln(-log10 delta), which is nearly linear in eps0. So 3 or 4
+    evaluations are enough.
     """
     target = np.log(-(log10_delta - _CLOSE / 2))
     low = eps.copy()
     high = np.full(len(eps), LARGEST_EPS0_OF_UPPER)
     reached = np.full(len(eps), -np.inf)
-    guess = np.clip(
-        [randomizer.eps0 for randomizer in randomizers], 1.01 * eps, LARGEST_EPS0_OF_UPPER
-    )
+    start = [randomizer.eps0 for randomizer in randomizers]
+    guess = np.clip(start, 1.01 * eps, LARGEST_EPS0_OF_UPPER)  # delta is 0 up to eps0 = eps
     last_eps0 = np.full(len(eps), np.nan)
     last_surplus = np.full(len(eps), np.nan)
 
@@ -164,10 +192,13 @@ def largest_eps0(
         reached[open_points[met]] = bound[met]
         high[open_points[~met]] = eps0[~met]
 
-        # The next guess: a secant's, or the middle where that is no use.
+        # The next guess is a secant's. Where its slope is not negative as it should be (or not known, at the
+        # first step), -1 is taken. A step is at most 1.5.
         surplus = np.log(np.clip(-bound, 1e-3, 1e4)) - target[open_points]
         slope = (surplus - last_surplus[open_points]) / (eps0 - last_eps0[open_points])
         secant = eps0 - np.clip(surplus / np.where(slope < -0.01, slope, -1.0), -1.5, 1.5)
+
+        # Where a secant is no use, the guess is the middle, at most 1 above the lower end.
         below = low[open_points]
         above = high[open_points]
         middle = (below + np.minimum(above, below + 2)) / 2
@@ -189,13 +220,13 @@ def _with_eps0(randomizers: Sequence[SupportRandomizer], eps0: Floats) -> list[S
     return [replace(randomizer, eps0=budget) for randomizer, budget in pairs]
 
 
-def _tuned(name: str, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
+def _tuned_randomizers(name: str, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
     """The randomizers of a family for each k and eps0, with the parameter that has the smallest error."""
     pairs = zip(k.astype(int).tolist(), eps0.tolist(), strict=True)
     return [BY_KEY[name].tuned(cells, budget) for cells, budget in pairs]
 
 
-def _with_parameters(
+def _randomizers_with_parameters(
     kind: Tunable, k: Floats, eps0: Floats, parameters: Integers
 ) -> list[SupportRandomizer]:
     """The randomizers of a kind for each k, eps0 and m or g."""
@@ -203,38 +234,13 @@ def _with_parameters(
     return [kind.of(cells, budget, parameter) for cells, budget, parameter in triples]
 
 
-def _family_table(name: str, points: pd.DataFrame) -> pd.DataFrame:
-    """The points with the columns of one randomizer; `study` explains them."""
-    n = points["n"].to_numpy(float)
-    k = points["k"].to_numpy(float)
-    eps = points["eps"].to_numpy()
-    best, reached = best_randomizers(name, eps, np.log10(points["delta"].to_numpy()), n, k)
-    tv = _tv(best, n)
-    variances_of_empty_cell = [
-        float(randomizer.variance(0.0, users)) for randomizer, users in zip(best, n, strict=True)
-    ]
-    return points.assign(
-        randomizer=name,
-        name=[randomizer.name for randomizer in best],
-        eps0=[randomizer.eps0 for randomizer in best],
-        log10_delta=reached,
-        bits=[randomizer.bits for randomizer in best],
-        expected=n * [randomizer.q_star for randomizer in best],
-        tv=tv,
-        largest=_largest(k, 2 / k * tv / mean_absolute(1.0)),
-        ratio=tv / points["gaussian_tv"],
-        empty_ratio=np.sqrt(variances_of_empty_cell) * n / points["sigma"],
-        local_tv=_tv(_tuned(name, k, eps), n),
-    )
+def _expected_largest(k: Floats, deviation: Floats) -> Floats:
+    """Expected largest error of k cells whose errors all have this standard deviation, arrays (points,)."""
+    for_deviation_1 = {cells: largest_error(np.ones(int(cells))) for cells in np.unique(k)}
+    return np.array([for_deviation_1[cells] for cells in k]) * deviation
 
 
-def _largest(k: Floats, deviation: Floats) -> Floats:
-    """Expected largest error of k cells of the same deviation."""
-    unit = {cells: largest_error(np.ones(int(cells))) for cells in np.unique(k)}
-    return np.array([unit[cells] for cells in k]) * deviation
-
-
-def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
+def _expected_tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Expected total variation error of each randomizer's estimate, for uniform data, before projection."""
     distances = []
     for randomizer, users in zip(randomizers, n, strict=True):
@@ -243,7 +249,7 @@ def _tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     return np.array(distances)
 
 
-def _variances(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
+def _variances_of_share(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
     """Variance of each randomizer's estimate of a share, for uniform data."""
     pairs = zip(randomizers, n, strict=True)
     return np.array(

@@ -28,33 +28,39 @@ ROOM = 12.0  # times the largest error: the column of bits
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: a row per design, the same axes in all panels."""
+    """The errors of two values by every design, with its bits: a panel for each guarantee, a line per design.
+
+    ``table`` has the `COLUMNS`, a row per guarantee (`SETTING`) and design. An error is the mean error of a
+    value's count, in users: of a rare value, which nobody holds, and of a popular one, which a ``share``
+    holds.
+    """
     settings = list(groups(table, SETTING, sort=False))
     figure = style.new_figure(3.2)
     panels = figure.subplots(1, len(settings), sharex=True, sharey=True, squeeze=False)[0]
-    errors = table[["rare_error", "popular_error"]]
-    smallest, largest = float(errors.to_numpy().min()), float(errors.to_numpy().max())
+    errors = table[["rare_error", "popular_error"]].to_numpy()
+    smallest = float(errors.min())
+    largest = float(errors.max())
+    right_of_bits = largest * ROOM / 1.3
+    text = {"ha": "right", "va": "center", "fontsize": 7}
 
     for axes, (setting, rows) in zip(panels, settings, strict=True):
-        _draw_panel(axes, rows.set_index("name"))
+        _draw_errors(axes, rows)
         n, k, eps, delta, rounds = setting
         unit = "rounds" if rounds > 1 else "round"
         title = f"n = {wording.short_number(n)}, k = {k:,}\n"
         title += f"ε = {eps:g}, δ = {wording.typeset(delta)}, {rounds} {unit}"
         axes.set_title(title)
-        axes.text(largest * ROOM / 1.3, -0.8, "bits", ha="right", va="center", fontsize=7)
+
+        axes.text(right_of_bits, -0.8, "bits", **text)  # above the first design
         for name, bits in zip(rows["name"], rows["bits_per_user"], strict=True):
-            place = DESIGNS.index(name)
-            axes.text(
-                largest * ROOM / 1.3, place, f"{bits:,.0f}", ha="right", va="center", fontsize=7
-            )
+            axes.text(right_of_bits, DESIGNS.index(name), f"{bits:,.0f}", **text)
         axes.set(xscale="log", xlim=(smallest / 1.5, largest * ROOM))
         style.log_ticks(axes.xaxis, (1,))
         axes.grid(axis="x")
         axes.set_xlabel("error of a value's count (users)")
 
     panels[0].set_yticks(range(len(DESIGNS)), DESIGNS)
-    panels[0].set_ylim(len(DESIGNS) - 0.4, -1.4)
+    panels[0].set_ylim(len(DESIGNS) - 0.4, -1.4)  # downwards, with a line for the word "bits"
     marks = {"linestyle": "none", "marker": "o", "markersize": 4.5}
     entries = [
         style.line(f"held by {table['share'].iloc[0]:.0%} of the users", color=POPULAR, **marks),
@@ -65,31 +71,40 @@ def draw(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_panel(axes: Axes, designs: pd.DataFrame) -> None:
-    """Two marks per design, joined by a line; a curator's errors are equal and have a mark of their own."""
-    for name, design in designs.iterrows():
-        place = DESIGNS.index(str(name))
-        rare, popular = design["rare_error"], design["popular_error"]
+def _draw_errors(axes: Axes, designs: pd.DataFrame) -> None:
+    """Draw two marks per design, its errors of the rare and of the popular value, joined by a line.
+
+    A curator's errors are equal, and have a colour of their own.
+    """
+    for design in designs.to_dict("records"):
+        height = DESIGNS.index(design["name"])
+        rare = design["rare_error"]
+        popular = design["popular_error"]
         rare_colour, colour = (REFERENCE, REFERENCE) if design["reference"] else (RARE, POPULAR)
-        axes.plot([rare, popular], [place, place], color=rare_colour, linewidth=1.5, zorder=2)
-        axes.plot([rare], [place], "o", color=rare_colour, markersize=4.5, zorder=3)
-        axes.plot([popular], [place], "o", color=colour, markersize=4.5, zorder=4)
+        axes.plot([rare, popular], [height, height], color=rare_colour, linewidth=1.5, zorder=2)
+        axes.plot([rare], [height], "o", color=rare_colour, markersize=4.5, zorder=3)
+        axes.plot([popular], [height], "o", color=colour, markersize=4.5, zorder=4)
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: what is on the axes, and what the picture shows."""
-    popular, rare = [], []
+    """The caption of `draw`: how many times the error of the best design that of k-RR is, and what is drawn.
+
+    The best design is the one with the least error of this value that needs no curator.
+    """
+    popular_ratios = []
+    rare_ratios = []
     for _, rows in groups(table, SETTING, sort=False):
-        used = rows[~rows["reference"].to_numpy(bool)].set_index("name")
-        krr = used.loc["k-RR"]
-        popular.append(krr["popular_error"] / used["popular_error"].min())
-        rare.append(krr["rare_error"] / used["rare_error"].min())
+        designs = rows[~rows["reference"].to_numpy(bool)].set_index("name")
+        krr = designs.loc["k-RR"]
+        popular_ratios.append(krr["popular_error"] / designs["popular_error"].min())
+        rare_ratios.append(krr["rare_error"] / designs["rare_error"].min())
 
     ratios = (
-        f"The error of k-RR without dummies is {wording.two_digits(popular)} times that of the best design"
-        f" for a value that {table['share'].iloc[0]:.0%} of the users hold, and"
-        f" {wording.two_digits(rare)} times for a value that nobody holds: mean error of how many users hold"
-        " it, every design at its best parameters for the same (ε, δ) of all rounds together; no projection."
+        f"The error of k-RR without dummies is {wording.two_digits(popular_ratios)} times that of the best"
+        f" design for a value that {table['share'].iloc[0]:.0%} of the users hold, and"
+        f" {wording.two_digits(rare_ratios)} times for a value that nobody holds: mean error of how many"
+        " users hold it, every design at its best parameters for the same (ε, δ) of all rounds together;"
+        " no projection."
     )
     marks = (
         "Where only one mark is seen, both errors are equal."

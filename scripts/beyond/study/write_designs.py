@@ -16,80 +16,118 @@ USELESS = 0.5  # TV error: that of the uniform histogram on the cities is 0.48 a
 
 
 def statement(study: pd.DataFrame) -> list[str]:
-    """The result in a few sentences, from the rows of results/study/study.csv."""
-    keys = ["n", "k", "eps", "delta_rule"]
-    tv, local = (
-        study.pivot(index=keys, columns="randomizer", values=name) for name in ("tv", "local_tv")
-    )
-    least, least_locally = tv.min(axis=1), local.min(axis=1)
+    """The result of the study in four sentences: on k-RR, the Gaussian, the local model, and the settings.
+
+    ``study`` are the rows of results/study/study.csv, of `compute_study.study`: a row for every randomizer
+    and setting (n, k, eps, rule of delta). Its errors are expected TV errors.
+    """
+    setting = ["n", "k", "eps", "delta_rule"]
+    tv = study.pivot(index=setting, columns="randomizer", values="tv")
+    local_tv = study.pivot(index=setting, columns="randomizer", values="local_tv")
+    least = tv.min(axis=1)
+    least_locally = local_tv.min(axis=1)
+
     useful = least <= USELESS
+    smallest_error = "In no setting is an estimate useful."
+    if useful.any():
+        larger_percent = 100 * (tv["grr"] / least)[useful].max() - 100
+        smallest_error = (
+            "k-RR has the smallest expected error of these randomizers, or one at most"
+            f" {_rounded_up(larger_percent)} % larger, in all {useful.sum()} settings"
+            f" (of {len(tv)}) in which an estimate is useful (a TV error of at most {USELESS})."
+        )
+
     krr = study[(study["randomizer"] == "grr") & (study["k"] > 2)]
-    small, largest_eps = krr[krr["eps"] <= 1], krr["eps"].max()
-    beyond = krr.loc[krr["eps"] == largest_eps, "ratio"].max()
-    first_locally = local.le(least_locally, axis=0).sum()
-    best_locally = str(first_locally.idxmax())
-    return [
-        "k-RR has the smallest expected error of these randomizers, or one at most"
-        f" {_up(100 * (tv['grr'] / least)[useful].max() - 100)} % larger, in all {useful.sum()} settings"
-        f" (of {len(tv)}) in which an estimate is useful (a TV error of at most {USELESS})."
-        if useful.any()
-        else "In no setting is an estimate useful.",
+    ratios = krr.loc[krr["eps"] <= 1, "ratio"]
+    gaussian = (
         "For eps up to 1 and k > 2, the error of k-RR is"
-        f" {small['ratio'].min():.2f} to {small['ratio'].max():.2f} times that of the central analytic"
+        f" {ratios.min():.2f} to {ratios.max():.2f} times that of the central analytic"
         " Gaussian with the same guarantee"
-        + (
-            f"; at eps = {largest_eps:g} it is up to {beyond:.2f} times."
-            if largest_eps > 1
-            else "."
-        ),
+    )
+    largest_eps = krr["eps"].max()
+    if largest_eps > 1:
+        ratio = krr.loc[krr["eps"] == largest_eps, "ratio"].max()
+        gaussian += f"; at eps = {largest_eps:g} it is up to {ratio:.2f} times"
+
+    # In how many settings each randomizer has the smallest error without a shuffler.
+    wins = local_tv.le(least_locally, axis=0).sum()
+    best_locally = str(wins.idxmax())
+    without_shuffler = (
         f"Without a shuffler, at eps0 = eps, {LABELS[best_locally]} has the smallest error in"
-        f" {first_locally[best_locally]} of {len(local)} settings; the smallest error is at least"
-        f" {_down((least_locally / least).min())} times the smallest with a shuffler.",
+        f" {wins[best_locally]} of {len(local_tv)} settings; the smallest error is at least"
+        f" {_rounded_down((least_locally / least).min())} times the smallest with a shuffler."
+    )
+    rules = " and ".join(map(str, study["delta_rule"].unique()))
+    settings = (
         f"The settings have n from {_ends(study['n'])}, k from {_ends(study['k'])} and eps from"
-        f" {_ends(study['eps'])}, each with delta = {' and '.join(map(str, study['delta_rule'].unique()))}.",
-    ]
+        f" {_ends(study['eps'])}, each with delta = {rules}."
+    )
+    return [smallest_error, f"{gaussian}.", without_shuffler, settings]
 
 
 def _ends(values: "pd.Series[float]") -> str:
+    """'1,000 to 1,000,000': the smallest and the largest value."""
     return " to ".join(f"{end:,}".removesuffix(".0") for end in (values.min(), values.max()))
 
 
-def _down(value: float) -> str:
+def _rounded_down(value: float) -> str:
+    """'3.2' for 3.29."""
     return f"{math.floor(10 * value) / 10:.1f}"
 
 
-def _up(value: float) -> str:
-    return f"{math.ceil(10 * value - 1e-9) / 10:g}"  # 1e-9: not for the last bit of a quotient
+def _rounded_up(value: float) -> str:
+    """'3.3' for 3.21, and '3' for 3.0 with an error in the last bit, as quotients have."""
+    return f"{math.ceil(10 * value - 1e-9) / 10:g}"
 
 
 def table_lines(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> list[list[str]]:
-    """One line of texts, in the order of `HEADER`, per n, k and eps of ``which``, the first rule of delta."""
+    """The best randomizer for every n, k and eps in ``which``: the texts of a table's lines, as in `HEADER`.
+
+    ``study`` are the rows of results/study/study.csv. The best randomizer has the least expected TV error at
+    the first rule of delta. "more users" takes its place where this error is too large to be useful.
+    """
+    setting = ["eps", "k", "n"]
     rows = study[study["delta_rule"] == study["delta_rule"].iloc[0]]
-    for name in ("n", "k", "eps"):
+    for name in setting:
         rows = rows[rows[name].isin(which[name])]
-    best = rows.loc[rows.groupby(["eps", "k", "n"])["tv"].idxmin()]
-    local = rows.groupby(["eps", "k", "n"])["local_tv"].min()
+    best = rows.loc[rows.groupby(setting)["tv"].idxmin()]
+    least_local_tv = rows.groupby(setting)["local_tv"].min()
+
     lines = []
     for row in best.to_dict("records"):
         name = str(row["name"])
-        use = name if ":" in name else LABELS[name]
-        use = use if row["tv"] <= USELESS else "more users"
-        setting = [f"{row['n']:,}", f"{row['k']:,}", f"{row['eps']:g}", use, f"{row['eps0']:.2f}"]
-        error = [
-            _error(row["tv"]),
-            f"{row['ratio']:.2f}",
-            _error(local[row["eps"], row["k"], row["n"]]),
-        ]
-        lines.append(setting + error)
+        if row["tv"] > USELESS:
+            use = "more users"
+        elif ":" in name:  # with its parameter
+            use = name
+        else:
+            use = LABELS[name]
+        local_tv = least_local_tv[row["eps"], row["k"], row["n"]]
+        lines.append(
+            [
+                f"{row['n']:,}",
+                f"{row['k']:,}",
+                f"{row['eps']:g}",
+                use,
+                f"{row['eps0']:.2f}",
+                _error(row["tv"]),
+                f"{row['ratio']:.2f}",
+                _error(local_tv),
+            ]
+        )
     return lines
 
 
 def _error(tv: float) -> str:
+    """A total variation error in two digits; above 1 it says nothing."""
     return f"{tv:.2g}" if tv <= 1 else "above 1"
 
 
 def designs_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str:
-    """That part of docs/designs.md, from the rows of results/study/study.csv."""
+    """That part of docs/designs.md which says what the study found: a title, `statement` and `table_lines`.
+
+    ``study`` are the rows of results/study/study.csv, and ``which`` the n, k and eps of the table.
+    """
     lines = [HEADER, ["---"] * len(HEADER), *table_lines(study, which)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     return "\n\n".join([f"# {TITLE}", "\n".join(statement(study)), table]) + "\n"

@@ -15,33 +15,50 @@ COLUMNS = ["dataset", "grid", "printed", "bundled", "counted", "cells", "cells_t
 def compare(
     dataset: str, cells: pd.DataFrame, bundled: tuple[StrPath, StrPath], printed: Mapping[str, int]
 ) -> pd.DataFrame:
-    """One city's check-ins: one row per grid with the columns `COLUMNS`.
+    """One city's numbers of check-ins by three sources, with one row for each kind of grid.
 
-    ``cells`` as `all_cells` makes them, with the counts of this run; ``bundled`` the files of
-    `read_sub_cells`; ``printed`` the paper's number of check-ins by dataset. What cannot be compared is
-    missing: a city of your own has no printed number, and another grid no bundled counts.
+    The columns are dataset, grid (its kind), and
+
+    - printed, the number that the paper prints for the dataset;
+    - bundled, the number by the counts that the project bundles, on the same grid;
+    - counted, the number that this run has counted;
+    - cells, how many cells the grid has;
+    - cells_that_differ, how many of them have another count in this run than in the bundled counts.
+
+    A number is missing (NA) where there is nothing to compare: the paper prints none for a city of your own,
+    and the bundled counts cannot give the counts of every grid.
+
+    Parameters
+    ----------
+    dataset: the city's name in the configuration
+    cells: a row for each cell of each grid, with the columns grid, count, south, north, west and east (the
+        cell's edges in degrees) and others
+    bundled: paths of the city's two bundled files: the lines around small sub-cells, and their counts
+    printed: dataset -> the paper's number of check-ins
     """
-    sub_cells, sums = read_sub_cells(*bundled)
+    sub_cells, sub_counts = read_sub_cells(*bundled)
     rows = []
     for kind, counted in cells.groupby("grid", sort=False):
         row = {"dataset": dataset, "grid": kind, "printed": printed.get(dataset)}
         row |= {"counted": counted["count"].sum(), "cells": len(counted)}
         rows.append(row)
         try:
-            grid, counts = cut(sub_cells, sums, _grid_of(counted))
-        except ValueError:  # the bundled counts do not fit these cells
+            # Each bundled count of a cell is the sum over its sub-cells.
+            grid, counts = cut(sub_cells, sub_counts, _grid_of(counted))
+        except ValueError:  # the cells' edges are too far from the lines between sub-cells
             continue
 
-        there = cell_table(grid, counts)
+        # An edge may have moved a little, to the nearest line. Then the cells are not the same.
+        from_bundle = cell_table(grid, counts)
         edges = ["south", "north", "west", "east"]
-        if np.array_equal(there[edges], counted[edges]):
-            differing = there["count"].to_numpy() != counted["count"].to_numpy()
+        if np.array_equal(from_bundle[edges], counted[edges]):
+            differing = from_bundle["count"].to_numpy() != counted["count"].to_numpy()
             row |= {"bundled": counts.sum(), "cells_that_differ": differing.sum()}
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[2:], "Int64"))
 
 
 def _grid_of(cells: pd.DataFrame) -> Grid:
-    """The grid of a table of all its cells."""
+    """The grid whose cells are the rows of ``cells``, from their edges in degrees."""
     latitudes = np.unique(cells[["south", "north"]])
     longitudes = np.unique(cells[["west", "east"]])
     return Grid(latitudes, longitudes)

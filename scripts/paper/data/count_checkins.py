@@ -10,7 +10,14 @@ TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkin
 
 
 def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The size of each grid of each dataset (name -> `all_cells`): the columns `TOTALS`."""
+    """The size of each grid of each dataset, and its check-ins: one row per dataset and kind of grid.
+
+    The columns are dataset, grid (its kind), columns and rows (of cells), non_empty (cells that hold a
+    check-in), largest (the count of the fullest cell), and checkins (in all cells).
+
+    ``tables``: dataset -> a row for every cell of each of its grids, with the columns grid, row and column
+    (from 0), and count.
+    """
     rows = []
     for dataset, table in tables.items():
         for kind, cells in table.groupby("grid", sort=False):

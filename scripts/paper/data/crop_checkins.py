@@ -18,35 +18,45 @@ from scripts.paper.data.grid import Box, point_table
 from scripts.shared.job import StrPath, job, write_parquet
 from tightshuffle.arguments import Floats
 
-BLOCK = 1 << 22  # bytes
+BLOCK = 1 << 22  # bytes of the file, unpacked, that are in memory at a time
+GZIP = b"\x1f\x8b"  # the first two bytes of every gzip file
 LISTED = 5  # unreadable lines that a message names at most
 
 
 def crop(
     path: StrPath, boxes: Mapping[str, Mapping[str, float]], *, bad_rows_at_most: float
 ) -> dict[str, pd.DataFrame]:
-    """Name of a box -> the check-ins inside of this closed box, in the file's order, as a `point_table`.
+    """The check-ins inside of each box: name of the box -> a table with one row per check-in.
 
-    Logs how many rows the file has, and how many of them cannot be read.
+    The columns are latitude and longitude, in degrees, and spread (False: these are the true places). Rows
+    are in the file's order. A check-in on an edge of the box is inside. The function logs how many rows the
+    file has, and how many of them cannot be read.
 
-    path: gzip or plain text, recognised by the content. boxes: name -> south, north, west and east, degrees.
-    bad_rows_at_most: the share of rows that may be unreadable (wrong number of fields, not a number, outside
-    of [-90, 90] x [-180, 180]).
+    Parameters
+    ----------
+    path: a file of check-ins in SNAP's format, gzip or plain text, which the content shows
+    boxes: name -> the box's edges south, north, west and east, in degrees
+    bad_rows_at_most: the share of rows, from 0 to 1, that may be unreadable. Unreadable is a row with a wrong
+        number of fields, or whose latitude or longitude is no number or not in [-90, 90] x [-180, 180]
 
-    ValueError: damaged or other content, too many unreadable rows, no check-in in a box.
+    Raises
+    ------
+    ValueError: the content is damaged or something else, too many rows are unreadable, or a box is empty
     """
+    # Arrays of points (2, check-ins), one for each block of the file.
     inside: dict[str, list[Floats]] = {name: [] for name in boxes}
     rows = bad_rows = 0
-    first_bad: list[int] = []
-    swapped = set()
-    for points in _blocks(path):
+    first_bad: list[int] = []  # line numbers, from 1, for the messages
+    swapped = set()  # boxes that hold a point whose latitude and longitude change places
+    for points in _blocks_of_points(path):
         latitude, longitude = points
+        # An unreadable row is NaN, which fails every comparison.
         bad = np.flatnonzero(~((np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)))
         first_bad += (bad[: LISTED - len(first_bad)] + rows + 1).tolist()
         bad_rows += bad.size
         rows += len(latitude)
 
-        for name, edges in boxes.items():  # an unreadable row lies in no box
+        for name, edges in boxes.items():
             box = Box(**edges)
             inside[name].append(points[:, box.contains(latitude, longitude)])
             if box.contains(longitude, latitude).any():
@@ -78,7 +88,7 @@ def crop(
 
 
 def check_md5(path: StrPath, md5: str) -> None:
-    """ValueError if the file has another MD5 sum than ``md5``, in hexadecimal digits."""
+    """Raise ValueError if the file has another MD5 sum than ``md5``, which is in hexadecimal digits."""
     with open(path, "rb") as file:
         got = hashlib.file_digest(file, "md5").hexdigest()
     if got != md5:
@@ -88,10 +98,14 @@ def check_md5(path: StrPath, md5: str) -> None:
         )
 
 
-def _blocks(path: StrPath) -> Iterator[Floats]:
-    """Latitude and longitude, shape (2, rows), of about BLOCK bytes at a time; NaN for an unreadable line."""
+def _blocks_of_points(path: StrPath) -> Iterator[Floats]:
+    """The file's latitudes and longitudes in degrees, block by block: arrays of shape (2, rows).
+
+    Row 0 of an array has the latitudes, row 1 the longitudes. A line that cannot be read gives NaN for both.
+    A block is about `BLOCK` bytes of lines. Raises ValueError for a damaged gzip file.
+    """
     with open(path, "rb") as raw:
-        zipped = raw.peek(2)[:2] == b"\x1f\x8b"
+        zipped = raw.peek(2)[:2] == GZIP
         stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=raw) if zipped else raw
         try:
             while lines := stream.readlines(BLOCK):
@@ -101,6 +115,7 @@ def _blocks(path: StrPath) -> Iterator[Floats]:
 
 
 def _point(line: bytes) -> tuple[float, float]:
+    """(latitude, longitude) of a line, in degrees; (NaN, NaN) if they cannot be read."""
     try:
         _, _, latitude, longitude, _ = line.split(b"\t")
         return float(latitude), float(longitude)

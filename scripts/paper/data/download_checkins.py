@@ -8,25 +8,29 @@ import pooch
 
 from scripts.shared.job import StrPath, job
 
-CHUNK = 1 << 16  # bytes
+CHUNK = 1 << 16  # bytes that are written at a time
 
 
 def download(url: str, path: StrPath, *, md5: str) -> None:
-    """Download ``url`` to ``path``, with a progress bar on a terminal; nothing to do if the file is there.
+    """Download ``url`` to the file ``path``, with a progress bar on a terminal.
 
-    md5: the expected sum, in hexadecimal digits. An interrupted download starts again from its beginning.
+    A file that is there with this sum is not downloaded again. An interrupted download starts again from its
+    beginning. After an error there is no new file.
 
-    ValueError: other bytes than expected. OSError: network, server, disk, permission. Neither leaves a file.
+    ``md5``: the expected MD5 sum of the bytes, in hexadecimal digits.
+
+    Raises ValueError if the bytes have another sum, OSError for trouble of network, server, disk or
+    permissions.
     """
     path = Path(path)
-    # identity: the bytes as they are on the server, whose sum is known
+    # "identity" asks for the bytes as they lie on the server, not compressed on the way: their sum is known.
     downloader = pooch.HTTPDownloader(
         progressbar=sys.stderr.isatty(), chunk_size=CHUNK, headers={"Accept-Encoding": "identity"}
     )
     try:
         pooch.retrieve(url, f"md5:{md5}", path.name, path.parent, downloader=downloader)
     except OSError as error:
-        if error.errno:  # of the disk; what the network says has no number
+        if error.errno:  # an error of the disk: errors of the network have no number
             raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise OSError(
             f"{url} cannot be downloaded: {error}; run again to start from the beginning, "

@@ -22,12 +22,12 @@ MAGENTA, LAND = "#c2007a", "#f3f1ea"  # as the paper's points and map
 
 
 class City(NamedTuple):
-    """A city's title, box, `cell_table` and `point_table`."""
+    """What the figure shows of a city."""
 
     title: str
-    box: maps.Box
-    histogram: pd.DataFrame
-    points: pd.DataFrame
+    box: maps.Box  # west, east, south, north, in degrees
+    histogram: pd.DataFrame  # a row per cell: `grid.COLUMNS`
+    points: pd.DataFrame  # a row per check-in: `POINTS`; spread says that its place is a random one
 
 
 def read(
@@ -36,7 +36,11 @@ def read(
     titles: Sequence[str],
     boxes: Sequence[Mapping[str, float]],
 ) -> list[City]:
-    """The cities; ``boxes`` have the keys west, east, south and north, in degrees."""
+    """The cities that the figure shows, in order.
+
+    Each argument has one entry per city: the paths of its histogram and of its check-ins, its title, and its
+    box, which has the keys west, east, south and north, in degrees.
+    """
     corners = [(box["west"], box["east"], box["south"], box["north"]) for box in boxes]
     return [
         City(title, box, read_table(histogram, COLUMNS), read_table(points, POINTS))
@@ -46,20 +50,27 @@ def read(
 
 @style.applied()
 def draw(cities: Sequence[City]) -> Figure:
-    """The figure: one column per city, points on the grid above, counts per cell below."""
+    """The figure, with one column per city: above its check-ins as points, below their number per cell.
+
+    All maps are equally high, and one logarithmic colour scale holds for the counts of all cities.
+    """
+    # Inches: what is not a map needs about 0.85 and 0.45 per city of the width, 1.5 of the height.
     width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
-    widths = [1 / maps.proportion(city.box) for city in cities]  # all panels equally high
+    widths = [1 / maps.proportion(city.box) for city in cities]  # of maps that are 1 high
     height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
     figure = style.new_figure(1.5 + 2 * height, width=width)
     panels = figure.subplots(2, len(cities), squeeze=False, width_ratios=widths)
     norm = maps.count_norm(1, max(city.histogram["count"].max() for city in cities))
+
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
-        space = height * widths[number] + 0.4
-        _draw_points(top, city, _letter(number), space)
-        image = _draw_counts(bottom, city, _letter(len(cities) + number), space, norm)
+        title_width = height * widths[number] + 0.4  # inches: a title may be wider than its map
+        _draw_points(top, city, _letter(number), title_width)
+        image = _draw_counts(bottom, city, _letter(len(cities) + number), title_width, norm)
+        # Longitude is named below the lower maps, latitude beside the first ones.
         for axes in (top, bottom):
             maps.map_axes(axes, city.box, names=(axes is bottom, number == 0))
+
     bar = figure.colorbar(image, ax=panels[1, :], label="check-ins per cell", aspect=28, pad=0.015)
     bar.minorticks_off()
     bar.formatter = FuncFormatter(lambda value, _: wording.short_number(value))
@@ -67,9 +78,12 @@ def draw(cities: Sequence[City]) -> Figure:
     return figure
 
 
-def _draw_points(axes: Axes, city: City, letter: str, space: float) -> None:
-    """The check-ins on the lines of the grid; ``space``: inches for the title."""
-    if maps.signs_fit(grid_shape(city.histogram)):
+def _draw_points(axes: Axes, city: City, letter: str, title_width: float) -> None:
+    """Draw a city's check-ins as points, and the lines of its grid where cells are large enough to be seen.
+
+    ``letter`` starts the title, (a) for instance. Titles are folded to ``title_width`` inches.
+    """
+    if maps.signs_fit(grid_shape(city.histogram)):  # at most 100 rows and columns
         x, y = grid_edges(city.histogram)
         look: dict[str, Any] = {"color": "#c9c5b8", "linewidth": 0.4, "zorder": 1}
         for place in x:
@@ -77,36 +91,43 @@ def _draw_points(axes: Axes, city: City, letter: str, space: float) -> None:
         for place in y:
             axes.axhline(place, **look)
 
+    # The more points, the smaller they are. The size is an area in square points.
     size = np.clip(180 / np.sqrt(max(len(city.points), 1)), 0.4, 6)
     look = {"s": size, "color": MAGENTA, "alpha": 0.35, "linewidth": 0, "zorder": 2}
-    # a bitmap inside the PDF, since there are many
+    # Rasterized: a bitmap inside the PDF, since a vector for each of so many points makes large files.
     axes.scatter(city.points["longitude"], city.points["latitude"], rasterized=True, **look)
     axes.set_facecolor(LAND)
 
     title = wording.folded(
-        f"{letter} {wording.literal(city.title)}: {len(city.points):,} check-ins", space
+        f"{letter} {wording.literal(city.title)}: {len(city.points):,} check-ins", title_width
     )
     if city.points["spread"].any():
-        title += "\n" + wording.folded("at random places in small squares", space)
+        title += "\n" + wording.folded("at random places in small squares", title_width)
     axes.set_title(title)
 
 
-def _draw_counts(axes: Axes, city: City, letter: str, space: float, norm: Any) -> Any:
-    """The count of every cell. Returns the image, for a colour bar; ``space``: inches for the title."""
+def _draw_counts(axes: Axes, city: City, letter: str, title_width: float, norm: Any) -> Any:
+    """Draw the count of every cell in the colours of ``norm``; returns the image, for a colour bar.
+
+    ``letter`` starts the title. The title is folded to ``title_width`` inches.
+    """
     counts = on_grid(city.histogram, city.histogram["count"])
     rows, columns = counts.shape
     title = f"{letter} {wording.literal(city.title)}: {columns} × {rows} cells"
-    axes.set_title(wording.folded(title, space))
+    axes.set_title(wording.folded(title, title_width))
     return maps.heatmap(axes, grid_edges(city.histogram), counts, norm)
 
 
 def caption(cities: Sequence[City], grid: str) -> str:
-    """The caption: boxes, grids (``grid`` is uniform or stepped), totals, spread points."""
+    """The caption: what is shown, each city's box, grid and numbers, and whose points are at random places.
+
+    ``grid`` is the kind of grid, "uniform" or "stepped".
+    """
     subject = (
         f"Gowalla check-ins of each city on the {grid} grid: single ones above, counts per cell below, on one"
         " logarithmic colour scale."
     )
-    sentences = [subject, *(_numbers_of(city) for city in cities)]
+    sentences = [subject, *(_sentence_on(city) for city in cities)]
     spread = [city.title for city in cities if city.points["spread"].any()]
     if spread:
         sentences.append(
@@ -115,8 +136,10 @@ def caption(cities: Sequence[City], grid: str) -> str:
     return " ".join(sentences)
 
 
-def _numbers_of(city: City) -> str:
-    west, east, south, north = (f"{value:.9g}".replace("-", "−") for value in city.box)
+def _sentence_on(city: City) -> str:
+    """The caption's sentence on a city: its box in degrees, the cells of its grid, and its check-ins."""
+    # A printed minus sign is longer than a hyphen.
+    west, east, south, north = (f"{degrees:.9g}".replace("-", "−") for degrees in city.box)
     counts = city.histogram["count"]
     rows, columns = grid_shape(city.histogram)
     return (
@@ -127,6 +150,7 @@ def _numbers_of(city: City) -> str:
 
 
 def _letter(number: int) -> str:
+    """The letter of a panel, whose ``number`` starts at 0: (a), (b) and so on. After (z) comes (a) again."""
     return f"({ascii_lowercase[number % 26]})"
 
 

@@ -42,10 +42,12 @@ class Grid:
 
     @property
     def rows(self) -> int:
+        """How many rows of cells there are."""
         return len(self.latitudes) - 1
 
     @property
     def columns(self) -> int:
+        """How many columns of cells there are."""
         return len(self.longitudes) - 1
 
 
@@ -67,6 +69,7 @@ def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
 
 
 def _steps(name: str, low: float, high: float, step: float) -> Floats:
+    """The edges low, low + step and so on below high, in degrees; ``name`` of the step is for the error."""
     size = high - low
     if not 0 < step < size:
         raise ValueError(
@@ -80,7 +83,11 @@ def _steps(name: str, low: float, high: float, step: float) -> Floats:
 def grids_of(
     box: Mapping[str, float], uniform: Mapping[str, int], stepped: Mapping[str, float] | None = None
 ) -> dict[str, Grid]:
-    """A city's grids by kind, of its sections in the configuration; there may be no stepped one."""
+    """A city's grids by kind: "uniform", and "stepped" if the configuration has one for the city.
+
+    ``box`` has the edges south, north, west and east, ``uniform`` the numbers columns and rows, ``stepped``
+    the latitude_step and longitude_step; all but the numbers are in degrees.
+    """
     grids = {"uniform": uniform_grid(Box(**box), **uniform)}
     return grids | ({"stepped": stepped_grid(Box(**box), **stepped)} if stepped else {})
 
@@ -106,7 +113,10 @@ def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
 
 
 def count_in_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> dict[str, pd.DataFrame]:
-    """Kind of grid -> `cell_table` with the ``points`` (columns latitude and longitude) counted."""
+    """For each kind of grid a table of its cells, in which the ``points`` are counted (`cell_table`).
+
+    ``points`` has the columns latitude and longitude, in degrees. ``grids`` are a city's grids by kind.
+    """
     return {
         kind: cell_table(grid, count_points(grid, points["latitude"], points["longitude"]))
         for kind, grid in grids.items()
@@ -114,18 +124,23 @@ def count_in_cells(points: pd.DataFrame, grids: Mapping[str, Grid]) -> dict[str,
 
 
 def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The cells of every kind of grid below each other; the first column, grid, is their kind."""
+    """The cells of every kind of grid below each other, with their kind in a first column, grid.
+
+    ``tables``: kind of grid -> its `cell_table`.
+    """
     return pd.concat([cells.assign(grid=kind) for kind, cells in tables.items()])[
         ["grid", *COLUMNS]
     ]
 
 
 def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Points spread uniformly inside their cells: (latitude, longitude), each as long as counts' sum.
+    """A random place for each of the counted points: (latitudes, longitudes) in degrees, one per point.
 
-    For a map where only counts are known. Counting the points again gives ``counts``.
+    Places are uniform inside the cell where a point was counted. They are for a map where only ``counts``,
+    shape (rows, columns), are known. Counting them again gives ``counts``.
     """
     counts = np.asarray(counts).reshape(grid.rows, grid.columns)
+    # A cell's row and column, as many times as it has points.
     row, column = (np.repeat(index.ravel(), counts.ravel()) for index in np.indices(counts.shape))
     latitude = rng.uniform(grid.latitudes[row], grid.latitudes[row + 1])
     longitude = rng.uniform(grid.longitudes[column], grid.longitudes[column + 1])
@@ -133,5 +148,8 @@ def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple
 
 
 def point_table(latitude: Floats, longitude: Floats, *, spread: bool = False) -> pd.DataFrame:
-    """Points in degrees. ``spread``: the points are not the check-ins, but spread inside their cells."""
+    """A row per point, with the columns latitude and longitude, in degrees, and spread.
+
+    ``spread`` says that these are not the places of the check-ins, but random ones inside their cells.
+    """
     return pd.DataFrame({"latitude": latitude, "longitude": longitude, "spread": spread})

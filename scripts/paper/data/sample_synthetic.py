@@ -10,7 +10,7 @@ from tightshuffle.numerics.seeds import seed_of
 
 # Populations beyond it are sampled cell by cell: the same distribution, faster.
 USER_BY_USER = 10**7
-BLOCK = 10**6  # users sampled at a time: memory does not grow with the population
+BLOCK = 10**6  # users that are sampled at a time
 
 
 def sample_normal(
@@ -23,22 +23,33 @@ def sample_normal(
     population: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Sample a population from a normal distribution and count it in cells of equal width.
+    """The histogram of a random population with normal values, counted in cells of equal width.
 
-    ``spread`` is a "standard deviation" or a "variance": the paper's N(0, 2) does not say which. ``range``,
-    (low, high), is cut into cells; numbers outside count for the first or last cell. Returns one row per
-    cell: cell (from 1), count, low, high; the outermost limits are infinite. Beyond `USER_BY_USER` users the
-    counts are sampled as one multinomial, so time and memory depend on ``cells`` only.
+    There is one row per cell, with the columns cell (from 1), count (how many users it holds), low and high
+    (its limits). Values outside of ``range`` count for the first or the last cell, so low of the first cell
+    and high of the last one are infinite.
+
+    Parameters
+    ----------
+    mean, spread: of the normal distribution
+    spread_is: what spread is, "standard deviation" or "variance": the paper's N(0, 2) does not say which
+    range: (low, high), which is cut into the cells
+    cells: how many cells there are
+    population: how many users are drawn
+    rng: the source of randomness
     """
     deviation = spread if spread_is == "standard deviation" else np.sqrt(spread)
     edges = np.linspace(*range, cells + 1)
     edges[0], edges[-1] = -np.inf, np.inf
     if population > USER_BY_USER:
+        # Counts of many users at once: time and memory do not grow with the population.
         counts = rng.multinomial(population, cell_probabilities((edges - mean) / deviation))
     else:
+        # User by user, in blocks: memory does not grow with the population.
         counts = np.zeros(cells, dtype=np.int64)
         for start in np.arange(0, population, BLOCK).tolist():
             values = rng.normal(mean, deviation, min(BLOCK, population - start))
+            # searchsorted gives, from 1, the cell whose lower limit is the last one up to the value.
             counts += np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=cells)
     return pd.DataFrame(
         {"cell": np.arange(1, cells + 1), "count": counts, "low": edges[:-1], "high": edges[1:]}
@@ -46,9 +57,11 @@ def sample_normal(
 
 
 def cell_probabilities(edges: Floats) -> Floats:
-    """Standard normal probabilities between neighbouring edges (k + 1,): shape (k,), each to about 1e-12.
+    """The probabilities of a standard normal number between neighbouring edges: shape (k,), sum 1.
 
-    Above 0 they are differences of upper tails, so that no digits are lost there either.
+    ``edges`` are k + 1 rising numbers, in standard deviations from the mean. Each probability has an error of
+    about 1e-12. ndtr(x) is P(number <= x), and so close to 1 for large x that differences of it lose digits.
+    So a cell above 0 is mirrored: it has the probability of the cell from -high to -low.
     """
     low, high = edges[:-1], edges[1:]
     mirrored = low > 0

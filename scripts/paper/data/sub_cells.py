@@ -17,16 +17,16 @@ from scripts.shared.job import StrPath
 from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats, Integers
 
-FINENESS = 16
-LINES = ["direction", "number", "degrees"]
-COUNTS = ["row", "column", "count"]
+FINENESS = 16  # parts of a uniform cell in each direction
+LINES = ["direction", "number", "degrees"]  # of the bundled file with a city's lines
+COUNTS = ["row", "column", "count"]  # of the bundled file with the sub-cells that are not empty
 SAME = 1e-9  # degrees, a tenth of a millimetre: closer lines are one line
 DIRECTIONS = ("latitude", "longitude")
-NEAR = 0.05  # of a cell: how far an edge may move to the nearest line
+NEAR = 0.05  # how far an edge may move to the nearest line, as a share of the smallest cell
 
 
 def sub_grid(grids: Mapping[str, Grid]) -> Grid:
-    """The lines around the sub-cells of a city with these grids, the uniform one first."""
+    """The sub-cells of a city, as a grid. ``grids`` are the city's grids by kind, the uniform one first."""
     uniform, *others = grids.values()
     return Grid(
         _lines(uniform.latitudes, *(grid.latitudes for grid in others)),
@@ -35,7 +35,11 @@ def sub_grid(grids: Mapping[str, Grid]) -> Grid:
 
 
 def _lines(edges: Floats, *others: Floats) -> Floats:
-    """Rising lines: ``edges``, ``others``, and further lines that cut each cell between edges evenly."""
+    """All lines of one direction in degrees, rising.
+
+    They are ``edges`` (those of the uniform grid), ``others`` (those of other grids), and lines that cut each
+    cell between two edges into `FINENESS` equal parts. A line within `SAME` of an earlier one is left out.
+    """
     between = [np.linspace(low, high, FINENESS + 1)[1:-1] for low, high in pairwise(edges)]
     kept = edges
     for more in (*others, np.concatenate(between)):
@@ -47,17 +51,22 @@ def _lines(edges: Floats, *others: Floats) -> Floats:
 def count_in_sub_cells(
     points: pd.DataFrame, grids: Mapping[str, Grid]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The two tables that the project bundles for a city, from its ``points`` (latitude and longitude).
+    """The two tables that the project bundles for a city: the lines around its sub-cells, and their counts.
 
-    Returns (lines, counts): the degrees of all lines (columns `LINES`), numbered from 0 in the south and the
-    west; and the sub-cells that are not empty (columns `COUNTS`), by the lines south and west of them.
+    Sub-cells are small cells, from whose counts those of every grid of the city are sums. The first table has
+    a row per line, with the columns direction ("latitude" or "longitude"), number (from 0 in the south or the
+    west) and degrees. The second table has a row per sub-cell that is not empty, with the columns row and
+    column (the numbers of the lines south and west of it) and count (of check-ins).
+
+    ``points``: a row per check-in, with the columns latitude and longitude in degrees. ``grids``: the city's
+    grids by kind, the uniform one first.
     """
     grid = sub_grid(grids)
     lines = [
         pd.DataFrame({"direction": name, "number": range(len(degrees)), "degrees": degrees})
         for name, degrees in zip(DIRECTIONS, (grid.latitudes, grid.longitudes), strict=True)
     ]
-    counts = count_points(grid, points["latitude"], points["longitude"])
+    counts = count_points(grid, points["latitude"], points["longitude"])  # (rows, columns)
     row, column = np.nonzero(counts)
     return pd.concat(lines)[LINES], pd.DataFrame(
         {"row": row, "column": column, "count": counts[row, column]}
@@ -65,9 +74,12 @@ def count_in_sub_cells(
 
 
 def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
-    """The sub-cells of both files, as `count_in_sub_cells` makes them, and their counts (rows, columns).
+    """The sub-cells of a city as a grid, and their numbers of check-ins, shape (rows, columns).
 
-    Raises ValueError naming the file and what is wrong with it.
+    ``lines`` and ``counts`` are the paths of the two bundled files, one for each table that
+    `count_in_sub_cells` makes: the lines around the sub-cells by direction, number and degrees, and the
+    sub-cells that are not empty by row, column and count. Raises ValueError that names the file, and what is
+    wrong with it.
     """
     table = read_table(lines, LINES)
     grid = Grid(
@@ -78,6 +90,7 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
             raise ValueError(
                 f"{lines}: the degrees of both directions must rise, at least 2 lines each"
             )
+
     sparse = read_table(counts, COUNTS)
     inside = sparse["row"].between(0, grid.rows - 1) & sparse["column"].between(0, grid.columns - 1)
     whole_numbers = all(pd.api.types.is_integer_dtype(sparse[name]) for name in COUNTS)
@@ -88,29 +101,39 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
             f"{counts}: each of the {grid.rows} x {grid.columns} sub-cells may occur once,"
             " with a whole number above 0"
         )
+
+    # A sub-cell without a row is empty.
     dense = np.zeros((grid.rows, grid.columns), dtype=np.int64)
     dense[sparse["row"], sparse["column"]] = sparse["count"]
     return grid, dense
 
 
 def cut(sub_cells: Grid, counts: npt.ArrayLike, grid: Grid) -> tuple[Grid, Integers]:
-    """A coarser grid and its counts (rows, columns), as exact sums of sub-cells.
+    """The counts of a coarser grid, each the exact sum of its sub-cells: the grid and its counts.
 
-    An edge of ``grid`` that is no line of ``sub_cells`` moves to the nearest one; the grid that is returned
-    has the edges that were counted. ValueError where one would have to move by more than `NEAR` of a cell.
+    An edge of ``grid`` that is no line of ``sub_cells`` moves to the nearest line, so the returned grid has
+    the edges that were counted. ``counts`` of the sub-cells and the returned counts have shape (rows,
+    columns) of their grids. Raises ValueError where an edge would have to move by more than `NEAR` of a cell.
     """
-    rows, latitudes = _nearest("latitude", sub_cells.latitudes, grid.latitudes)
-    columns, longitudes = _nearest("longitude", sub_cells.longitudes, grid.longitudes)
+    rows, latitudes = _nearest_lines("latitude", sub_cells.latitudes, grid.latitudes)
+    columns, longitudes = _nearest_lines("longitude", sub_cells.longitudes, grid.longitudes)
+    # south_west[r, c] is the sum of all sub-cells south of line r and west of line c.
     south_west = np.pad(np.cumsum(np.cumsum(counts, axis=0), axis=1), ((1, 0), (1, 0)))
     sums = np.diff(np.diff(south_west[np.ix_(rows, columns)], axis=0), axis=1)
     return Grid(latitudes, longitudes), sums
 
 
-def _nearest(direction: str, lines: Floats, edges: Floats) -> tuple[Integers, Floats]:
-    """Numbers of the lines nearest to ``edges``, and their degrees: the edge itself where it is a line."""
+def _nearest_lines(direction: str, lines: Floats, edges: Floats) -> tuple[Integers, Floats]:
+    """For each edge the number of the line nearest to it, from 0, and the degrees of this line.
+
+    ``lines`` (m,) and ``edges`` (e,) are rising, in degrees, and both results have shape (e,). A line within
+    `SAME`, 1e-9 degrees, of its edge is the same line, and has the degrees of the edge. Raises ValueError if
+    an edge is farther from its line than `NEAR`, 0.05, of the smallest cell. ``direction``, latitude or
+    longitude, is for this message.
+    """
     numbers = np.abs(lines[:, None] - edges).argmin(axis=0)
     moves = np.abs(lines[numbers] - edges)
-    share = moves.max() / np.diff(edges).min()
+    share = moves.max() / np.diff(edges).min()  # the largest move over the smallest cell
     if share > NEAR:
         raise ValueError(
             f"the bundled counts do not fit these cells: an edge in {direction} is {share:.2g} of a cell"
@@ -123,22 +146,35 @@ def _nearest(direction: str, lines: Floats, edges: Floats) -> tuple[Integers, Fl
 def read_bundled(
     lines: StrPath, counts: StrPath, grids: Mapping[str, Grid], *, name: str, seed: int
 ) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """A city's cells in each of its grids, and one point per check-in, spread inside the sub-cells.
+    """A city's tables from the bundled counts: one of cells for each kind of grid, and one of points.
 
-    Parameters: the files of `read_sub_cells`; ``name`` of the city and the root ``seed``, on which the points
-    depend. Returns (kind of grid -> `cell_table`, `point_table`). Raises ValueError like `read_sub_cells`;
-    and like `cut`, with the city and the kind of grid.
+    A table of cells has a row per cell, with its number, count, row, column and edges in degrees. The table
+    of points has a row per check-in, with a random place inside the sub-cell where it was counted: the
+    columns latitude, longitude and spread (True, as these are not the true places).
+
+    Parameters
+    ----------
+    lines, counts: paths of the city's bundled files, for `read_sub_cells`
+    grids: the city's grids by kind, among them "uniform", which covers the city's whole box
+    name: the city's name in the configuration, on which the random places depend
+    seed: the root seed, on which they depend too
+
+    Raises
+    ------
+    ValueError: a file is wrong, or a grid cannot be cut from the sub-cells
     """
-    sub_cells, sums = read_sub_cells(lines, counts)
+    sub_cells, sub_counts = read_sub_cells(lines, counts)
     tables = {}
     for kind, grid in grids.items():
         try:
-            tables[kind] = cell_table(*cut(sub_cells, sums, grid))
+            tables[kind] = cell_table(*cut(sub_cells, sub_counts, grid))
         except ValueError as error:
             raise ValueError(f"datasets.{name}.{kind}: {error}") from None
+
+    # The sub-cells may reach beyond the city's box.
     cells = tables["uniform"]
     box = Box(cells["south"].min(), cells["north"].max(), cells["west"].min(), cells["east"].max())
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    latitude, longitude = spread(sub_cells, sums, rng)
+    latitude, longitude = spread(sub_cells, sub_counts, rng)
     inside = box.contains(latitude, longitude)
     return tables, point_table(latitude[inside], longitude[inside], spread=True)

@@ -10,7 +10,10 @@ from tightshuffle.counts_file import read_counts
 
 
 def counts_to_sample(path: StrPath) -> dict[str, Any]:
-    """`read_counts`; ValueError, too, for more users than numpy draws samples of."""
+    """The columns of a file of counts by name, checked, as `read_counts` gives them.
+
+    Raises ValueError for a wrong file, and for so many users that numpy draws no samples of them.
+    """
     counts = read_counts(path)
     users = sum(counts["count"].tolist())
     if users >= NUMPYS_LIMIT:

@@ -12,7 +12,7 @@ Users = int | Literal["all"]
 
 
 def users_of(counts: npt.ArrayLike, n: Users) -> int:
-    """How many users ``n`` is, a number or "all"."""
+    """The number of users that ``n`` means: itself, or for "all" the sum of the histogram ``counts`` (k,)."""
     return int(np.sum(counts)) if n == "all" else int(n)
 
 

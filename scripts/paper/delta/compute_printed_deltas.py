@@ -5,39 +5,44 @@ are, whose names the other columns carry, is in scripts/beyond/bounds/compute_ci
 """
 
 import math
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from scripts.paper.delta import printed_formulas
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
+from tightshuffle.arguments import Floats
 
-VERSIONS = {"Table II": "long", "Table 1": "short"}
-PRINTED = {
+VERSIONS = {"Table II": "long", "Table 1": "short"}  # table -> the paper's version that prints it
+PRINTED = {  # mechanism -> log10 delta by the formula that the paper prints for it
     "balle": printed_formulas.balle_as_printed,
     "feldman": printed_formulas.feldman_as_printed,
 }
 
 
 def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
-    """The rows of values.csv of quantity delta: `DELTA_KEY`, then log10 delta, published and exact.
+    """log10 of the deltas that the paper prints, computed anew, with a row for each of them.
 
-    NaN stands where there is no formula.
+    ``values`` are the rows of values.csv as text. The first columns are `DELTA_KEY`, the text that tells the
+    printed deltas apart. The column published is log10 delta by the formula that gives the printed digits,
+    exact is log10 of the true delta. NaN stands where there is no formula.
     """
     frame = values[values["quantity"] == "delta"].copy()
     for reading in printed_formulas.FORMS:
         frame[reading] = math.nan
     for _, group in frame.groupby(["mechanism", "item"]):
-        for reading, log10_deltas in _deltas(group).items():
+        for reading, log10_deltas in _log10_deltas(group).items():
             frame.loc[group.index, reading] = log10_deltas
     return frame[[*DELTA_KEY, "published", "exact"]]
 
 
-def _deltas(group: pd.DataFrame) -> dict[str, NDArray[np.floating[Any]]]:
-    """log10 deltas of the rows of one mechanism and table, by reading, where there is a formula."""
+def _log10_deltas(group: pd.DataFrame) -> dict[str, Floats]:
+    """log10 delta of each row, in the readings of the mechanism: reading -> an array with one per row.
+
+    The reading "published" is by the formula that the paper prints, "exact" is the true delta. Mechanisms of
+    earlier work have the first alone, and a mechanism without a formula has none. All rows of ``group`` have
+    one mechanism and one table, which is named in the column item.
+    """
     mechanism = group["mechanism"].iloc[0]
     eps = group["eps"].astype(float).to_numpy()
     eps0 = group["eps0"].astype(float).to_numpy()

@@ -8,22 +8,24 @@ import numpy as np
 from scripts.paper.delta.printed_formulas import delta_of_count
 from tightshuffle.arguments import Integers
 
-_ROUNDING = 1e-8  # of log10 delta: more than what two computed values are off together
+_ROUNDING = 1e-8  # in log10 delta: more than the errors of two computed values together
 
 
 class WorstCount(NamedTuple):
-    """The largest delta of a histogram's counts."""
+    """The largest delta of a histogram's counts, and the count that has it."""
 
     log10_delta: float
-    others: int  # how many other users hold the value: n_x0, one less than its count
+    # n_x0: how many users beside the attacked one hold the value, one less than its count.
+    others: int
 
 
 def delta_hat(
     counts: Integers, eps: float, *, eps0: float, form: str, known: dict[tuple[int, int], float]
 ) -> float:
-    """log10 of delta-hat: eq. (15), eq. (10) of the long version. For the arguments see `worst_count`.
+    """log10 of delta-hat, the largest delta of all counts that occur (eq. 15; eq. 10 of the long version).
 
-    It depends on the data, a histogram ``counts`` (k,), and is no guarantee for other datasets.
+    delta-hat depends on the data, a histogram ``counts`` (k,). So it is no guarantee for other datasets. For
+    the other arguments see `worst_count`.
     """
     return worst_count(counts, eps, eps0=eps0, form=form, known=known).log10_delta
 
@@ -31,47 +33,60 @@ def delta_hat(
 def worst_count(
     counts: Integers, eps: float, *, eps0: float, form: str, known: dict[tuple[int, int], float]
 ) -> WorstCount:
-    """The largest delta over all values that users hold, and the n_x0 that has it.
+    """The largest log10 delta over all values x0 that users hold, and the n_x0 that has it.
 
-    ``counts`` is a histogram of shape (k,), and ``form`` is "published" (as Theorem 1 prints delta) or
-    "exact". The exact form computes only some dozens of counts, those that can have the largest delta. The
-    published form computes all. ``known`` keeps deltas for histograms of the same n and k, at the same eps,
-    eps0 and form.
+    The delta of a value is that of the number of its reports. It depends on n_x0, which is how many users
+    beside the attacked one hold the value. For a value with c holders n_x0 is c - 1.
+
+    Parameters
+    ----------
+    counts: how many users hold each value, a histogram (k,)
+    eps, eps0: the eps of delta, and the local budget of the randomized response
+    form: "published", delta as Theorem 1 prints it, or "exact", the true one. In the exact form only some
+        dozens of counts are computed, those that can have the largest delta. In the published form, all are
+    known: (n, n_x0) -> log10 delta. What is known is not computed, and what is computed is added. A later
+        call may have it again for a histogram of the same n and k, at the same eps, eps0 and form
     """
     users = int(counts.sum())
     k = counts.size
 
-    def delta_of(n: int, others: int) -> float:
+    def log10_delta_of(n: int, others: int) -> float:
         if (n, others) not in known:
             known[n, others] = float(
                 delta_of_count(eps, n=n, k=k, eps0=eps0, count=others, form=form)
             )
         return known[n, others]
 
-    occurring = (np.unique(counts[counts > 0]) - 1).tolist()
+    occurring = (np.unique(counts[counts > 0]) - 1).tolist()  # n_x0 of every value that is held
     if form == "exact":
-        return _worst(occurring, users, delta_of)
-    return max(WorstCount(delta_of(users, others), others) for others in occurring)
+        return _worst_by_halving(occurring, users, log10_delta_of)
+    return max(WorstCount(log10_delta_of(users, others), others) for others in occurring)
 
 
-def _worst(counts: list[int], n: int, delta_of: Callable[[int, int], float]) -> WorstCount:
-    """The largest ``delta_of(n, count)`` of the ascending ``counts``, without computing most of them.
+def _worst_by_halving(
+    occurring: list[int], n: int, log10_delta_of: Callable[[int, int], float]
+) -> WorstCount:
+    """The largest ``log10_delta_of(n, others)`` for ``others`` in ``occurring``, and the others that have it.
 
-    One delta bounds all counts between ``low`` and ``high``: that of ``low`` users who hold x0 and
-    n - high users who do not. The missing users add noise that does not depend on the secret, and added noise
-    never raises a divergence.
+    ``occurring`` rises. Most of its deltas are not computed: a block of it, from ``low`` to ``high`` others,
+    is halved only if one of its deltas can exceed the largest one so far. All of them are at most the delta
+    of a smaller group of n - (high - low) users, ``low`` of whom hold x0. Every n users with a count in the
+    block contain such a group. The further users add noise that does not depend on the secret, and added
+    noise never raises a divergence.
     """
-    best = max(WorstCount(delta_of(n, count), count) for count in (counts[0], counts[-1]))
-    blocks = [(0, len(counts) - 1)]
+    ends = (occurring[0], occurring[-1])
+    best = max(WorstCount(log10_delta_of(n, others), others) for others in ends)
+    blocks = [(0, len(occurring) - 1)]  # the places of the first and the last count of a block
     while blocks:
         first, last = blocks.pop()
-        low = counts[first]
-        high = counts[last]
-        bound = delta_of(n - (high - low), low)
+        low = occurring[first]
+        high = occurring[last]
+        bound = log10_delta_of(n - (high - low), low)
         if last - first < 2 or bound < best.log10_delta - _ROUNDING:
             continue
 
         middle = (first + last) // 2
-        best = max(best, WorstCount(delta_of(n, counts[middle]), counts[middle]))
+        others = occurring[middle]
+        best = max(best, WorstCount(log10_delta_of(n, others), others))
         blocks += [(first, middle), (middle, last)]
     return best

@@ -13,9 +13,7 @@ from matplotlib.tri import Triangulation
 from numpy.typing import NDArray
 
 from scripts.shared import style, wording
-from scripts.shared.figure_files import write_figure
-from scripts.shared.job import job
-from scripts.shared.table_files import read_table
+from scripts.shared.figure_files import run_figure_job
 from tightshuffle.arguments import Floats
 
 # One row per (eps, eps0); log10 delta, -inf for 0.
@@ -27,10 +25,15 @@ ZERO = "#ececec"  # where delta is 0
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """Published and exact side by side, surfaces above and contours below, on one scale of log10 delta."""
-    eps, eps0, surfaces = _surfaces(table)
+    """The figure: log10 delta over eps and eps0, published at the left and exact at the right.
+
+    Each one is shown as a surface above and as contours below. All four panels have one scale of log10 delta,
+    from ``low`` to 0. ``table`` has a row for every eps and eps0, with log10 delta in the columns published
+    and exact, which is -inf where delta is 0.
+    """
+    eps, eps0, surfaces = _axes_and_surfaces(table)
     low = _lowest_ten(surfaces)
-    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)
+    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)  # of the contours
     colours: Any = {"cmap": "viridis", "vmin": low, "vmax": 0.0}
 
     figure = style.new_figure(5.8)
@@ -40,6 +43,7 @@ def draw(table: pd.DataFrame) -> Figure:
         surface = surfaces[reading]
         positive = np.isfinite(surface)
         mesh = _mesh(eps, eps0, positive)
+        # The mesh has every point, and each needs a finite height, also those that no triangle uses.
         heights = np.where(positive, surface, low).ravel()
 
         above: Any = figure.add_subplot(grid[0, column], projection="3d", computed_zorder=False)
@@ -49,8 +53,8 @@ def draw(table: pd.DataFrame) -> Figure:
 
         below = figure.add_subplot(grid[1, column])
         below.set(xlim=(eps[0], eps[-1]), ylim=(eps0[0], eps0[-1]), xlabel="ε")
-        names = _crossings(eps, eps0, surface, levels)
-        image = _draw_contours(below, mesh, heights, levels, names, colours)
+        places = _places_of_names(eps, eps0, surface, levels)
+        image = _draw_contours(below, mesh, heights, levels, places, colours)
         contours.append(below)
 
     contours[0].set_ylabel("ε₀")
@@ -62,9 +66,9 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _lowest_ten(surfaces: Mapping[str, Floats]) -> float:
-    """The z range of both panels goes from here to 0: the lowest value, rounded down to a whole ten.
+    """The lowest log10 delta of both surfaces, rounded down to a multiple of 10: where their axis begins.
 
-    Raises ValueError if delta is 0 everywhere.
+    A surface is -inf where delta is 0, and these points are left out. Raises ValueError if no point is left.
     """
     finite = [values[np.isfinite(values)] for values in surfaces.values()]
     lowest = min((values.min() for values in finite if values.size), default=None)
@@ -74,6 +78,10 @@ def _lowest_ten(surfaces: Mapping[str, Floats]) -> float:
 
 
 def _draw_surface(axes: Any, mesh: Triangulation, heights: Floats, colours: Any) -> None:
+    """Draw log10 delta as a surface over eps and eps0: the triangles of ``mesh``, at the points' heights.
+
+    ``colours`` are the colour map and the range of heights that it covers.
+    """
     axes.plot_trisurf(mesh, heights, linewidth=0.15, edgecolor=style.INK, **colours)
     axes.set(xlabel="ε", ylabel="ε₀")
     axes.set_zlabel("log₁₀ δ", labelpad=2)
@@ -84,9 +92,15 @@ def _draw_surface(axes: Any, mesh: Triangulation, heights: Floats, colours: Any)
 
 
 def _draw_contours(
-    axes: Axes, mesh: Triangulation, heights: Floats, levels: Any, names: Any, colours: Any
+    axes: Axes, mesh: Triangulation, heights: Floats, levels: Any, places: Any, colours: Any
 ) -> Any:
-    """Fill the bands between the levels, whose lines are named at the places ``names``; returns the bands."""
+    """Draw the contours of log10 delta over eps and eps0; returns the filled bands, for a colour bar.
+
+    The bands between two of the ``levels`` are filled, and the lines at the levels are drawn. A line's number
+    stands at the one of ``places`` (eps, eps0) that lies on it. ``heights`` has one number for every point of
+    ``mesh``. ``colours`` are the colour map and the range of heights that it covers. Where the mesh has no
+    triangle, delta is 0.
+    """
     filled = axes.tricontourf(mesh, heights, levels, **colours)
     filled.set_edgecolor("face")  # else thin white lines between the colours of a vector file
     axes.set_facecolor(ZERO)
@@ -95,42 +109,52 @@ def _draw_contours(
     lines = axes.tricontour(
         mesh, heights, levels, colors=style.INK, linewidths=0.5, linestyles="solid"
     )
-    if names:
-        form: Any = {"fontsize": 7, "inline": False, "fmt": _with_minus}
-        for label in lines.clabel(manual=names, **form):
+    if places:
+        look: Any = {"fontsize": 7, "inline": False, "fmt": _with_minus}
+        for label in lines.clabel(manual=places, **look):
             label.set_path_effects([withStroke(linewidth=1.6, foreground="white")])
     return filled
 
 
 def _with_minus(value: float) -> str:
+    """The number with a printed minus sign, which is longer than a hyphen."""
     return f"{value:g}".replace("-", "−")
 
 
-def _crossings(
-    eps: Floats, eps0: Floats, values: Floats, levels: Sequence[float]
+def _places_of_names(
+    eps: Floats, eps0: Floats, surface: Floats, levels: Sequence[float]
 ) -> list[tuple[float, float]]:
-    """Where to name each contour: on the highest row below 0.7 of the height that it crosses."""
+    """The points (eps, eps0) at which the contours are named, one on each contour.
+
+    ``surface`` is log10 delta, shape (eps0, eps), which falls with eps. A contour is the line at one of the
+    ``levels``. Its name is at the highest eps0 that the contour reaches in the lower 7 tenths of the panel,
+    where there is room. A level that is not reached there has no place.
+    """
     places = []
     for level in levels:
         for row in range(int(0.7 * len(eps0)), -1, -1):
-            drawn = np.isfinite(values[row])
-            falling = values[row][drawn]
+            drawn = np.isfinite(surface[row])
+            falling = surface[row][drawn]
             if len(falling) and falling.min() < level < falling.max():
-                place = np.interp(-level, -falling, eps[drawn])
-                places.append((float(place), float(eps0[row])))
+                # interp needs rising numbers, which the negative ones are.
+                crossing = np.interp(-level, -falling, eps[drawn])
+                places.append((float(crossing), float(eps0[row])))
                 break
     return places
 
 
 def _mesh(eps: Floats, eps0: Floats, drawn: NDArray[np.bool_]) -> Triangulation:
-    """The triangles whose corners are all ``drawn`` (eps0, eps); ValueError if there is none.
+    """The triangles between neighbouring points (eps, eps0) of which all three corners are drawn.
 
-    A grid square with all corners is two triangles, one with three corners is one: so the surface
-    ends in a straight line along eps = eps0, not in a staircase.
+    ``drawn``, shape (eps0, eps), says which points are. A square of four drawn points becomes two triangles,
+    a square with three drawn points one. So the surface ends in a straight line along eps = eps0, not in a
+    staircase. Raises ValueError if there is no triangle.
     """
+    # The corners of each square as numbers of points: a and b have the smaller eps0, a and c the smaller eps.
     index = np.arange(drawn.size).reshape(drawn.shape)
     a, b, c, d = index[:-1, :-1], index[:-1, 1:], index[1:, :-1], index[1:, 1:]
     has_a, has_b, has_c, has_d = (drawn.ravel()[corner] for corner in (a, b, c, d))
+    # Three corners, and in which squares they are a triangle.
     corners = (
         (a, d, c, has_a & has_d & has_c),
         (a, b, d, has_a & has_b & has_d),
@@ -149,33 +173,37 @@ def _mesh(eps: Floats, eps0: Floats, drawn: NDArray[np.bool_]) -> Triangulation:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """With every parameter and what is left out."""
-    eps, eps0, surfaces = _surfaces(table)
-    both = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
-    gap = surfaces["exact"][both] - surfaces["published"][both]
-    zero = int((np.subtract.outer(eps0, eps) <= 1e-9).sum())
+    """The caption: how far the published delta lies below the exact one, every parameter, and the grey part.
+
+    ``table`` has a row for every eps and eps0, with n, k, the count of x0, and log10 delta in the columns
+    published and exact, which is -inf where delta is 0.
+    """
+    eps, eps0, surfaces = _axes_and_surfaces(table)
+    both_positive = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])
+    gap = surfaces["exact"][both_positive] - surfaces["published"][both_positive]
+    # The points with eps >= eps0, for numbers that are rounded.
+    zeros = int((np.subtract.outer(eps0, eps) <= 1e-9).sum())
 
     verdict = (
         f"Theorem 1 as printed (a) gives a δ of the count of x₀ that is up to {gap.max():.0f} orders of"
         " magnitude below the exact one (b): surfaces over ε and ε₀, and their contours of log₁₀ δ."
     )
     setting = f"{wording.setting(table, *SETTING)}; {_ends('ε', eps)}; {_ends('ε₀', eps0)}."
-    grey = f"Grey: for ε ≥ ε₀, these {zero} of {both.size} points, the exact δ is 0."
+    grey = f"Grey: for ε ≥ ε₀, these {zeros} of {both_positive.size} points, the exact δ is 0."
     return f"{verdict} {setting} {grey}"
 
 
 def _ends(name: str, values: Floats) -> str:
+    """The ends of an axis and its number of points, in words: 'ε: 0.1 to 2 in 20 steps'."""
     return f"{name}: {values[0]:g} to {values[-1]:g} in {len(values)} steps"
 
 
-def _surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
-    """Ascending eps (a,), eps0 (b,) and log10 delta (b, a) per reading."""
+def _axes_and_surfaces(table: pd.DataFrame) -> tuple[Floats, Floats, dict[str, Floats]]:
+    """The rising eps (a,), the rising eps0 (b,), and for each reading its log10 delta, shape (b, a)."""
     surfaces = {name: table.pivot(index="eps0", columns="eps", values=name) for name in PANELS}
     eps, eps0 = surfaces["exact"].columns.to_numpy(), surfaces["exact"].index.to_numpy()
     return eps, eps0, {name: surface.to_numpy() for name, surface in surfaces.items()}
 
 
 if __name__ == "__main__":
-    with job() as snakemake:
-        table = read_table(snakemake.input[0], COLUMNS)
-        write_figure(draw(table), caption(table), snakemake.output)
+    run_figure_job(COLUMNS, draw, caption)

@@ -31,9 +31,11 @@ def theorem_1_as_printed(
     count: npt.ArrayLike,
     direction: str = "forward",
 ) -> Floats:
-    """log10 delta of the count of x0 with the privacy loss v_s as printed in Theorem 1. No guarantee.
+    """log10 delta of the number of reports of x0, with the privacy loss v_s as Theorem 1 prints it.
 
-    Parameters, shape and errors as for `tightshuffle.literature.count.delta`.
+    This is no guarantee. Theorem 1 has a second moment where the first one belongs, hence ``moment`` is 2.
+    ``count`` is how many of the n users beside the attacked one hold x0, and k the number of values. For
+    directions, shape and errors see `tightshuffle.literature.count.delta`.
     """
     return log10_delta_by_moment(
         eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2
@@ -43,17 +45,22 @@ def theorem_1_as_printed(
 def delta_of_count(
     eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any
 ) -> Floats:
-    """log10 delta of the count of x0, in one of the `FORMS`. ``setting`` has n, k, eps0 and count."""
+    """log10 delta of the number of reports of x0, "exact" or "published" (as Theorem 1 prints it).
+
+    ``setting`` has n (users), k (values), eps0 (the local budget) and count (how many users beside the
+    attacked one hold x0). All broadcast.
+    """
     if check_choice("form", form, FORMS) == "exact":
         return delta(eps, direction=direction, **setting)
     return theorem_1_as_printed(eps, direction=direction, **setting)
 
 
 def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
-    """log10 delta of the column "Erlingsson et al.": delta = exp(-n (eps / (12 eps0))^2), both versions.
+    """log10 delta that the paper prints for Erlingsson et al.: delta = exp(-n (eps / (12 eps0))^2).
 
-    ``eps`` and ``eps0`` (> 0) and ``n`` users are numbers or arrays, which broadcast; the result has their
-    shape. Not the cited theorem (see the module). Raises ValueError that names the argument out of range.
+    n is the number of users, and eps0 > 0 the local budget. The arguments broadcast, and the result has their
+    shape. This reproduces printed digits. It is not the cited theorem, and no guarantee. Raises ValueError
+    that names an argument out of range.
     """
     eps = check_eps(eps)
     n = check_n(n)
@@ -64,10 +71,12 @@ def erlingsson_as_printed(eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.Arr
 def balle_as_printed(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, version: str = "long"
 ) -> Floats:
-    """log10 delta of the column "Balle et al.": delta = exp(-n (eps / (c e^eps0))^2).
+    """log10 delta that the paper prints for Balle et al.: delta = exp(-n (eps / (c e^eps0))^2).
 
-    c = 1 in Table II (``version="long"``) and min(1, eps0) in Table 1 (``version="short"``). Arguments,
-    shape and errors as for `erlingsson_as_printed`. Not the cited theorem (see the module).
+    c is 1 in Table II of the "long" version, and min(1, eps0) in Table 1 of the "short" one. n is the number
+    of users, and eps0 > 0 the local budget. The arguments broadcast, and the result has their shape. This
+    reproduces printed digits. It is not the cited theorem, and no guarantee. Raises ValueError that names an
+    argument out of range.
     """
     eps = check_eps(eps)
     n = check_n(n)
@@ -79,11 +88,14 @@ def balle_as_printed(
 def feldman_as_printed(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, version: str = "long"
 ) -> Floats:
-    """log10 delta of the column "Feldman et al.".
+    """log10 delta that the paper prints for Feldman et al.
 
-    delta = exp(-n eps^2 / (e^eps0 - 1)) in Table II (``version="long"``) and
-    2^(-n eps^2 / ((1 - e^-eps0)^2 e^eps0)) in Table 1 (``version="short"``). Arguments, shape and errors
-    as for `erlingsson_as_printed`. Not the cited theorem (see the module).
+    delta = exp(-n eps^2 / (e^eps0 - 1)) in Table II of the "long" version, and
+    delta = 2^(-n eps^2 / ((1 - e^-eps0)^2 e^eps0)) in Table 1 of the "short" one.
+
+    n is the number of users, and eps0 > 0 the local budget. The arguments broadcast, and the result has their
+    shape. This reproduces printed digits. It is not the cited theorem, and no guarantee. Raises ValueError
+    that names an argument out of range.
     """
     eps = check_eps(eps)
     n = check_n(n)

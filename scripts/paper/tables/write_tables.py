@@ -20,11 +20,11 @@ def paper_tables(
     surface: Mapping[str, Any],
     synthetic: Mapping[str, Any],
 ) -> dict[str, pd.DataFrame]:
-    """All six tables, by the name of their files (table_II and so on).
+    """The paper's six tables, by the names of their files: table_II, table_1, table_III, and so on.
 
-    ``verdicts`` is verdicts.csv, and ``parameters`` data/published/parameters.csv, every column text.
-    ``surface`` and ``synthetic`` are the config's delta_surface and datasets.synthetic (empty if there is
-    none).
+    All but table_III have a row per printed value, with the columns `TIDY`. ``verdicts`` is verdicts.csv, and
+    ``parameters`` data/published/parameters.csv, with every column as text. ``surface`` and ``synthetic`` are
+    the config's sections delta_surface and datasets.synthetic, which is empty if there is none.
     """
     rows_of_item = verdicts.groupby("item")
     tables = {}
@@ -40,7 +40,22 @@ def parameters_table(
     surface: Mapping[str, Any],
     synthetic: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Table III: of every parameter what is printed, and what Table IV, Figure 1 and the trials use."""
+    """Table III, with a row of texts per parameter (eps, eps0, n, x0, k).
+
+    The columns are parameter, printed (its values as the paper's table prints them), "Table IV", "Figure 1"
+    and "synthetic trials" (the values that these use), and source (where the paper prints the values).
+
+    Parameters
+    ----------
+    table_iv: the rows of Table IV, with a column of texts for every parameter
+    printed: data/published/parameters.csv, with the columns parameter, printed and source
+    surface: the config's section delta_surface, which Figure 1 uses: parameter -> a number or a range
+    synthetic: the config's section datasets.synthetic, which the trials use; empty if there is none
+
+    Raises
+    ------
+    ValueError: a printed parameter is none of the five
+    """
     trials = _values_of_trials(synthetic)
     rows = []
     for row in printed.to_dict("records"):
@@ -51,9 +66,9 @@ def parameters_table(
             {
                 "parameter": name,
                 "printed": row["printed"],
-                "Table IV": _series(float(text) for text in table_iv[name] if text),
-                "Figure 1": _range(surface.get(name, "")),
-                "synthetic trials": _series(trials[name]),
+                "Table IV": _list_in_words(float(text) for text in table_iv[name] if text),
+                "Figure 1": _range_in_words(surface.get(name, "")),
+                "synthetic trials": _list_in_words(trials[name]),
                 "source": row["source"],
             }
         )
@@ -61,7 +76,11 @@ def parameters_table(
 
 
 def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """The values of every parameter in the trials of the synthetic dataset, as the config has them."""
+    """The values of every parameter in the trials of the synthetic dataset: parameter -> its values.
+
+    A value may occur several times, and "all" may be an n. ``synthetic`` is the dataset's section of the
+    config: it has the number of cells, which is k, and the experiments individual and tv, if they are run.
+    """
     values: dict[str, list[Any]] = {"eps": [], "eps0": [], "n": [], "x0": [], "k": []}
     if "cells" in synthetic:
         values["k"].append(synthetic["cells"])
@@ -70,15 +89,16 @@ def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
         if not experiment:
             continue
         values["n"] += experiment["n"]
-        values["x0"] += experiment.get("cells", [])  # of individual errors alone
+        # The values x0 whose individual errors are computed.
+        values["x0"] += experiment.get("cells", [])
         for budget in experiment["budgets"]:
             values["eps"].append(budget["eps"])
             values["eps0"].append(budget["eps0"])
     return values
 
 
-def _series(values: Iterable[float | str]) -> str:
-    """Distinct values in ascending order ("all" last), with commas."""
+def _list_in_words(values: Iterable[float | str]) -> str:
+    """The different values, rising, with commas between them: '1, 2.5, all'. "all" is the last."""
     different = set(values)
     numbers = sorted(value for value in different if not isinstance(value, str))
     texts = [f"{number:g}" if isinstance(number, float) else str(number) for number in numbers]
@@ -87,8 +107,8 @@ def _series(values: Iterable[float | str]) -> str:
     return ", ".join(texts)
 
 
-def _range(value: Mapping[str, float] | float | str) -> str:
-    """A range of the config in words, and a number as it is."""
+def _range_in_words(value: Mapping[str, float] | float | str) -> str:
+    """'0.1 to 3, 20 steps' for a range of the config (start, stop and steps); else the value as text."""
     if isinstance(value, Mapping):
         return "{start} to {stop}, {steps} steps".format_map(value)
     return str(value)

@@ -7,7 +7,12 @@ from scripts.shared import wording
 
 
 def calibration_text(protocol: Mapping[str, Any]) -> str:
-    """How the Gaussian was calibrated, for a caption. ``protocol`` is that section of the config."""
+    """A caption's sentences on how the Gaussian's noise was chosen.
+
+    ``protocol`` is the config's section of this name: delta_form, the form of delta-hat ("published" or
+    "exact"); delta_floor, the delta that stands for a smaller delta-hat; and sensitivity, the Gaussian's.
+    """
+    # delta-hat, δ̂, is the largest delta of the counts that occur, and "published" the paper's form of it.
     noise = "The Gaussian noise"
     if protocol["delta_form"] != "published":
         noise = f"The Gaussian noise with δ̂ in its {protocol['delta_form']} form"

@@ -21,19 +21,23 @@ COLUMNS = [*POINT, "floor", "sensitivity", "scale", "gaussian", "shuffle+INV", "
 def compute_constants(
     trials: Iterable[pd.DataFrame], *, floors: Sequence[float], sensitivities: Sequence[float]
 ) -> pd.DataFrame:
-    """The TV errors at the largest n of every dataset and budget, a row per floor and sensitivity.
+    """The errors of shuffle+INV and of the Gaussian, if the latter had another delta and sensitivity.
 
-    ``trials`` are the rows of the experiment "tv", as `run_trials` gives them. The columns are `POINT`,
-    floor, sensitivity, and
+    There is a row for every dataset, budget, floor and sensitivity, at the largest n of the dataset and
+    budget. The columns are dataset, eps0, eps, n, k, and
 
-    - scale, the standard deviation of diffprivlib's noise, in users;
-    - gaussian, the Gaussian's expected TV error, of `expected_tv_of_noise`;
-    - shuffle+INV, the mean TV error of the trials;
+    - floor, a delta, and sensitivity, for which the Gaussian's noise is chosen;
+    - scale, the standard deviation of this noise as diffprivlib has it, in users;
+    - gaussian, the expected total variation (TV) error of the Gaussian;
+    - shuffle+INV, the mean TV error of shuffle+INV in the trials;
     - ratio, shuffle+INV over gaussian.
+
+    ``trials`` are tables of the experiment tv, with a row for every repetition of a mechanism and metric.
     """
     errors = pd.concat(trials)
     errors = errors[(errors["metric"] == "tv") & (errors["mechanism"] == "shuffle+INV")]
     means = errors.groupby(POINT, sort=False)["value"].mean().reset_index(name="shuffle+INV")
+    # The row with the largest n of each dataset and budget.
     largest = means.loc[means.groupby(["dataset", "eps0", "eps"], sort=False)["n"].idxmax()]
 
     rows = []

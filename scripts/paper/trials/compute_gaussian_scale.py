@@ -13,23 +13,22 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 def gaussian_scale(
     *, eps: Sequence[float] = (1, 4, 6), log10_delta: tuple[float, float, int] = (-2, -100, 197)
 ) -> pd.DataFrame:
-    """Standard deviations of the noise at sensitivity 1, exact and published, a row per eps and log10 delta.
+    """The scale, or standard deviation, of the analytic Gaussian's noise, with a row per eps and log10 delta.
 
-    ``log10_delta`` has the first value, the last one and how many there are. The column
-    published_log10_delta is the true log10 delta of the published scale.
+    The columns are eps, log10_delta (for which the noise is chosen), exact (the smallest scale that is
+    enough), published (the scale of diffprivlib, the paper's library), and published_log10_delta (log10 of
+    the delta that the published scale really has). The sensitivity is 1, the unit of the scales.
+
+    ``log10_delta``: its first value, its last one, and how many there are.
     """
-    eps_grid, depth_grid = np.meshgrid(eps, np.linspace(*log10_delta), indexing="ij")
-    budgets = eps_grid.ravel()
-    depths = depth_grid.ravel()
-    published = [
-        published_scale(budget, 10.0**depth, 1)
-        for budget, depth in zip(budgets, depths, strict=True)
+    eps_grid, log10_delta_grid = np.meshgrid(eps, np.linspace(*log10_delta), indexing="ij")
+    table = pd.DataFrame({"eps": eps_grid.ravel(), "log10_delta": log10_delta_grid.ravel()})
+    table["exact"] = exact_scale(table["eps"], log10_delta=table["log10_delta"])
+    table["published"] = [
+        published_scale(budget, 10.0**log10, 1)
+        for budget, log10 in zip(table["eps"], table["log10_delta"], strict=True)
     ]
-
-    table = pd.DataFrame({"eps": budgets, "log10_delta": depths})
-    table["exact"] = exact_scale(budgets, log10_delta=depths)
-    table["published"] = published
-    table["published_log10_delta"] = log10_delta_of_scale(budgets, scale=np.array(published))
+    table["published_log10_delta"] = log10_delta_of_scale(table["eps"], scale=table["published"])
     return table
 
 

@@ -23,23 +23,27 @@ COLUMNS = [
     "shuffle+INV",
     "ratio",
 ]
-COLOURS: list[str] = style.RC["axes.prop_cycle"].by_key()["color"]
 
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """A panel per sensitivity, a line per dataset and budget; ``titles``: dataset -> its title."""
+    """The figure: a panel per sensitivity, with a line per dataset and budget over the floors of delta.
+
+    The height is the ratio of the errors of shuffle+INV and of the Gaussian. ``table`` has a row for every
+    dataset, eps, sensitivity and floor. ``titles``: dataset -> its title.
+    """
     sensitivities = list(groups(table, "sensitivity"))
     figure = style.new_figure(2.9)
     panels = figure.subplots(1, len(sensitivities), squeeze=False, sharey=True).ravel()
-    labels = []
+    ends_of_panels = []
     for axes, (sensitivity, rows) in zip(panels, sensitivities, strict=True):
-        labels.append(_draw_panel(axes, rows, titles))
-        axes.set_title(f"sensitivity {_root(sensitivity)}")
+        ends_of_panels.append(_draw_lines(axes, rows, titles))
+        axes.set_title(f"sensitivity {_with_root(sensitivity)}")
     panels[0].set_yscale("log")
     style.log_ticks(panels[0].yaxis, subs=(1, 2, 5))
     panels[0].set_ylabel("TV error, shuffle+INV over Gaussian")
-    for axes, ends in zip(panels, labels, strict=True):
+    # The names of the lines are set when the axis, which all panels share, has its limits.
+    for axes, ends in zip(panels, ends_of_panels, strict=True):
         style.end_labels(axes, ends)
     figure.suptitle(
         "Figures 2, 6 and 7 at their largest n, under other choices of the two constants"
@@ -47,21 +51,24 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     return figure
 
 
-def _draw_panel(
+def _draw_lines(
     axes: Axes, rows: pd.DataFrame, titles: Mapping[str, str]
 ) -> list[tuple[float, str, str]]:
-    """A line per dataset and budget, over the floors; the right end, name and colour of each."""
+    """Draw the ratio over the floors, a line per dataset and eps; returns the right end of each line.
+
+    An end is (the ratio there, the line's name, its colour). Floors fall from left to right, and are equally
+    far apart. ``rows`` have one sensitivity, with a row for every dataset, eps and floor.
+    """
     floors = sorted(rows["floor"].unique(), reverse=True)
-    places = dict(zip(floors, range(len(floors)), strict=True))
+    places = {floor: place for place, floor in enumerate(floors)}
     ends = []
     budgets = groups(rows, ["dataset", "eps"], sort=False)
     for number, ((dataset, eps), line) in enumerate(budgets):
-        colour = COLOURS[number % len(COLOURS)]
+        colour = style.CYCLE[number % len(style.CYCLE)]
         axes.plot(line["floor"].map(places), line["ratio"], color=colour, marker="o", markersize=3)
+        last_ratio = float(line.set_index("floor")["ratio"][floors[-1]])
         name = wording.literal(titles.get(dataset, dataset))
-        ends.append(
-            (float(line.set_index("floor")["ratio"][floors[-1]]), f"{name}, ε = {eps:g}", colour)
-        )
+        ends.append((last_ratio, f"{name}, ε = {eps:g}", colour))
 
     axes.set_xticks(range(len(floors)), [wording.typeset(floor) for floor in floors])
     axes.set_xlabel("δ of the Gaussian (floor)")
@@ -69,12 +76,17 @@ def _draw_panel(
     return ends
 
 
-def _root(sensitivity: float) -> str:
+def _with_root(sensitivity: float) -> str:
+    """The sensitivity in words: '√2' for the root of 2, else the number."""
     return "√2" if np.isclose(sensitivity, np.sqrt(2)) else f"{sensitivity:g}"
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: by how much the ratio depends on the constants."""
+    """The caption: how much the ratio of errors depends on the two constants, the floor and the sensitivity.
+
+    ``table`` has a row for every dataset, eps, sensitivity and floor. Its column ratio is the TV error of
+    shuffle+INV over that of the Gaussian.
+    """
     by_point = table.groupby(["dataset", "eps"])["ratio"]
     factors = by_point.max() / by_point.min()
 

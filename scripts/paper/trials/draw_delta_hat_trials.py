@@ -1,46 +1,39 @@
 """TV error over eps < eps0: shuffle+INV beside the Gaussian with delta-hat as printed and exact."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.paper.trials.run_delta_hat_trials import FORMS, SETTING, gaussian_ratios
+from scripts.paper.delta.compute_delta_hat import SETTING
+from scripts.paper.delta.setting_panels import setting_panels
+from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
-from scripts.shared.job import StrPath, job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.job import job
+from scripts.shared.table_files import groups, read_tables
 
 COLUMNS = [*SETTING, "eps", "form", "log10_delta", "mechanism", "repetition", "value", "uniform"]
+# By the form of delta-hat: names of the Gaussian's lines, and how they are drawn.
 NAMES = {"published": "Gaussian, δ̂ as printed", "exact": "Gaussian, δ̂ exact"}
-LOOKS = {"published": "dashed", "exact": "solid"}  # of the Gaussian's lines
-UNIFORM = "#444444"
-
-
-def read(paths: Sequence[StrPath]) -> pd.DataFrame:
-    """The trials of all datasets as one table; the shuffled mechanisms have no form and no eps."""
-    return pd.concat([read_table(path, COLUMNS) for path in paths], ignore_index=True)
+LOOKS = {"published": "dashed", "exact": "solid"}
+UNIFORM = "#444444"  # the colour of the uniform histogram's line
 
 
 @style.applied()
 def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """A panel per dataset, n and eps0; ``titles``: dataset -> its title."""
-    settings = list(groups(trials, SETTING, sort=False))
-    columns = min(2, len(settings))
-    lines = -(-len(settings) // columns)
-    figure = style.new_figure(0.8 + 2.2 * lines)
-    panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    for axes, ((dataset, n, k, eps0), rows) in zip(panels, settings, strict=False):
-        _draw_panel(axes, rows)
-        name = wording.literal(titles.get(dataset, dataset))
-        axes.set_title(f"{name}: n = {n:,}, k = {k:,}, ε₀ = {eps0:g}")
-        axes.set_xlabel("ε")
-    for axes in panels[len(settings) :]:
-        axes.set_axis_off()
-    for axes in panels[: len(settings) : columns]:
-        axes.set_ylabel("TV error")
+    """The figure: a panel for every dataset, n and eps0, with the TV errors of the mechanisms over eps.
 
+    The Gaussian mechanism is shown twice, with its noise for both forms of delta-hat (published and exact),
+    which is the largest delta of a count that occurs. ``trials`` has a row for every repetition of a
+    mechanism. ``titles``: dataset -> its title.
+    """
+    figure, panels = setting_panels(trials, titles, around=0.8, ylabel="TV error", sharey=False)
+    for axes, rows in panels:
+        _draw_panel(axes, rows)
+
+    # The legend: shuffle+INV, the Gaussian with both forms of delta-hat, and the uniform histogram.
     gaussian = style.COLOURS["gaussian"]
     handles = [style.line("shuffle+INV", color=style.COLOURS["shuffle+INV"])]
     handles += [style.line(NAMES[form], color=gaussian, linestyle=LOOKS[form]) for form in FORMS]
@@ -51,7 +44,13 @@ def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
-    """Means and quartiles over the repetitions of one setting."""
+    """Draw the TV errors of one setting: lines are means over repetitions, bands reach over the quartiles.
+
+    ``rows`` has one repetition per row, with the columns mechanism, value (the TV error) and uniform (that of
+    the uniform histogram). The Gaussian's rows also have eps and form, "published" or "exact", that of the
+    delta-hat which gave its noise. The errors of shuffle+INV and of the uniform histogram do not depend on
+    eps: their lines are level.
+    """
     gaussian = rows[rows["mechanism"] == "gaussian"]
     for form, points in groups(gaussian, "form"):
         by_eps = points.groupby("eps")["value"]
@@ -72,7 +71,11 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def caption(trials: pd.DataFrame, sensitivity: float) -> str:
-    """The caption: the ratios of both forms, and how the Gaussian was calibrated."""
+    """The caption: how large the Gaussian's error is beside that of shuffle+INV, and what is drawn.
+
+    ``trials`` has a row for every repetition of a mechanism. ``sensitivity`` is that of the Gaussian.
+    """
+    # The ratios are the Gaussian's mean TV error over that of shuffle+INV, by the form of delta-hat.
     by_form = gaussian_ratios(trials).groupby("form")["ratio"]
     printed, exact = by_form.get_group("published"), by_form.get_group("exact")
     repetitions = wording.listing(sorted(trials.groupby(SETTING)["repetition"].max().unique()))
@@ -97,6 +100,6 @@ def caption(trials: pd.DataFrame, sensitivity: float) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         settings = snakemake.params.settings
-        trials = read(snakemake.input)
+        trials = read_tables(snakemake.input, COLUMNS)
         figure = draw(trials, settings["titles"])
         write_figure(figure, caption(trials, settings["sensitivity"]), snakemake.output)

@@ -24,28 +24,24 @@ MAP = 1.85  # inches, the width of a map
 NAMED = 60  # cells with a name below them at most
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
-RUN = [
-    "eps0",
-    "eps",
-    "n",
-    "delta",
-]  # the columns that identify a run, in the order of the rows of panels
+RUN = ["eps0", "eps", "n", "delta"]  # what all cells of a run share; runs are drawn in this order
 
 
 class Run(NamedTuple):
-    """One run: its parameters and a table of the fractions of users per cell, original and estimated."""
+    """One run of the mechanisms, which is a row of panels."""
 
     eps0: float
     eps: float
     n: int
-    delta: float
-    table: pd.DataFrame
+    delta: float  # of the Gaussian
+    table: pd.DataFrame  # a row per cell: the fraction of users, original and by each mechanism
 
     def budget(self) -> str:
+        """The run's eps0, eps and delta in words: 'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)'."""
         return wording.budget(self.eps0, self.eps, self.delta)
 
     def title(self, mechanism: str) -> str:
-        """Its name and the TV error of its estimate, in two digits."""
+        """The mechanism's name and the TV error of its estimate, in two digits: 'Gaussian, TV = 0.14'."""
         error = float(total_variation(self.table[mechanism], self.table["original"]))
         return f"{style.LABELS[mechanism]}, TV = {wording.significant(error)}"
 
@@ -58,10 +54,15 @@ class Runs(NamedTuple):
 
 
 def read(histogram: StrPath, estimates: StrPath) -> Runs:
-    """The runs of one dataset; ValueError where the cells of the two files differ."""
+    """A dataset's histogram and the runs of the mechanisms on it, from the paths of two files.
+
+    The first file has a row per cell, the second one a row per run and cell. Raises ValueError where their
+    cells differ.
+    """
     counts = read_table(histogram, ["cell", "count"])
+    table = read_table(estimates, [*RUN, *COLUMNS])
     runs = []
-    for (eps0, eps, n, delta), rows in groups(read_table(estimates, [*RUN, *COLUMNS]), RUN):
+    for (eps0, eps, n, delta), rows in groups(table, RUN):
         rows = rows.reset_index(drop=True)
         if not rows["cell"].equals(counts["cell"]):
             raise ValueError(f"{estimates}: its cells are not those of {histogram}; rebuild both")
@@ -71,27 +72,35 @@ def read(histogram: StrPath, estimates: StrPath) -> Runs:
 
 @style.applied()
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: the original, and a row of estimates per budget; or step lines."""
+    """The figure: the original histogram of a dataset, and a row of estimates for each run.
+
+    Histograms are maps if the dataset's cells form a grid, and step lines if they do not. ``title`` is that
+    of the dataset.
+    """
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}"
-    form = _maps if on_a_grid(data.histogram) else _steps
-    figure = form(*data)
+    draw_runs = _draw_maps if on_a_grid(data.histogram) else _draw_steps
+    figure = draw_runs(data.histogram, data.runs)
     figure.suptitle(
         wording.folded(f"{heading}, k = {len(data.histogram):,}", style.WIDTH - 0.4, size=9)
     )
     return figure
 
 
-def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
-    """The original at the left, a row of estimates per run beside it; the colour scale below."""
+def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
+    """A figure of maps: at the left the original, and beside it for each run a row with its estimates.
+
+    Every cell has the colour of its fraction of users, on one logarithmic scale, from one user up.
+    """
     x, y = grid_edges(histogram)
-    box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None
+    box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None  # None: edges without degrees
     high = MAP * (maps.proportion(box) if box else len(y) / len(x))  # inches
-    bins = 3 if box else 4
+    bins = 3 if box else 4  # numbers at an axis, of which degrees have more digits
     values = pd.concat([run.table[COLUMNS[1:]] for run in runs])
     norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
 
     def draw_map(axes: Axes, shares: "pd.Series[float]") -> Any:
+        """Draw the fraction of users of each cell; returns the image, for the colour bar."""
         return maps.heatmap(axes, (x, y), on_grid(histogram, shares), norm)
 
     figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
@@ -99,7 +108,7 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     middle = len(runs) // 2
     original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
     original.set_title("original")
-    # Else the last row has the numbers across: rows are equally far apart.
+    # Only maps in the last row have numbers and a name below them, so that rows are equally far apart.
     below = middle == len(runs) - 1
     maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
     image = draw_map(original, runs[0].table["original"])
@@ -127,39 +136,43 @@ def _maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     bar.minorticks_off()
     handles: list[Artist] = [maps.empty()]
     if negative:
-        handles.append(_negative(maps.signs_fit((len(y) - 1, len(x) - 1))))
+        signs_fit = maps.signs_fit((len(y) - 1, len(x) - 1))
+        handles.append(_legend_of_negative(as_signs=signs_fit))
     style.below(figure, handles)
     return figure
 
 
-def _negative(signs: bool) -> Artist:
-    """The entry of the legend for negative cells, which have a minus sign or, if they are small, a colour."""
+def _legend_of_negative(*, as_signs: bool) -> Artist:
+    """The entry of the legend for negative cells, which are drawn as minus signs, or else as a colour."""
     colour = style.COLOURS["gaussian"]
-    if signs:
+    if as_signs:
         look: Any = {"marker": "_", "markersize": 5, "markeredgewidth": 0.9, "linestyle": ""}
         return style.line("negative", color=colour, **look)
     return Patch(facecolor=colour, label="negative")
 
 
-def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
-    """A row per run: the original as an area, the estimates as lines."""
+def _draw_steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
+    """A figure with a panel per run: the fraction of users over the cells, as steps.
+
+    The original is a grey area, and the estimates of the mechanisms are lines. Cells have their numbers, or
+    their names if ``histogram`` has a column label.
+    """
     figure = style.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    edges = np.arange(len(histogram) + 1) + 0.5
+    edges = np.arange(len(histogram) + 1) + 0.5  # cell 1 reaches from 0.5 to 1.5
     for axes, run in zip(panels, runs, strict=True):
         axes.stairs(run.table["original"], edges, fill=True, color="#bdbdbd", label="original")
         for name in MECHANISMS:
-            look: Any = {
-                "color": style.COLOURS[name],
-                "linewidth": 0.9,
-                "label": style.LABELS[name],
-            }
-            axes.stairs(run.table[name], edges, **look)
+            look: Any = {"color": style.COLOURS[name], "label": style.LABELS[name]}
+            axes.stairs(run.table[name], edges, linewidth=0.9, **look)
         axes.axhline(0, color=style.INK, linewidth=0.5)
         axes.set_xlim(edges[0], edges[-1])
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
         axes.set_title("; ".join(map(run.title, MECHANISMS)))
-        axes.set_ylabel(f"{wording.row_label(run.budget(), 1.6)}\nfraction of users")
+        # In lines that fit beside the panel, which is about 1.6 inches high.
+        budget = wording.row_label(run.budget(), 1.6)
+        axes.set_ylabel(f"{budget}\nfraction of users")
+
     if "label" in histogram:
         _name_cells(panels[-1], histogram["label"].tolist())
     else:
@@ -169,7 +182,10 @@ def _steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
 
 
 def _name_cells(axes: Axes, labels: list[str]) -> None:
-    """Your own names below the steps, at most `NAMED` of them; long ones stand upright and are cut."""
+    """Write the names of the cells below the steps, but at most `NAMED` names, evenly chosen.
+
+    Long names are cut. If the names do not fit beside each other, they stand upright.
+    """
     every = math.ceil(len(labels) / NAMED)
     names = [
         wording.literal(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]
@@ -179,16 +195,19 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
 
 
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: what is negative and how the Gaussian was calibrated, by ``protocol`` of the config."""
-    below = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
+    """The caption: what is shown, how many estimates are negative, and how the Gaussian's noise was chosen.
+
+    ``title`` is that of the dataset, and ``protocol`` the config's section on the Gaussian's noise.
+    """
+    negatives = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]  # cells, run by run
     subject = (
         f"Original histogram of {title} and one estimate from each mechanism, with the total variation (TV)"
         " error; one row per budget."
     )
     negative = (
         "As in the paper, only shuffle+INV is projected onto the simplex, so"
-        f" {wording.listing(below, at_most=len(below))} of the Gaussian's {len(data.histogram):,} shares are"
-        " negative."
+        f" {wording.listing(negatives, at_most=len(negatives))} of the Gaussian's"
+        f" {len(data.histogram):,} shares are negative."
     )
     return f"{subject} {negative} {calibration_text(protocol)}"
 

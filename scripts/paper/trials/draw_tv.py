@@ -13,27 +13,20 @@ from matplotlib.patches import Patch
 from scripts.paper.trials.calibration_text import calibration_text
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
-from scripts.shared.job import StrPath, job
-from scripts.shared.table_files import groups, read_table
+from scripts.shared.job import job
+from scripts.shared.table_files import groups, read_tables
 
 COLUMNS = [
-    "eps0",
-    "eps",
-    "delta",
-    "n",
-    "k",
-    "mechanism",
-    "repetition",
-    "metric",
-    "value",
-    "uniform",
-]
+    "eps0", "eps", "delta", "n", "k", "mechanism", "repetition", "metric", "value", "uniform",
+    "experiment",
+]  # fmt: skip
 DRAWN = [("experiment", "==", "tv"), ("metric", "==", "tv")]  # the rows of trials that are drawn
 BOX = ["eps0", "eps", "mechanism", "n"]  # what the repetitions of one box share
 MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]  # in the order of the paper's captions
-PLAIN = "shuffle"
-PER_ROW = 2  # of the paper's panels; a row of enlarged ones has one per mechanism
-HIGH, LOW = 2.3, 1.4  # inches, of the paper's panels and of the enlarged ones
+PER_ROW = (
+    2  # how many of the paper's panels are in a row; enlarged ones are three, one per mechanism
+)
+HIGH, LOW = 2.3, 1.4  # inches, the heights of the paper's panels and of the enlarged ones
 
 
 class Panel(NamedTuple):
@@ -44,55 +37,54 @@ class Panel(NamedTuple):
     highest: float
 
 
-def read(trials: Sequence[StrPath]) -> pd.DataFrame:
-    """The TV rows of all trial files as one table; ValueError where a file has none."""
-    tables = [read_table(path, [*COLUMNS, "experiment"], DRAWN) for path in trials]
-    return pd.concat(tables, ignore_index=True)
-
-
 @style.applied()
 def draw(trials: pd.DataFrame, title: str) -> Figure:
-    """The figure of a dataset's trials, whose name is ``title``.
+    """The figure: box plots of the total variation (TV) errors of a dataset's trials over n.
 
-    Above are the paper's panels, with linear axes. Below is a row per budget: the enlarged boxes of each
-    mechanism, as `deviations`.
+    Above are the paper's panels, with linear axes from 0. Below is a row for every budget, with one panel per
+    mechanism: the same boxes enlarged, in percent above their median. ``trials`` has a row per repetition,
+    and ``title`` is that of the dataset.
     """
     panels = _paper_panels(trials)
     budgets = list(groups(deviations(trials), ["eps0", "eps"]))
     lines = math.ceil(len(panels) / PER_ROW)
     heights = [HIGH] * lines + [LOW] * len(budgets)
-    heading = f"Total variation (TV) error, {wording.literal(title)}: {_setting(trials)}"
+    heading = f"Total variation (TV) error, {wording.literal(title)}: {_setting_in_words(trials)}"
     heading = wording.folded(heading, style.WIDTH, size=9)
     figure = style.new_figure(0.5 + 0.15 * heading.count("\n") + sum(heights))
     figure.suptitle(heading)
-    grid = figure.add_gridspec(len(heights), PER_ROW * len(MECHANISMS), height_ratios=heights)
 
-    wide = len(MECHANISMS)  # columns of the grid
+    # The grid has six columns: the paper's panels, two in a row, take three each, and the enlarged two.
+    grid = figure.add_gridspec(len(heights), PER_ROW * len(MECHANISMS), height_ratios=heights)
+    wide = len(MECHANISMS)
     for number, panel in enumerate(panels):
         line, place = divmod(number, PER_ROW)
         axes = figure.add_subplot(grid[line, wide * place : wide * (place + 1)])
         _draw_panel(axes, panel)
         axes.set_ylabel("TV error" if place == 0 else "")
-    for line, (_, of_budget) in enumerate(budgets, lines):
+
+    for line, (_, rows) in enumerate(budgets, lines):
         for place, mechanism in enumerate(MECHANISMS):
             axes = figure.add_subplot(grid[line, PER_ROW * place : PER_ROW * (place + 1)])
-            _draw_enlarged(axes, of_budget[of_budget["mechanism"] == mechanism])
+            _draw_enlarged(axes, rows[rows["mechanism"] == mechanism])
             axes.set_ylabel("% above the median" if place == 0 else "")
             axes.set_xlabel("n, and below it the median" if line == len(heights) - 1 else "")
 
-    colours = [style.COLOURS[name] for name in MECHANISMS]
-    names = [style.LABELS[name] for name in MECHANISMS]
-    looks = zip(map(style.tint, colours), colours, names, strict=True)
-    style.below(
-        figure, [Patch(facecolor=face, edgecolor=edge, label=name) for face, edge, name in looks]
-    )
+    # The legend shows the colours of each mechanism's boxes.
+    handles = []
+    for mechanism in MECHANISMS:
+        colour = style.COLOURS[mechanism]
+        look: Any = {"facecolor": style.tint(colour), "edgecolor": colour}
+        handles.append(Patch(label=style.LABELS[mechanism], **look))
+    style.below(figure, handles)
     return figure
 
 
 def deviations(trials: pd.DataFrame) -> pd.DataFrame:
-    """The trials with ``value`` in percent above the median of its box, which is the column ``median``.
+    """The trials with their errors, the column value, in percent above the median of the same box.
 
-    Where the median is 0, the value is NaN, and no box is drawn.
+    A box has the repetitions of one eps0, eps, mechanism and n. Its median, an error, is in a further column,
+    median. Where the median is 0, the value is NaN, and no box is drawn.
     """
     median = trials.groupby(BOX)["value"].transform("median")
     percent = 100 * (trials["value"] / median - 1)
@@ -100,9 +92,11 @@ def deviations(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _paper_panels(trials: pd.DataFrame) -> list[Panel]:
-    """The paper's panels: one per (eps0, eps), ascending, on one scale, as in Figures 6 and 7.
+    """The panels that the paper has, with their titles and rows.
 
-    One budget has the two panels of Figure 2: all mechanisms, and all but the plain shuffle.
+    There is one for each budget (eps0, eps), rising, as in Figures 6 and 7. All have the same largest error
+    on their axes. A single budget has the two panels of Figure 2: all mechanisms, and all but the plain
+    shuffle.
     """
     highest = trials["value"].max()
     panels = [
@@ -110,10 +104,9 @@ def _paper_panels(trials: pd.DataFrame) -> list[Panel]:
         for (eps0, eps), rows in groups(trials, ["eps0", "eps"])
     ]
     if len(panels) == 1:
-        inverted = trials[trials["mechanism"] != PLAIN]
-        panels.append(
-            Panel("as (a), Gaussian and shuffle+INV only", inverted, inverted["value"].max())
-        )
+        rows = trials[trials["mechanism"] != "shuffle"]
+        panels.append(Panel("as (a), Gaussian and shuffle+INV only", rows, rows["value"].max()))
+
     if len(panels) > len(ascii_lowercase):  # letters for all of them or for none
         return panels
     lettered = zip(ascii_lowercase, panels, strict=False)
@@ -121,7 +114,7 @@ def _paper_panels(trials: pd.DataFrame) -> list[Panel]:
 
 
 def _draw_panel(axes: Axes, panel: Panel) -> None:
-    """One of the paper's panels, with an axis from 0."""
+    """Draw one of the paper's panels: the boxes of its mechanisms over n, with an axis of errors from 0."""
     width = style.WIDTH / PER_ROW
     _draw_boxes(axes, panel.rows)
     _name_sizes(axes, [wording.short_number(n) for n in sorted(panel.rows["n"].unique())], width)
@@ -131,28 +124,32 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
 
 
 def _draw_enlarged(axes: Axes, rows: pd.DataFrame) -> None:
-    """The boxes of one mechanism and one budget, from `deviations`; each n has its median below it."""
-    width = style.WIDTH / len(MECHANISMS)
-    medians = {n: box["median"].iloc[0] for n, box in groups(rows, "n")}
-    first = rows.iloc[0]
+    """Draw the boxes of one mechanism and one budget, enlarged, with n and the median below each box.
+
+    ``rows`` have in the column value how many percent a repetition's error is above the median of its n, and
+    in the column median this median.
+    """
+    width = style.WIDTH / len(MECHANISMS)  # inches
+    labels = []
+    for n, box in groups(rows, "n"):
+        labels.append(f"{wording.short_number(n)}\n{wording.significant(box['median'].iloc[0])}")
     _draw_boxes(axes, rows)
-    _name_sizes(
-        axes,
-        [f"{wording.short_number(n)}\n{wording.significant(medians[n])}" for n in medians],
-        width,
-    )
+    _name_sizes(axes, labels, width)
+
+    first = rows.iloc[0]  # all rows have the same mechanism and budget
     title = f"{style.LABELS[first['mechanism']]}, {wording.pair(first['eps0'], first['eps'])}"
     axes.set_title(wording.folded(title, width - 0.4))
 
 
 def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
-    """For each n one box per mechanism, side by side; n is the place on the axis, from 0.
+    """Draw for each n one box per mechanism, side by side, over the column value of the repetitions.
 
-    Boxes are quartiles, whiskers 1.5 interquartile ranges.
+    Boxes are quartiles, and whiskers reach over at most 1.5 interquartile ranges. On the axis, the numbers of
+    users n are equally far apart: the smallest is at 0, the next at 1, and so on.
     """
     sizes = sorted(rows["n"].unique())
     mechanisms = [name for name in MECHANISMS if name in set(rows["mechanism"])]
-    slot = 0.84 / len(mechanisms)
+    slot = 0.84 / len(mechanisms)  # the width for a mechanism: the boxes of two n do not touch
     for number, mechanism in enumerate(mechanisms):
         offset = (number - (len(mechanisms) - 1) / 2) * slot
         of_mechanism = rows[rows["mechanism"] == mechanism]
@@ -163,7 +160,7 @@ def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
         axes.boxplot(
             list(samples.values()),
             positions=[sizes.index(n) + offset for n in samples],
-            widths=0.86 * slot,
+            widths=0.86 * slot,  # the rest is a gap
             patch_artist=True,
             manage_ticks=False,
             boxprops={"facecolor": style.tint(colour), "edgecolor": colour},
@@ -185,19 +182,27 @@ def _draw_boxes(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def _name_sizes(axes: Axes, labels: Sequence[str], width: float) -> None:
-    """Write as many of the labels of all n as fit below a panel that is ``width`` inches wide."""
+    """Write the labels of the n below a panel: all of them, or every second one and so on, so that they fit.
+
+    ``labels`` has one text for each n, which may have several lines. ``width`` is that of the panel, in
+    inches, with its axis and its margins.
+    """
     longest = max(len(line) for label in labels for line in label.splitlines())
-    room = 0.03 + 0.062 * longest  # inches, at 7 points
+    room = 0.03 + 0.062 * longest  # inches that the longest line takes, in letters of 7 points
     step = math.ceil(len(labels) * room / (width - 0.7))
     axes.set_xticks(range(0, len(labels), step), labels[::step])
 
 
 def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> str:
-    """The caption: what a box shows, and what is ours; ``protocol`` is that section of the config."""
+    """The caption: what a box shows, which panels are ours, and how the Gaussian's noise was chosen.
+
+    ``trials`` has a row per repetition, ``title`` is that of the dataset, and ``protocol`` the config's
+    section on the Gaussian's noise.
+    """
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())
     names = wording.listing([style.LABELS[name] for name in MECHANISMS])
 
-    subject = f"Total variation (TV) error over the number of users, {title}: {_setting(trials)}."
+    subject = f"Total variation (TV) error over the number of users, {title}: {_setting_in_words(trials)}."
     boxes = (
         f"At each n the boxes are, from left to right, {names}: quartiles and median, with whiskers up to"
         " 1.5 interquartile ranges and dots beyond."
@@ -210,7 +215,8 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
     return f"{subject} {boxes} {small_panels} {comparison} {calibration_text(protocol)}"
 
 
-def _setting(trials: pd.DataFrame) -> str:
+def _setting_in_words(trials: pd.DataFrame) -> str:
+    """The number of cells k, and of repetitions per box: 'k = 408, 100 repetitions per box'."""
     repetitions = sorted(trials.groupby(BOX).size().unique())
     cells = sorted(trials["k"].unique())
     times = "repetition" if repetitions == [1] else "repetitions"
@@ -220,6 +226,6 @@ def _setting(trials: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
-        table = read(snakemake.input)
+        table = read_tables(snakemake.input, COLUMNS, DRAWN)
         text = caption(table, params.title, params.protocol)
         write_figure(draw(table, params.title), text, snakemake.output)

@@ -22,10 +22,20 @@ def estimate_cells(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """One run at each of ``budgets`` (dicts of eps0 and eps), with a row for every budget and cell.
+    """The estimate of every cell in one run of two mechanisms at each budget, with a row per budget and cell.
 
-    For the other parameters see `run_point`. The columns are dataset, eps0, eps, n, cell, the fractions of n
-    (original, gaussian and shuffle+INV), and delta, that of the Gaussian.
+    The columns are dataset, eps0, eps, n, cell (from 1), delta (that of the Gaussian at this budget), and the
+    fractions of the n users that a cell holds: original, in truth, and gaussian and shuffle+INV, by the
+    mechanisms. In every run n users of the dataset are drawn anew.
+
+    Parameters
+    ----------
+    counts: how many users of the dataset each cell holds, a histogram (k,)
+    budgets: dicts of eps0, the local budget, and eps, the Gaussian's
+    n: how many users are drawn, or "all"
+    dataset: its name, on which the random numbers depend
+    protocol: how the Gaussian's noise is chosen
+    seed: the root seed, on which they depend too
     """
     users = users_of(counts, n)
     tables = []
@@ -35,7 +45,7 @@ def estimate_cells(
         rng = np.random.default_rng(
             seed_of(seed, stage="estimates", dataset=dataset, n=users, eps0=eps0, eps=eps)
         )
-        samples = sample_users(counts, users, rng, 1)
+        samples = sample_users(counts, users, rng, 1)  # (1, k): one repetition
         estimates, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
         columns = {
             "dataset": dataset,

@@ -20,10 +20,13 @@ class GaussianScales:
 
 @dataclass(frozen=True)
 class DeltaHat:
-    """delta-hat where it is not 0, eps < eps0, and what its form does to the errors."""
+    """delta-hat where it is not 0, eps < eps0, and what its form does to the errors.
 
-    of: int  # points
-    orders: Range  # of magnitude, by which the printed delta-hat lies below the exact one
+    A point is a dataset, n, eps0 and eps.
+    """
+
+    of: int  # how many points there are
+    orders: Range  # orders of magnitude by which the printed delta-hat lies below the exact one
     beyond_floats: int  # points at which the printed one lies below the smallest float
     ratios: dict[str, Range]  # form -> the Gaussian's mean TV error over that of shuffle+INV
 
@@ -45,7 +48,13 @@ def gaussian_scales(_: Results) -> GaussianScales:
 
 
 def delta_hat(results: Results) -> DeltaHat:
-    """delta-hat as printed beside the exact one, in the paper's datasets at eps < eps0."""
+    """How far the printed delta-hat lies below the exact one, and what this does to the Gaussian's errors.
+
+    delta-hat is the largest delta of a count that occurs, and the delta that the paper gives the Gaussian.
+    ``results`` has two tables. delta_hat has a row per point (a dataset, n, eps0 and eps) with log10 of both
+    forms of delta-hat in the columns published and exact. delta_hat_trials has a row per repetition of a
+    mechanism there. ``ratios`` are, by the form, the Gaussian's mean TV error over that of shuffle+INV.
+    """
     table = results["delta_hat"]
     ratios = gaussian_ratios(results["delta_hat_trials"]).groupby("form")["ratio"]
     return DeltaHat(

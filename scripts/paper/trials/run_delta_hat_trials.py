@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.delta.compute_delta_hat import sample_of
-from scripts.paper.trials.metrics import total_variation, uniform_histogram
+from scripts.paper.delta.compute_delta_hat import SETTING, sample_of
+from scripts.paper.trials.run_trials import error_table
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
-from tightshuffle.arguments import Floats, Integers
+from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
 
 FORMS = ("published", "exact")  # of delta-hat
-SETTING = ["dataset", "n", "k", "eps0"]
 COLUMNS = [
     *SETTING,
     "eps",
@@ -38,67 +37,63 @@ COLUMNS = [
 def run_delta_hat_trials(
     counts: Integers, delta_hats: pd.DataFrame, *, repetitions: int, sensitivity: float, seed: int
 ) -> pd.DataFrame:
-    """The TV errors of every mechanism, a row per setting, eps, form of delta-hat, mechanism and repetition.
+    """The total variation (TV) errors of the mechanisms on one sample of users per n, a row per repetition.
 
-    ``counts`` is the dataset's histogram (k,), ``delta_hats`` its rows of results/delta, as
-    `compute_delta_hat` gives them, and ``sensitivity`` that of the Gaussian. The columns are `SETTING`, eps,
-    mechanism, repetition, and
+    The Gaussian mechanism has delta-hat for its delta, the largest delta of a count that occurs in the
+    sample. The columns are dataset, n, k, eps0, mechanism ("shuffle", "shuffle+INV" or "gaussian"),
+    repetition (from 1), value (the TV error), uniform (that of the uniform histogram), and of the Gaussian
+    alone
 
-    - form, of the Gaussian's delta-hat ("" for the shuffled mechanisms, which have no delta-hat and no eps);
-    - log10_delta, of this form;
-    - scale, the standard deviation of the Gaussian's noise, in users;
-    - value, the TV error, and uniform, that of the uniform histogram.
+    - eps, for which its noise is chosen;
+    - form, "published" or "exact", of the delta-hat for which its noise is chosen ("" for the others);
+    - log10_delta, log10 of this delta-hat;
+    - scale, the standard deviation of its noise, in users.
+
+    Parameters
+    ----------
+    counts: how many users of the dataset hold each value, a histogram (k,)
+    delta_hats: the dataset's table of results/delta, with a row for every n, eps0 and eps. Its columns
+        published and exact are log10 of both forms of delta-hat
+    repetitions: how many there are for every mechanism, n, eps0, eps and form
+    sensitivity: the L2 sensitivity of the histogram, in users
+    seed: the root seed
     """
     tables = []
     for _, rows in delta_hats.groupby(SETTING, sort=False):
         setting: dict[str, Any] = {name: rows[name].tolist()[0] for name in SETTING}
+        # The users whose delta-hat is in the rows.
         sample = sample_of(counts, dataset=setting["dataset"], n=setting["n"], seed=seed)
+        samples = np.broadcast_to(sample, (repetitions, len(sample)))
+        truth = samples / setting["n"]
         rng = np.random.default_rng(seed_of(seed, stage="delta-hat trials", **setting))
 
-        for errors in _errors_of_shuffled(sample, setting["eps0"], repetitions, rng):
-            tables.append(errors.assign(**setting))
+        # The shuffled mechanisms depend on eps0 alone.
+        shuffled = sample_histogram(samples, setting["eps0"], rng, repetitions=repetitions)
+        frequencies = shuffled / setting["n"]
+        inverted = project_to_simplex(invert(frequencies, setting["eps0"]))
+        estimates = {"shuffle": frequencies, "shuffle+INV": inverted}
+        errors = error_table("mechanism", estimates, truth, cells=[])
+        tables.append(errors.assign(**setting, form=""))
 
         # The same noise at every eps, in other units: the curves differ by their scale alone.
         noise = rng.standard_normal((repetitions, len(sample)))
         for row in rows.to_dict("records"):
             for form in FORMS:
                 scale = exact_scale(row["eps"], log10_delta=row[form], sensitivity=sensitivity)
-                estimates = (sample + scale * noise) / setting["n"]
-                errors = _errors("gaussian", estimates, sample)
-                errors = errors.assign(
-                    eps=row["eps"], form=form, log10_delta=row[form], scale=scale
-                )
-                tables.append(errors.assign(**setting))
+                estimates = {"gaussian": (sample + scale * noise) / setting["n"]}
+                errors = error_table("mechanism", estimates, truth, cells=[])
+                parameters = {"eps": row["eps"], "log10_delta": row[form], "scale": scale}
+                tables.append(errors.assign(**setting, form=form, **parameters))
 
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
 
 
-def _errors_of_shuffled(
-    sample: Integers, eps0: float, repetitions: int, rng: np.random.Generator
-) -> list[pd.DataFrame]:
-    """The errors of the shuffled histogram, as it is and inverted: they depend on eps0 alone."""
-    samples = np.broadcast_to(sample, (repetitions, len(sample)))
-    shuffled = sample_histogram(samples, eps0, rng, repetitions=repetitions) / sample.sum()
-    inverted = project_to_simplex(invert(shuffled, eps0))
-    tables = [_errors("shuffle", shuffled, sample), _errors("shuffle+INV", inverted, sample)]
-    return [table.assign(form="") for table in tables]
-
-
-def _errors(mechanism: str, estimates: Floats, sample: Integers) -> pd.DataFrame:
-    """The TV error of each estimate (repetitions, k) of a sample (k,), and that of the uniform histogram."""
-    truth = sample / sample.sum()
-    return pd.DataFrame(
-        {
-            "mechanism": mechanism,
-            "repetition": np.arange(1, len(estimates) + 1),
-            "value": total_variation(estimates, truth),
-            "uniform": float(total_variation(uniform_histogram(len(sample)), truth)),
-        }
-    )
-
-
 def gaussian_ratios(trials: pd.DataFrame) -> pd.DataFrame:
-    """The Gaussian's mean TV error over that of shuffle+INV: `SETTING`, form, eps and ratio."""
+    """The Gaussian's mean TV error over that of shuffle+INV, with a row for every setting, form and eps.
+
+    The columns are dataset, n, k, eps0, form (of delta-hat), eps and ratio. ``trials`` has a row for every
+    repetition of a mechanism.
+    """
     inverted = trials[trials["mechanism"] == "shuffle+INV"].groupby(SETTING)["value"].mean()
     gaussian = trials[trials["mechanism"] == "gaussian"]
     means = gaussian.groupby([*SETTING, "form", "eps"])["value"].mean().reset_index()

@@ -29,11 +29,11 @@ POINT_COLUMNS = [name for name in TRIAL_COLUMNS if name not in ("experiment", "r
 
 @dataclass(frozen=True)
 class Protocol:
-    """How the published reading calibrates the Gaussian: the config's ``protocol``."""
+    """How the noise of the Gaussian mechanism is chosen: the config's section ``protocol``."""
 
-    delta_form: str
-    delta_floor: float
-    sensitivity: float
+    delta_form: str  # of delta-hat, "published" or "exact"
+    delta_floor: float  # the delta that stands for a smaller delta-hat
+    sensitivity: float  # the L2 sensitivity of the histogram, in users
 
 
 def run_mechanisms(
@@ -45,21 +45,31 @@ def run_mechanisms(
     rng: np.random.Generator,
     known: dict[Any, float] | None = None,
 ) -> tuple[dict[str, Floats], Floats]:
-    """The estimates of every mechanism on every sample, and the Gaussian's deltas.
+    """(estimates, deltas): what each mechanism estimates on each sample, and the deltas of the Gaussian.
 
-    The estimates are fractions of n, by mechanism, each of shape (repetitions, k). ``shuffle`` is the noisy
-    histogram itself, ``shuffle+INV`` its inversion projected to the simplex, and ``gaussian`` the true
-    histogram plus noise, as in the paper neither projected nor clipped. The deltas have shape (repetitions,).
-    Each is the larger one of the sample's delta-hat and the protocol's floor.
+    The estimates are mechanism -> fractions of users, shape (repetitions, k):
 
-    ``samples`` are whole numbers of shape (repetitions, k), and every row has the sum n. ``known`` is that of
-    `delta_hat`, for all samples of one point.
+    - shuffle, the histogram of the randomized reports;
+    - shuffle+INV, its unbiased inversion, projected to the simplex;
+    - gaussian, the true histogram plus Gaussian noise, as in the paper neither projected nor clipped.
+
+    The Gaussian's delta is the sample's delta-hat or the protocol's floor, whichever is larger. The deltas
+    have shape (repetitions,).
+
+    Parameters
+    ----------
+    samples: histograms of n users each, shape (repetitions, k), a sample per repetition
+    eps0: the local budget of the randomized response
+    eps: the Gaussian's, for which its noise is chosen
+    protocol: how this noise is chosen
+    rng: the source of randomness
+    known: deltas that `delta_hat` has computed for other samples of the same n, k, eps0 and eps, if any
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
 
-    # diffprivlib searches for a scale, so each delta's is computed once.
-    deltas = _calibration_deltas(samples, eps0, eps, protocol, {} if known is None else known)
+    # A scale, the noise's standard deviation, takes diffprivlib a search. So it is computed once per delta.
+    deltas = _deltas_of_gaussian(samples, eps0, eps, protocol, {} if known is None else known)
     distinct, index_of_delta = np.unique(deltas, return_inverse=True)
     scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])
     noise = rng.standard_normal(samples.shape) * scales[index_of_delta][:, None]
@@ -81,11 +91,12 @@ def run_points(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The trials of all ``points`` of a file (see `parts_of`) on one dataset, in the points' order.
+    """The errors in the trials of several points on one dataset, in the order of the points.
 
-    The columns are `TRIAL_COLUMNS`: those of `run_point`, the experiment and the point's repetitions. A point
-    that is listed twice, as "all" and as this number of users, is run once. For the other parameters see
-    `run_point`.
+    A point is a dict of experiment ("tv", "individual" or "grid"), eps0, eps, n (a number of users, or
+    "all") and repetitions. There is a row for every repetition of a mechanism and error at a point. The
+    columns are `TRIAL_COLUMNS`: those of `run_point`, and the point's experiment and repetitions. For the
+    other parameters see `run_point`.
     """
     tables = {}
     for point in points:
@@ -95,7 +106,7 @@ def run_points(
         eps = float(point["eps"])
         n = users_of(counts, point["n"])
         key = (experiment, repetitions, eps0, eps, n)
-        if key in tables:
+        if key in tables:  # listed twice, as "all" and as this number of users
             continue
         trials = run_point(
             counts,
@@ -124,22 +135,38 @@ def run_point(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The errors of all repetitions at one point (dataset, eps0, eps, n): a DataFrame with `POINT_COLUMNS`.
+    """The errors of every mechanism in all repetitions at one point, which is a dataset, eps0, eps and n.
 
-    The column metric is "tv" (with cell 0) or "individual_error". Values are fractions of n. The column
-    uniform has the same error of `uniform_histogram` against the same users, and seed the point's seed.
+    There is a row for every mechanism, error and repetition. Every repetition draws n users of the dataset,
+    their reports and the Gaussian's noise anew. The columns are `POINT_COLUMNS`: dataset, eps0, eps, n, k,
+    mechanism, repetition (from 1), seed (the point's own), and
 
-    ``counts`` is the dataset's histogram (k,), ``n`` the number of users or "all", ``cells`` those whose
-    individual error is computed, numbered from 1, and ``seed`` the root seed.
+    - delta, that of the Gaussian;
+    - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
+    - cell, of an individual error, and 0 for tv;
+    - value, the error, a fraction of n;
+    - uniform, the same error of the uniform histogram, 1 / k in each cell.
+
+    Parameters
+    ----------
+    counts: how many users of the dataset each cell holds, a histogram (k,)
+    dataset: its name, on which the point's seed depends
+    eps0, eps: the local budget, and the eps of the Gaussian
+    n: how many users are drawn, or "all"
+    repetitions: how many there are
+    cells: those whose individual errors are computed, numbered from 1
+    protocol: how the Gaussian's noise is chosen
+    seed: the root seed, on which the point's seed depends
     """
     users = users_of(counts, n)
     point: dict[str, Any] = {"dataset": dataset, "eps0": eps0, "eps": eps, "n": users}
     seed_of_point = seed_of(seed, stage="trials", repetitions=repetitions, **point)
     rng = np.random.default_rng(seed_of_point)
-    repetitions_of_block = max(1, BLOCK // len(counts))
-    known: dict[Any, float] = {}
+    repetitions_of_block = max(1, BLOCK // len(counts))  # at most BLOCK numbers in an array
+    known: dict[Any, float] = {}  # deltas, which all blocks share
 
-    def block(start: int) -> pd.DataFrame:  # a function, to free its arrays when it ends
+    def errors_of_block(start: int) -> pd.DataFrame:
+        """The errors in the repetitions from ``start`` + 1 on. The arrays of a block are freed at its end."""
         samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions - start))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
@@ -149,10 +176,10 @@ def run_point(
             delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start
         )
 
-    blocks = [block(start) for start in range(0, repetitions, repetitions_of_block)]
-    table = pd.concat(blocks, ignore_index=True)
+    starts = range(0, repetitions, repetitions_of_block)
+    table = pd.concat(map(errors_of_block, starts), ignore_index=True)
 
-    # All repetitions of a mechanism, metric and cell follow one another.
+    # Sorted, so that all repetitions of a mechanism, metric and cell follow one another.
     series = table.groupby(["mechanism", "metric", "cell"], sort=False).ngroup()
     table = table.iloc[np.argsort(series, kind="stable")].reset_index(drop=True)
     return table.assign(**point, k=len(counts), seed=seed_of_point)[POINT_COLUMNS]
@@ -161,11 +188,18 @@ def run_point(
 def error_table(
     by: str, estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int]
 ) -> pd.DataFrame:
-    """Both errors of every estimate and, in the column ``uniform``, of the uniform histogram.
+    """The errors of every estimate in every repetition: total variation, and one for each of ``cells``.
 
-    ``estimates`` are fractions by name, each of shape (repetitions, k), as ``truth`` is. ``cells`` are
-    numbered from 1. The columns are ``by`` (the estimate's name), metric, cell (0 for tv), repetition
-    (from 1), value and uniform.
+    The columns are
+
+    - ``by``, the name of the estimate;
+    - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
+    - cell, of an individual error, numbered from 1, and 0 for tv;
+    - repetition, from 1;
+    - value, the error, a fraction of the users;
+    - uniform, the same error of the uniform histogram, 1 / k in each cell.
+
+    ``estimates`` are name -> fractions of users. They and ``truth`` have shape (repetitions, k).
     """
     uniform = uniform_histogram(truth.shape[-1])
     tv_of_uniform = total_variation(uniform, truth)
@@ -188,15 +222,24 @@ def error_table(
     return pd.concat(tables, ignore_index=True)
 
 
-def _calibration_deltas(
+def _deltas_of_gaussian(
     samples: Integers, eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
 ) -> Floats:
-    """The larger one of delta-hat and the protocol's floor, for every sample, (repetitions,)."""
+    """The Gaussian's delta for every sample, shape (repetitions,): its delta-hat, but at least a floor.
+
+    delta-hat is the largest delta of the number of reports of one value, over the values that the sample's
+    users hold. ``samples`` are histograms (repetitions, k) of n users each. ``protocol`` has the form of
+    delta-hat and the floor. ``known`` keeps deltas that are computed, for later calls with the same n, k,
+    eps0 and eps.
+    """
     n = int(samples[0].sum())
     k = samples.shape[1]
     floor = protocol.delta_floor
-    bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=int(samples.max()) - 1)
-    if bound <= np.log10(floor):  # no delta-hat exceeds the floor
+    # Beside the attacked user, at most this many users hold the same value. Their number gives a bound on
+    # every delta-hat. If even the bound is below the floor, no delta-hat needs to be computed.
+    others = int(samples.max()) - 1
+    log10_bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=others)
+    if log10_bound <= np.log10(floor):
         return np.full(len(samples), floor)
 
     deltas = []

@@ -14,10 +14,10 @@ from scripts.shared.printed import parse_tolerance
 class Counts:
     """How many printed values there are, and how many have each verdict."""
 
-    of: int
+    of: int  # all
     missed: int  # not reproduced
     by_digits: int  # with the same digits, or close
-    by_verdict: Mapping[str, int]
+    by_verdict: Mapping[str, int]  # verdict -> how many have it
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,21 @@ class PrintedValues(Counts):
 class TheoremGap:
     """How far the published delta is below the exact one, in cells of Table IV where both are positive."""
 
-    orders: float  # of magnitude, the largest gap
+    orders: float  # the largest gap, in orders of magnitude
     below: int  # cells in which the published delta is too small
-    of: int  # cells
+    of: int  # all these cells
     elsewhere: dict[str, float]  # other table of deltas -> its largest gap, in orders of magnitude
 
 
 def printed_values(results: Results) -> PrintedValues:
-    """The verdicts on the printed values, counted, and the tolerances that they follow."""
+    """The verdicts on the printed values, counted, and the tolerances that they follow.
+
+    ``results`` has the table verdicts, with a row of texts per printed value. Its column tolerance has the
+    rule for the value: "digits or 5 %" says how far from the printed number a fixed value may be, and
+    "central 99 %" which part of our runs must hold a random one.
+    """
     verdicts = results["verdicts"]
-    tolerances = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
+    tolerances = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})  # (rule, share)
     items = verdicts.groupby("item", sort=False)
     return PrintedValues(
         **count_verdicts(verdicts),
@@ -68,28 +73,35 @@ def printed_values(results: Results) -> PrintedValues:
 
 
 def theorem_gap(results: Results) -> TheoremGap:
-    """The gap of Theorem 1 in Table IV, and in the other tables of deltas, which have other settings.
+    """How far the paper's printed deltas lie below the exact ones, in Table IV and in two other tables.
 
-    There only printed values count that the formula gives. Raises LookupError if Table IV has no cell with
-    two positive readings.
+    The gap of a printed delta is log10(exact / published), where published is the delta by the paper's
+    formula. Gaps exist where both are positive. Of Table II and Table 1, which have other settings, only
+    those printed deltas count that the paper's formula really gives. ``results`` has the table verdicts, with
+    a row of texts per printed value. Raises LookupError if Table IV has no gap.
     """
     verdicts = results["verdicts"]
-    gaps = _gaps(chosen_rows(verdicts, item="Table IV"))
+    gaps = _log10_gaps(chosen_rows(verdicts, item="Table IV"))
     if not gaps:
         raise LookupError("no cell of Table IV has two positive readings")
 
+    # GOOD verdicts do not contradict the paper.
     by_the_formula = (verdicts["mechanism"] == "this paper") & verdicts["verdict"].isin(GOOD)
     others = verdicts[by_the_formula & verdicts["item"].isin(["Table II", "Table 1"])]
     elsewhere = {}
     for item, rows in others.groupby("item", sort=False):
-        elsewhere[str(item)] = max([0.0, *_gaps(rows)])
+        elsewhere[str(item)] = max([0.0, *_log10_gaps(rows)])
 
     below = sum(gap > 0 for gap in gaps)
     return TheoremGap(orders=max(gaps), below=below, of=len(gaps), elsewhere=elsewhere)
 
 
-def _gaps(rows: pd.DataFrame) -> list[float]:
-    """The orders of magnitude from published to exact in every row where both deltas are positive."""
+def _log10_gaps(rows: pd.DataFrame) -> list[float]:
+    """log10(exact / published) in every row where both deltas are positive.
+
+    The columns reproduced and exact have the deltas as decimal text: the one by the paper's formula, and the
+    true one.
+    """
     gaps = []
     for published, exact in zip(rows["reproduced"], rows["exact"], strict=True):
         gap = orders(published, exact)

@@ -1,6 +1,5 @@
 """A verdict on every printed value: our value, and whether the two agree."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.values.judgement import Verdict, judge_draw, judge_number
-from scripts.shared.job import job, write_csv
+from scripts.shared.job import StrPath, job, write_csv
 from scripts.shared.printed import COLUMNS, DELTA_KEY, Row, read_values, records
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats
@@ -18,14 +17,18 @@ from tightshuffle.number_text import from_log10
 
 Totals = dict[tuple[str, str], int]  # (dataset, grid) -> number of check-ins
 Point = tuple[str, float, float, int]  # dataset, eps0, eps, n
-Trials = dict[Point, pd.DataFrame]
+Trials = dict[Point, pd.DataFrame]  # point -> a row per repetition of a mechanism, metric and cell
 
 POINT = ["dataset", "eps0", "eps", "n"]
 NO_GAUSSIAN = "delta is exactly 0 at eps = eps0: no Gaussian is calibrated to it"
 
 
-def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
-    """The rows of the experiment "individual" in parquet files of trials, by their point."""
+def read_individual_trials(paths: Iterable[StrPath]) -> Trials:
+    """Our trials of the experiment "individual": point (dataset, eps0, eps, n) -> its rows.
+
+    A row has the error of one repetition of a mechanism, metric and cell, in the column value. ``paths`` are
+    parquet files of trials.
+    """
     columns = [*POINT, "k", "mechanism", "metric", "cell", "value"]
     trials: Trials = {}
     for path in paths:
@@ -34,18 +37,21 @@ def read_individual_trials(paths: Iterable[str | os.PathLike[str]]) -> Trials:
     return trials
 
 
-def read_users(histograms: Mapping[str, str | os.PathLike[str]]) -> dict[str, int]:
+def read_users(histograms: Mapping[str, StrPath]) -> dict[str, int]:
     """dataset -> how many users it has; ``histograms``: dataset -> path."""
     return {name: int(pd.read_csv(path)["count"].sum()) for name, path in histograms.items()}
 
 
-def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFrame:
-    """log10 of the published and the exact delta, nan where there is none, by the index of ``values``.
+def read_deltas(path: StrPath, values: pd.DataFrame) -> pd.DataFrame:
+    """log10 of the deltas behind the printed ones: the columns published and exact, NaN where there is none.
 
-    Raises ValueError if the file's rows are not the deltas among ``values``.
+    published is by the paper's formula, exact is the true delta. ``path`` is a file with a row for each
+    printed delta. ``values`` are all printed values as text, and the result has the index of the deltas among
+    them. Raises ValueError if the file's rows are not these deltas, in their order.
     """
     deltas = pd.read_csv(path, dtype=dict.fromkeys(DELTA_KEY, str))
     printed = values[values["quantity"] == "delta"]
+    # DELTA_KEY are the columns that tell printed deltas apart.
     keys = deltas[DELTA_KEY].fillna("").to_numpy().tolist()
     if keys != printed[DELTA_KEY].to_numpy().tolist():
         raise ValueError(
@@ -54,7 +60,7 @@ def read_deltas(path: str | os.PathLike[str], values: pd.DataFrame) -> pd.DataFr
     return deltas[["published", "exact"]].set_index(printed.index)
 
 
-def read_totals(path: str | os.PathLike[str]) -> Totals:
+def read_totals(path: StrPath) -> Totals:
     """The number of check-ins per dataset and grid, from the table of the gridded datasets."""
     totals = pd.read_csv(path)
     return cast(Totals, totals.set_index(["dataset", "grid"])["checkins"].to_dict())
@@ -67,10 +73,20 @@ def judge_values(
     trials: Trials,
     users: Mapping[str, int],
 ) -> pd.DataFrame:
-    """``values`` with the columns reproduced, exact, verdict, quantile, low, high.
+    """The printed values with our own beside them, and a verdict on each: all columns are text.
 
-    The other arguments are what the readers above return. A value for which they have nothing is "not
-    comparable", with the reason in its note.
+    The further columns are reproduced (our value by the paper's method), exact (the true value), verdict, and
+    of a random value quantile (its place among our draws), low and high (the part of our draws in which it
+    should be). A value with nothing to compare it with is "not comparable", with the reason in its note.
+
+    Parameters
+    ----------
+    values: a row of texts per printed value. Its kind says what it is compared with: "random" with our
+        trials, "data" with numbers of check-ins, anything else with a delta
+    deltas: log10 delta, published and exact, by the index of ``values``
+    totals: (dataset, grid) -> number of check-ins
+    trials: (dataset, eps0, eps, n) -> the rows of our trials there
+    users: dataset -> how many users it has
     """
     judged = []
     for index, row in zip(values.index, records(values), strict=True):
@@ -82,6 +98,7 @@ def judge_values(
             published = _decimal(deltas.loc[index, "published"])
             exact = _decimal(deltas.loc[index, "exact"])
             verdict = judge_number(row, published, exact)
+
         notes = [row["note"], verdict.reason]
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             notes.append(NO_GAUSSIAN)
@@ -91,20 +108,24 @@ def judge_values(
 
 
 def _decimal(log10: float) -> Decimal | None:
-    """The number with this log10; None for nan."""
+    """The number with this log10, which may be below every float; None for NaN."""
     return None if np.isnan(log10) else from_log10(log10)
 
 
 def _judge_random(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
-    """The verdict on a printed error, by our draws of it."""
+    """The verdict on a printed error, by our draws of it; with the reason if there are none."""
     draws = draws_of(row, trials, users)
-    if isinstance(draws, str):
+    if isinstance(draws, str):  # the reason
         return Verdict("not comparable", reason=draws)
     return judge_draw(row, draws)
 
 
 def _judge_total(row: Row, totals: Totals) -> Verdict:
-    """Check-ins: reproduced on the stepped grid, inferred from their number; exact in the closed box."""
+    """The verdict on a printed number of check-ins.
+
+    The reproduced number is that of the stepped grid: that the paper uses this grid is inferred from its
+    numbers. The exact one is that of the whole closed box, which the uniform grid covers.
+    """
     stepped = totals.get((row["dataset"], "stepped"))
     box = totals.get((row["dataset"], "uniform"))
     if stepped is None or box is None:
@@ -115,7 +136,15 @@ def _judge_total(row: Row, totals: Totals) -> Verdict:
 
 
 def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:
-    """Our draws (repetitions,) of a printed error, in the order of the trials, or why there are none."""
+    """Our own draws of a printed error, shape (repetitions,), or a text that says why there are none.
+
+    Parameters
+    ----------
+    row: the printed value as texts: its dataset, eps0, eps, n (a number or "all"), k, mechanism, quantity
+        (the metric of the error), and for an individual error x0, the number of its cell
+    trials: (dataset, eps0, eps, n) -> our rows there, with the columns k, mechanism, metric, cell and value
+    users: dataset -> how many users it has
+    """
     dataset = row["dataset"]
     n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
     rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
@@ -126,6 +155,7 @@ def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str
     if not (rows["k"] == int(row["k"])).all():
         cells = ", ".join(str(k) for k in sorted(rows["k"].unique()))
         return f"our trials have k = {cells}, the paper's k = {row['k']}"
+
     rows = rows[(rows["mechanism"] == row["mechanism"]) & (rows["metric"] == row["quantity"])]
     if row["quantity"] == "individual_error":
         rows = rows[rows["cell"] == int(row["x0"])]

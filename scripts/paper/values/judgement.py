@@ -13,13 +13,13 @@ _SIGNIFICANT = 12  # digits of ours that are compared; further digits are floati
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on one printed value. Numbers are decimal strings, "" if there is none."""
+    """The verdict on one printed value, and our numbers as decimal text, "" where there is none."""
 
     verdict: str
-    reproduced: str = ""
-    exact: str = ""
-    quantile: str = ""
-    low: str = ""
+    reproduced: str = ""  # our value by the paper's method; of a random value, our median
+    exact: str = ""  # the true value
+    quantile: str = ""  # of a random value: the share of our draws below it
+    low: str = ""  # and the part of our draws in which it should be
     high: str = ""
     reason: str = ""  # to be added to the value's note
 
@@ -33,53 +33,71 @@ def to_text(value: Decimal | float | None, digits: int = 6) -> str:
 
 
 def digits_verdict(printed: str, value: Decimal, close: Decimal = Decimal("0.05")) -> str:
-    """``same digits``, ``close`` or ``differs`` for a printed number and ours, a Decimal >= 0.
+    """The verdict on a printed number beside ours: "same digits", "close" or "differs".
 
-    same digits: ours, rounded or cut off at the last printed digit, is what is printed; a printed 0 must be
-    exactly 0. close: within ``close`` of the printed number, relative, border included.
+    - same digits: ours, rounded or cut off at the last printed digit, is what is printed. Zeros must agree
+      exactly.
+    - close: ours is not farther from the printed number than the share ``close`` of it.
+    - differs: anything else.
+
+    ``printed`` is the text in the paper, ``value`` our number, at least 0.
     """
     target = printed_to_decimal(printed)
     if target == 0 or value == 0:
         return "same digits" if target == value else "differs"
-    value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")
-    last = -int(target.as_tuple().exponent)
-    scaled = value.scaleb(last)
+    value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")  # without floating-point noise
+
+    # Both numbers in units of the last printed digit: 0.0123 becomes 123.
+    decimals = -int(target.as_tuple().exponent)
+    scaled = value.scaleb(decimals)
     for rounding in (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN):
-        if scaled.to_integral_value(rounding) == target.scaleb(last):
+        if scaled.to_integral_value(rounding) == target.scaleb(decimals):
             return "same digits"
     return "close" if abs(value - target) <= close * target else "differs"
 
 
 def judge_number(row: Row, value: Decimal | None, exact: Decimal | None = None) -> Verdict:
-    """Verdict on a deterministic value or a count: ours (None without a formula) and the exact one."""
+    """The verdict on a printed value that is not random, by the digits of ours.
+
+    Parameters
+    ----------
+    row: the printed value as texts. Its tolerance has the share by which a close number may differ, and its
+        kind is "data" for a whole number of users, which is written with all its digits
+    value: our value by the paper's method, or None if there is no formula
+    exact: the true value, or None if there is no exact one
+    """
     if value is None:
         return Verdict("not comparable", exact=to_text(exact))
+    _, close = parse_tolerance(row["tolerance"])
+    verdict = digits_verdict(row["printed"], value, close)
     if row["kind"] == "data":
-        texts = str(value), "" if exact is None else str(exact)
-    else:
-        texts = to_text(value), to_text(exact)
-    close = parse_tolerance(row["tolerance"])[1]
-    return Verdict(digits_verdict(row["printed"], value, close), *texts)
+        return Verdict(verdict, str(value), "" if exact is None else str(exact))
+    return Verdict(verdict, to_text(value), to_text(exact))
 
 
 def judge_draw(row: Row, sample: npt.ArrayLike) -> Verdict:
-    """Verdict on one printed draw of a random quantity, given our draws, shape (repetitions,).
+    """The verdict on one printed draw of a random quantity, by our own draws of it.
 
-    consistent: the printed number is in the central part of ours that the row's tolerance asks for (borders
-    included). The quantile is the mid-rank of the printed number among ours: the share below it and half of
-    the share equal to it. ``reproduced`` is our median. ValueError: no draw, or one that is not finite.
+    The verdict is "consistent" if the printed number lies in the central part of our draws, its ends
+    included, and else "inconsistent". ``low`` and ``high`` are the ends, and ``reproduced`` is our median.
+    ``quantile`` is the share of our draws below the printed number, and half of the share equal to it.
+
+    ``row`` is the printed value as texts. Its tolerance says how large the central part is, as in "central
+    99 %". ``sample`` are our draws, shape (repetitions,). Raises ValueError if there is none, or if one is
+    not finite.
     """
     sample = np.asarray(sample, dtype=float)
     if sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)):
         raise ValueError("a printed draw needs one or more finite draws of ours to compare with")
-    central = float(parse_tolerance(row["tolerance"])[1])
+    _, share = parse_tolerance(row["tolerance"])
+    central = float(share)
     value = float(printed_to_decimal(row["printed"]))
     low, median, high = np.quantile(sample, [(1 - central) / 2, 0.5, (1 + central) / 2])
     quantile = np.mean(sample < value) + np.mean(sample == value) / 2
     return Verdict(
         "consistent" if low <= value <= high else "inconsistent",
         reproduced=to_text(median),
-        # The calibration of the Gaussian depends on delta; the shuffle model's error is the same exactly.
+        # Our draws of shuffle+INV are exact ones. Those of the Gaussian depend on the paper's form of delta.
         exact=to_text(median) if row["mechanism"] == "shuffle+INV" else "",
         quantile=f"{quantile:.4g}",
         low=to_text(low),

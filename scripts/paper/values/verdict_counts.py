@@ -5,27 +5,28 @@ They are results/values/verdicts.csv and results/statements/claim_verdicts.csv, 
 float (1e-308).
 """
 
-import os
 from decimal import Decimal
 from typing import Any
 
 import pandas as pd
 
+from scripts.shared.job import StrPath
 from scripts.shared.printed import COLUMNS, printed_to_decimal
 
-GOOD = ("same digits", "close", "consistent")  # those that do not contradict the paper
-VERDICTS = (*GOOD, "differs", "inconsistent", "not comparable")
+GOOD = ("same digits", "close", "consistent")  # the verdicts that do not contradict the paper
+VERDICTS = (*GOOD, "differs", "inconsistent", "not comparable")  # all
 
 
-def read_verdicts(path: str | os.PathLike[str]) -> pd.DataFrame:
+def read_verdicts(path: StrPath) -> pd.DataFrame:
     """A table of verdicts, every column text; blank where there is nothing. OSError if it cannot be read."""
     return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def count_verdicts(rows: pd.DataFrame) -> dict[str, Any]:
-    """How many printed values there are (``of``), not reproduced (``missed``), and with each verdict.
+    """How many printed values there are, and how many have each verdict. ``rows`` has a row per value.
 
-    ``by_digits``: same digits or close. A consistent value is a draw that is not contradicted.
+    The keys are of (all values), missed (not reproduced), by_digits (with the same digits, or close) and
+    by_verdict (verdict -> how many have it). A consistent value is a draw that is not contradicted.
     """
     by_verdict = {verdict: int((rows["verdict"] == verdict).sum()) for verdict in VERDICTS}
     missed = len(rows) - sum(by_verdict[verdict] for verdict in GOOD)

@@ -181,6 +181,6 @@ def test_the_picture_is_of_a_setting_that_has_an_eps_below_its_eps0():
     """At the others delta is 0 at every eps, though they come first and have as many runs."""
     tallies = [play(n=20, k=4, eps0=eps0, count=10, runs=2000) for eps0 in (1, 2)]
     table = pd.DataFrame(assess(tallies, [1, 1.5, 2], confidence=0.9))
-    assert set(draw_audit.drawn(table)["eps0"]) == {2}
+    assert set(draw_audit.drawn_rows(table)["eps0"]) == {2}
     assert "ε₀ = 2" in draw_audit.caption(table)
     draw_audit.draw(table)

@@ -24,7 +24,7 @@ WORST = {"eps0": 2.0, "n": 20, "k": 5}
 @pytest.fixture
 def bounds(monkeypatch):
     """Replaces the bracket of the whole histogram's delta by a function of (eps, eps0, n, k)."""
-    return lambda function: monkeypatch.setattr(compare, "bracket", function)
+    return lambda function: monkeypatch.setattr(compare, "log10_bounds", function)
 
 
 @pytest.mark.parametrize("make", [reading, exact])
@@ -102,7 +102,7 @@ def test_the_least_delta_is_within_5_percent(bounds, monkeypatch, miss, verdict)
     # The paper's own.
     assert compare.compare_with_least_delta(reading(values=values)).verdict == "fails"
     forward = float(count.delta(0.5, **given))
-    monkeypatch.setattr(compare, "as_printed", lambda *point: forward + miss)
+    monkeypatch.setattr(compare, "log10_theorem_1", lambda *point: forward + miss)
     assert compare.compare_with_least_delta(reading(values=values)).verdict == verdict
 
 
@@ -211,7 +211,7 @@ def test_best_of_the_cited(make, best, others, signs):
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
 def test_sound_looks_at_reproduced_rows_only(bounds, shift, verdict):
-    formula = compare.as_printed(0.1, 0.5, 100, 10)
+    formula = compare.log10_theorem_1(0.1, 0.5, 100, 10)
     whole = math.floor(formula)
     rows = [
         row(printed=f"{10 ** (formula - whole):.3f}E{whole}"),

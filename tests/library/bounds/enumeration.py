@@ -7,76 +7,92 @@ from functools import cache
 import numpy as np
 
 
-def add(distribution, probabilities, none=0):
-    """{counts: probability} after one more independent report, or with probability ``none`` without it."""
+def add_report(distribution, probabilities, chance_of_none=0):
+    """The distribution {histogram: probability} after one more independent report.
+
+    A histogram is a tuple of counts of reports, and ``distribution`` is that of the reports so far. The new
+    report is i with the probability ``probabilities[i]``, and missing with ``chance_of_none``.
+    """
     result = defaultdict(int)
-    for counts, mass in distribution.items():
-        if none:
-            result[counts] += mass * none
-        for place, probability in enumerate(probabilities):
+    for histogram, mass in distribution.items():
+        if chance_of_none:
+            result[histogram] += mass * chance_of_none
+        for report, probability in enumerate(probabilities):
             if probability:
-                result[*counts[:place], counts[place] + 1, *counts[place + 1 :]] += (
-                    mass * probability
-                )
+                longer = list(histogram)
+                longer[report] += 1
+                result[tuple(longer)] += mass * probability
     return result
 
 
-def krr(value, growth, k):
-    """Probabilities of the reports of k-RR with e^eps0 = growth; None: the value itself."""
-    if growth is None:
-        return [int(place == value) for place in range(k)]
-    return [(growth if place == value else 1) / (growth + k - 1) for place in range(k)]
+def krr_probabilities(value, e_eps0, k):
+    """The probabilities of the k reports of k-RR for a user with this ``value``, in the arithmetic of e^eps0.
+
+    ``e_eps0`` None stands for an infinite eps0: the report is the value itself.
+    """
+    if e_eps0 is None:
+        return [int(report == value) for report in range(k)]
+    return [(e_eps0 if report == value else 1) / (e_eps0 + k - 1) for report in range(k)]
 
 
-def hockey_stick(one, two, growth):
-    """delta at e^eps = growth of two distributions {outcome: probability}."""
-    return sum(max(mass - growth * two.get(outcome, 0), 0) for outcome, mass in one.items())
+def hockey_stick(first, second, e_eps):
+    """delta: the sum of (first - e^eps second)_+ over the outcomes of two distributions {outcome: mass}."""
+    return sum(max(mass - e_eps * second.get(outcome, 0), 0) for outcome, mass in first.items())
 
 
-def histograms(users, values):
-    """All ways to put ``users`` into ``values``, as tuples of counts."""
-    for bars in itertools.combinations(range(users + values - 1), values - 1):
-        edges = (-1, *bars, users + values - 1)
+def all_histograms(users, cells):
+    """All ways to put ``users`` into ``cells``, as tuples of the numbers of users in each cell."""
+    for bars in itertools.combinations(range(users + cells - 1), cells - 1):
+        edges = (-1, *bars, users + cells - 1)
         yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
 
 
 class Shuffled:
-    """The distribution of the counts of n users' reports, for every dataset; ``matrix`` (reports, k)."""
+    """n shuffled reports: the probabilities of their histograms, for every dataset.
+
+    ``matrix[report, value]`` is the probability of a report given a value, and k the number of values. A
+    dataset is a tuple of the values that users hold, ascending.
+    """
 
     def __init__(self, matrix, n):
         self.matrix, self.n, self.k = matrix, n, matrix.shape[1]
-        self.outcomes = list(histograms(n, len(matrix)))
+        self.outcomes = list(all_histograms(n, len(matrix)))
         self.distribution, self.array = cache(self.distribution), cache(self.array)
 
     def distribution(self, dataset):
-        """Of the users with these values, ascending."""
+        """{histogram: probability} of the reports of users who hold the values of ``dataset``."""
         if not dataset:
             return {(0,) * len(self.matrix): 1.0}
-        return add(self.distribution(dataset[:-1]), self.matrix[:, dataset[-1]])
+        return add_report(self.distribution(dataset[:-1]), self.matrix[:, dataset[-1]])
 
     def array(self, dataset):
+        """The probabilities of `distribution` as an array, in the same order for every dataset."""
         distribution = self.distribution(dataset)
         return np.array([distribution.get(outcome, 0.0) for outcome in self.outcomes])
 
     def delta(self, others, pair, eps):
-        """At ``eps``, one or several, if the other users hold these values."""
-        one, two = (self.array(tuple(sorted((*others, value)))) for value in pair)
-        return np.maximum(one - np.exp(eps)[..., None] * two, 0).sum(axis=-1)
+        """delta with the shape of ``eps``, if the other users hold the values ``others``.
+
+        The target user holds the first value of ``pair`` under P, and the second one under Q.
+        """
+        p, q = (self.array(tuple(sorted((*others, value)))) for value in pair)
+        return np.maximum(p - np.exp(eps)[..., None] * q, 0).sum(axis=-1)
 
     def datasets(self):
-        """The values of the other users."""
+        """All datasets of the n - 1 other users."""
         return itertools.combinations_with_replacement(range(self.k), self.n - 1)
 
 
 def enumerate_worst_case(eps, *, n, k, eps0):
-    """{counts of the other users: delta of k-RR at ``eps``}, the target user holding value 0 (P) or 1 (Q).
+    """delta of k-RR at ``eps`` for every dataset: {histogram of the other users' values: delta}.
 
-    By symmetry this pair of values suffices. Q against P is the entry with the first two counts exchanged.
+    The target user holds value 0 under P and value 1 under Q. By symmetry this pair of values suffices. Q
+    against P is the entry with the first two counts exchanged.
     """
-    shuffled = Shuffled(np.array([krr(value, np.exp(eps0), k) for value in range(k)]), n)
-    return {
-        tuple(np.bincount(others, minlength=k).tolist()): shuffled.delta(
-            others, (0, 1), np.asarray(eps)
-        )
-        for others in shuffled.datasets()
-    }
+    matrix = np.array([krr_probabilities(value, np.exp(eps0), k) for value in range(k)])
+    shuffled = Shuffled(matrix, n)
+    deltas = {}
+    for others in shuffled.datasets():
+        histogram = tuple(np.bincount(others, minlength=k).tolist())
+        deltas[histogram] = shuffled.delta(others, (0, 1), np.asarray(eps))
+    return deltas

@@ -31,34 +31,38 @@ def test_round_trip(delta):
 
 @pytest.mark.parametrize("n", [1, 30, 1000, 100_000])
 @pytest.mark.parametrize("eps0", [1e-3, 1.0, 4.0])
-@pytest.mark.parametrize("wanted", [-0.5, -6.0, -40.0])
-def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, wanted):
-    seen = {True: [], False: []}
-    eps = {}
-    for falls, asked in seen.items():
+@pytest.mark.parametrize("log10_delta", [-0.5, -6.0, -40.0])
+def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, log10_delta):
+    """With falls=True `smallest_eps` knows that the bound falls with eps, which "clones" does."""
 
-        def bound(at, asked=asked):
-            asked.append(at)
-            return clones(at, n=n, k=10, eps0=eps0)
+    def eps_and_calls(falls):
+        calls = []
 
-        eps[falls] = smallest_eps(bound, wanted, eps0, falls=falls)
-    assert eps[True] == eps[False]
-    assert len(seen[True]) <= len(seen[False])
-    if (n, eps0, wanted) == (1000, 4.0, -6.0):
-        assert len(seen[True]) <= len(seen[False]) - 8
+        def bound(eps):
+            calls.append(eps)
+            return clones(eps, n=n, k=10, eps0=eps0)
+
+        return smallest_eps(bound, log10_delta, eps0, falls=falls), len(calls)
+
+    eps_if_falls, calls_if_falls = eps_and_calls(falls=True)
+    eps, calls = eps_and_calls(falls=False)
+    assert eps_if_falls == eps
+    assert calls_if_falls <= calls
+    if (n, eps0, log10_delta) == (1000, 4.0, -6.0):  # an ordinary setting
+        assert calls_if_falls <= calls - 8
 
 
-def found(log10_delta, setting, side):
-    """eps, and how often the bound was asked for."""
-    bound, seen = BOUNDS[side], []
+def eps_and_number_of_calls(log10_delta, setting, side):
+    """The result of `epsilon_from_gaussian` for one of BOUNDS, and how often the bound was asked for."""
+    bound, calls = BOUNDS[side], []
 
-    def log_delta(eps):
-        seen.append(eps)
+    def log10_bound(eps):
+        calls.append(eps)
         return bound(eps, **setting)
 
     mu = float(gaussian_mu(**setting))
-    eps = epsilon_from_gaussian(log_delta, log10_delta, setting["eps0"], mu=mu, side=side)
-    return eps, len(seen)
+    eps = epsilon_from_gaussian(log10_bound, log10_delta, setting["eps0"], mu=mu, side=side)
+    return eps, len(calls)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +74,7 @@ def found(log10_delta, setting, side):
     ],
 )
 def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
-    eps, calls = found(log10_delta, setting, side)
+    eps, calls = eps_and_number_of_calls(log10_delta, setting, side)
     bound = BOUNDS[side]
     assert eps == 0
     assert bound(0.0, **setting) <= log10_delta
@@ -83,20 +87,26 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
     rng = np.random.default_rng(26)
     for _ in range(60):
         name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
-        eps0 = 10 ** (rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2))
+        log10_eps0 = rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2)
         n, k = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100]))
-        side = Side.UPPER if rng.choice([-1, 1]) > 0 else Side.LOWER
-        setting = {"n": n, "k": k, "eps0": eps0, "randomizer": name}
-        bound = functools.partial(BOUNDS[side], **setting)
-        wanted = -(10 ** rng.uniform(-16, 2))
-        eps, calls = found(wanted, setting, side)
-        assert calls <= 20, (setting, wanted)
-        reached = bound(eps) <= wanted if side is Side.UPPER else bound(eps) >= wanted or eps == 0
-        assert reached, (setting, wanted)
+        side = (Side.LOWER, Side.UPPER)[rng.choice(2)]
+        log10_delta = -(10 ** rng.uniform(-16, 2))
+        setting = {"n": n, "k": k, "eps0": 10**log10_eps0, "randomizer": name}
+        eps, calls = eps_and_number_of_calls(log10_delta, setting, side)
+        assert calls <= 20, (setting, log10_delta)
+
+        found = BOUNDS[side](eps, **setting)
+        if side is Side.UPPER:
+            assert found <= log10_delta, (setting, log10_delta)
+        else:  # no eps is negative
+            assert found >= log10_delta or eps == 0, (setting, log10_delta)
 
 
-def theorem(first, last):
-    """log10 delta = -10 eps for first <= eps <= last, nothing else below eps0 = 1."""
+def bound_with_a_range(first, last):
+    """A bound log10 delta = -10 eps, which says nothing of eps outside of ``first`` to ``last``; eps0 is 1.
+
+    Outside, it is nan with the warning `OutsideRange`. From eps0 on, delta is 0.
+    """
 
     def bound(eps):
         if eps >= 1:
@@ -112,13 +122,12 @@ def theorem(first, last):
 @pytest.mark.parametrize(
     ("first", "last", "delta", "expected"),
     [
-        (0, 1, 1e-3, 0.3),
-        (0, 0.4, 1e-7, 1.0),  # beyond what the theorem covers: only eps0 is left
-        (0.2, 1, 1e-3, 0.3),
-        (0.5, 1, 1e-3, 0.5),  # the theorem starts where delta is already smaller
+        pytest.param(0, 1, 1e-3, 0.3, id="covers all eps"),
+        pytest.param(0, 0.4, 1e-7, 1.0, id="0.7 is not covered: only eps0 is left"),
+        pytest.param(0.2, 1, 1e-3, 0.3, id="covers 0.3"),
+        pytest.param(0.5, 1, 1e-3, 0.5, id="starts where delta is already smaller"),
     ],
 )
 def test_theorems_with_a_range(first, last, delta, expected):
-    assert smallest_eps(theorem(first, last), np.log10(delta), 1.0) == pytest.approx(
-        expected, abs=1e-9
-    )
+    found = smallest_eps(bound_with_a_range(first, last), np.log10(delta), 1.0)
+    assert found == pytest.approx(expected, abs=1e-9)

@@ -31,41 +31,52 @@ UPPER_BOUNDS = [
     *(upper, clones, stronger_clones, balle_hoeffding, balle_bennett),
     *(partial(bound, randomizer="generic") for bound in (balle_hoeffding, balle_bennett)),
 ]
-SHARES = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])  # of eps0
+SHARES_OF_EPS0 = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])
 
 
-def one_dataset(eps, cell, *, n, k, eps0):
-    """delta of the dataset in which all other users hold ``cell``: x0, x1 or x2; to 1e-4."""
-    low, high = log_positive_part(*KRandomizedResponse(k, eps0).gains(eps, cell), n)
-    return np.exp(low) / n, np.exp(high) / n
+def delta_of_one_dataset(eps, value, *, n, k, eps0):
+    """A lower and an upper bound, 1e-4 apart, on delta of the dataset with all other users at this ``value``.
+
+    It is "x0", "x1" or "x2": one of the target user's values, or a third one.
+    """
+    gains = KRandomizedResponse(k, eps0).gains(eps, value)
+    ln_low, ln_high = log_positive_part(*gains, n)
+    return np.exp(ln_low) / n, np.exp(ln_high) / n
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), TINY)
 def test_no_dataset_violates_the_bounds(n, k, eps0):
-    eps = SHARES * eps0
-    truth = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
-    worst = np.max(list(truth.values()), axis=0)
-    assert np.all(worst <= 10 ** upper(eps, n=n, k=k, eps0=eps0))  # without any allowance
+    eps = SHARES_OF_EPS0 * eps0
+    setting = {"n": n, "k": k, "eps0": eps0}
+    delta_of_dataset = enumerate_worst_case(eps, **setting)
+    worst = np.max(list(delta_of_dataset.values()), axis=0)
+    assert np.all(worst <= 10 ** upper(eps, **setting))  # without any allowance
     for bound in UPPER_BOUNDS:
-        assert np.all(np.log10(worst) <= bound(eps, n=n, k=k, eps0=eps0) + 1e-12), bound
-    assert np.all(10 ** lower(eps, n=n, k=k, eps0=eps0) <= worst)
-    for place in range(3 if k > 2 else 0):  # everybody else at x0, x1 or x2
-        dataset = truth[tuple((n - 1) * (cell == place) for cell in range(k))]
-        for one, exact in zip(eps, dataset, strict=True):
-            low, high = one_dataset(one, f"x{place}", n=n, k=k, eps0=eps0)
+        assert np.all(np.log10(worst) <= bound(eps, **setting) + 1e-12), bound
+    assert np.all(10 ** lower(eps, **setting) <= worst)
+
+    # The datasets in which everybody else holds x0, x1 or x2. `lower` is at least the largest of them.
+    for place in range(3 if k > 2 else 0):
+        dataset = tuple((n - 1) * (value == place) for value in range(k))
+        for one_eps, exact in zip(eps, delta_of_dataset[dataset], strict=True):
+            low, high = delta_of_one_dataset(one_eps, f"x{place}", **setting)
             assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12)
-            assert 10 ** lower(one, n=n, k=k, eps0=eps0) >= exact * (1 - 1e-9)
+            assert 10 ** lower(one_eps, **setting) >= exact * (1 - 1e-9)
 
 
 def test_two_counts_are_no_upper_bound():
-    setting = {"n": 6, "k": 4, "eps0": 1.0}
-    truth = enumerate_worst_case(0.6, **setting)
-    worst = max(float(value) for value in truth.values())
+    """If all others hold a third value, the counts of x0 and x1 alone have a smaller delta than histograms.
+
+    Both numbers are by enumeration, to the printed digits.
+    """
+    eps, setting = 0.6, {"n": 6, "k": 4, "eps0": 1.0}
+    worst = max(float(delta) for delta in enumerate_worst_case(eps, **setting).values())
     assert worst == pytest.approx(0.01245, abs=5e-6)
-    two_counts = dominating.hockey_stick(0.6, dominating.third_value(**setting).values())
-    assert float(two_counts) == pytest.approx(0.01014, abs=5e-6)
-    assert 10 ** lower(0.6, **setting) == pytest.approx(worst, rel=1e-7)
-    assert min(10 ** bound(0.6, **setting) for bound in UPPER_BOUNDS) > worst
+    pair_of_two_counts = dominating.third_value(**setting)
+    of_two_counts = dominating.hockey_stick(eps, pair_of_two_counts.values())
+    assert float(of_two_counts) == pytest.approx(0.01014, abs=5e-6)
+    assert 10 ** lower(eps, **setting) == pytest.approx(worst, rel=1e-7)
+    assert min(10 ** bound(eps, **setting) for bound in UPPER_BOUNDS) > worst
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(1, 4, 1.0), (12, 5, 2.0), (20, 3, 0.5)])
@@ -133,18 +144,24 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
         assert high - low < (5e-4 if k == 2 else 1e-11)
 
 
-def check_matrix(given, n, eps):
-    """Whether its bounds hold delta of the worst dataset, columns divided by their exact sums; the bounds."""
+def check_bounds_of_matrix(matrix, n, eps):
+    """Assert that the bounds of a matrix hold delta of its worst dataset; return log10 of both.
+
+    Exact is the matrix with its columns divided by their sums, in 100 digits.
+    """
     with mpmath.workdps(100):
-        shuffled, worst = Shuffled(exact_columns(given), n), mpmath.mpf(0)
+        shuffled, worst = Shuffled(exact_columns(matrix), n), mpmath.mpf(0)
         pairs = itertools.permutations(range(shuffled.k), 2)
         for others, pair in itertools.product(shuffled.datasets(), pairs):
-            sides = (shuffled.distribution(tuple(sorted((*others, value)))) for value in pair)
-            worst = max(worst, hockey_stick(*sides, mpmath.exp(eps)))
-        truth = mpmath.log10(worst) if worst else -mpmath.inf
-    low, high = (float(bound(eps, n=n, randomizer=Finite(given))) for bound in (lower, upper))
-    slack = abs(truth) * mpmath.mpf(2) ** -52 if worst else 0
-    assert low - slack <= truth <= high + slack
+            datasets = [tuple(sorted((*others, own))) for own in pair]
+            p, q = map(shuffled.distribution, datasets)
+            worst = max(worst, hockey_stick(p, q, mpmath.exp(eps)))
+        exact = mpmath.log10(worst) if worst else -mpmath.inf
+        # Of turning a natural logarithm into one to base 10.
+        rounding = abs(exact) * mpmath.mpf(2) ** -52 if worst else 0
+    randomizer = Finite(matrix)
+    low, high = (float(bound(eps, n=n, randomizer=randomizer)) for bound in (lower, upper))
+    assert low - rounding <= exact <= high + rounding
     return low, high
 
 
@@ -166,7 +183,7 @@ NEARLY_ALIKE = [
     ],
 )
 def test_a_matrix_is_what_its_floats_say(given, n, eps):
-    low, high = check_matrix(given, n, eps)
+    low, high = check_bounds_of_matrix(given, n, eps)
     assert high == low or high - low < 1
 
 
@@ -178,7 +195,7 @@ def test_random_matrices_next_to_their_budget(alike):
         given = 1 + alike * rng.random((reports, k))
         given /= given.sum(axis=0)
         for eps in Finite(given).eps0 * np.array([0.3, 1 - 1e-9, 1 - 2.0**-52]):
-            check_matrix(given, n, eps)
+            check_bounds_of_matrix(given, n, eps)
 
 
 def test_many_reports_of_few_users():

@@ -12,8 +12,8 @@ import pytest
 import tightshuffle
 from tests.library.at_points import at_points
 from tests.library.bounds import dominating
-from tests.library.bounds.dominating import histograms, weak
-from tests.library.bounds.enumeration import krr
+from tests.library.bounds.dominating import histogram_pair, weak
+from tests.library.bounds.enumeration import krr_probabilities
 from tightshuffle.bounds import privacy_blanket, rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
@@ -22,12 +22,16 @@ from tightshuffle.randomizers import Finite, KRandomizedResponse
 upper = at_points(privacy_blanket.log10_upper)
 
 
-def gaussian(mu):
+def gaussian_curve(mu):
+    """The curve of a Gaussian mechanism of sensitivity 1 and standard deviation 1 / ``mu``."""
     return rounds.Curve(lambda eps: log10_delta_of_scale(eps, scale=1 / mu), math.inf)
 
 
-def of_outcomes(probabilities, largest=math.inf):
-    """The exact curve of a finite pair: rows (P, Q), its own mirror image."""
+def exact_curve(probabilities, largest=math.inf):
+    """The exact curve of a finite pair, which is its own mirror image and has no loss above ``largest``.
+
+    ``probabilities`` has a row (P, Q) for each outcome.
+    """
     p, q = np.array(probabilities).T
 
     def log10_delta(eps):
@@ -37,81 +41,83 @@ def of_outcomes(probabilities, largest=math.inf):
     return rounds.Curve(log10_delta, largest)
 
 
-def of_product(eps, *pairs):
-    """delta of the product of finite pairs, outcome by outcome."""
-    p, q = np.array([np.prod(outcome, axis=0) for outcome in itertools.product(*pairs)]).T
-    return np.maximum(p - math.exp(eps) * q, 0).sum()
+def delta_of_product(e_eps, *pairs):
+    """delta at e^eps of independent outcomes of all ``pairs``, each of which has rows (P, Q)."""
+    products = [np.prod(outcomes, axis=0) for outcomes in itertools.product(*pairs)]
+    return sum(max(p - e_eps * q, 0) for p, q in products)
 
 
-@pytest.mark.parametrize("ratios", [(3, 3), (2, 5)])
-def test_no_dataset_of_two_rounds_exceeds_the_bound(ratios):
+@pytest.mark.parametrize("e_eps0s", [(3, 3), (2, 5)])
+def test_no_dataset_of_two_rounds_exceeds_the_bound(e_eps0s):
+    """k-RR of three users with this e^eps0 in each round, for all pairs of datasets, with fractions."""
     n, k = 3, 3
     datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
-    # Symmetric.
-    matrices = [[krr(value, Fraction(ratio), k) for value in range(k)] for ratio in ratios]
-    of_round = [
-        [list(histograms(own, values, n).values()) for values in datasets] for own in matrices
-    ]
-    owns = [KRandomizedResponse(k, math.log(ratio)) for ratio in ratios]
-    curves = [rounds.Curve(partial(upper, n=n, randomizer=own), own.eps0) for own in owns]
-    of_curves = [
-        [(float(p), float(q)) for p, q in weak(n, k, math.log(r)).values()] for r in ratios
-    ]
-    both = rounds.Rounds([(own, 1) for own in curves])
-    for grown in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
-        worst = max(
-            sum(
-                max(p * r - grown * q * s, 0) for (p, q), (r, s) in itertools.product(first, second)
-            )
-            for first, second in itertools.product(*of_round)
-        )
-        bound = 10 ** both.log10_delta(math.log(grown))
-        assert worst <= bound
-        # No wider than the bound of each round.
-        assert bound <= 1.01 * of_product(math.log(grown), *of_curves) + 1e-9
+    pairs_of_rounds, curves, dominating_pairs = [], [], []
+    for e_eps0 in e_eps0s:
+        # k-RR's matrix is symmetric: its rows are its columns.
+        matrix = [krr_probabilities(value, Fraction(e_eps0), k) for value in range(k)]
+        pairs_of_rounds.append([histogram_pair(matrix, others).values() for others in datasets])
+
+        randomizer = KRandomizedResponse(k, math.log(e_eps0))
+        bound_of_round = partial(upper, n=n, randomizer=randomizer)
+        curves.append(rounds.Curve(bound_of_round, randomizer.eps0))
+        dominating_pairs.append(np.array(list(weak(n, k, randomizer.eps0).values()), float))
+
+    both = rounds.Rounds([(curve, 1) for curve in curves])
+    for e_eps in (Fraction(1), Fraction(3, 2), Fraction(2), Fraction(4), Fraction(7)):
+        deltas = [delta_of_product(e_eps, *pairs) for pairs in itertools.product(*pairs_of_rounds)]
+        bound = 10 ** both.log10_delta(math.log(e_eps))
+        assert max(deltas) <= bound
+        # The bound of each round is that of the weak adversary, and both together add 1 % at most.
+        assert bound <= 1.01 * delta_of_product(float(e_eps), *dominating_pairs) + 1e-9
 
 
 @pytest.mark.parametrize("mu", [0.003, 0.2, 1.5])
 @pytest.mark.parametrize("times", [1, 2, 52, 1000])
 def test_gaussian_rounds_are_a_gaussian(mu, times):
-    together = rounds.Rounds([(gaussian(mu), times)])
-    total = mu * math.sqrt(times)
-    for wanted in (-2, -6, -12, -40, -150):
-        exact = gaussian_eps(wanted, total)
-        assert exact <= together.epsilon(wanted) <= 1.0015 * exact
-        assert exact == 0 or together.log10_delta(exact) >= wanted
+    together = rounds.Rounds([(gaussian_curve(mu), times)])
+    mu_of_all = mu * math.sqrt(times)
+    for log10_delta in (-2, -6, -12, -40, -150):
+        exact = gaussian_eps(log10_delta, mu_of_all)
+        assert exact <= together.epsilon(log10_delta) <= 1.0015 * exact
+        assert exact == 0 or together.log10_delta(exact) >= log10_delta
 
 
-# Each with its mirror image; the second has an infinite loss, the third losses far apart.
-THREE = [(0.5, 0.2), (0.2, 0.5), (0.3, 0.3)]
-INFINITE = [(0.01, 0.0), (0.0, 0.01), (0.6, 0.39), (0.39, 0.6)]
-FAR = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
+# Rows (P, Q) of pairs that are their own mirror images.
+THREE_OUTCOMES = [(0.5, 0.2), (0.2, 0.5), (0.3, 0.3)]
+INFINITE_LOSS = [(0.01, 0.0), (0.0, 0.01), (0.6, 0.39), (0.39, 0.6)]
+LOSSES_FAR_APART = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
 
 
 def test_different_rounds_of_small_distributions():
-    parts = [
-        (of_outcomes(THREE, math.log(2.5)), 2),
-        (of_outcomes(INFINITE), 1),
-        (of_outcomes(FAR), 1),
-    ]
-    together = rounds.Rounds(parts)
+    together = rounds.Rounds(
+        [
+            (exact_curve(THREE_OUTCOMES, math.log(2.5)), 2),
+            (exact_curve(INFINITE_LOSS), 1),
+            (exact_curve(LOSSES_FAR_APART), 1),
+        ]
+    )
+    pairs = (THREE_OUTCOMES, THREE_OUTCOMES, INFINITE_LOSS, LOSSES_FAR_APART)
     eps = np.array([0.0, 0.3, 1.0, 2.5, 5.0, 7.0, 9.0])
     bound = 10 ** together.log10_delta(eps)
-    exact = np.array([of_product(e, THREE, THREE, INFINITE, FAR) for e in eps])
+    exact = np.array([delta_of_product(e_eps, *pairs) for e_eps in np.exp(eps)])
     assert np.all(bound >= exact)
     assert np.all(bound <= 1.02 * exact)
-    assert exact[-1] == pytest.approx(0.01)  # the infinite loss
+
+    # Beyond all finite losses delta is 0.01, the probability of the infinite loss. No eps has a smaller one.
+    assert exact[-1] == pytest.approx(0.01)
     assert math.isnan(together.epsilon(-2.01))
     assert together.epsilon(-1.9) < 7.0
 
 
 def test_rounds_of_one_large_loss():
-    """Where every round has to have its largest loss."""
+    """Next to the largest loss of all rounds, every round has to have its own largest loss, ln(p / q)."""
     p, q, times = 0.6, 0.3, 5
     largest = math.log(p / q)
-    together = rounds.Rounds([(of_outcomes([(p, q), (q, p), (0.1, 0.1)], largest), times)])
+    together = rounds.Rounds([(exact_curve([(p, q), (q, p), (0.1, 0.1)], largest), times)])
     for share in (0.9, 0.999, 1 - 1e-9):
         eps = times * largest * share
+        # p^times - e^eps q^times: only this outcome counts.
         exact = p**times * -math.expm1(eps - times * largest)
         assert exact <= 10 ** together.log10_delta(eps) <= 1.001 * exact
     assert together.log10_delta(together.largest) == -math.inf
@@ -131,11 +137,13 @@ def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
 def test_a_curve_without_loss():
     nothing = rounds.Curve(lambda eps: np.full(eps.shape, -np.inf), 1.0)
     assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
-    alone, both = (rounds.Rounds([(gaussian(0.3), 2), *more]) for more in ([], [(nothing, 50)]))
+    gaussian = (gaussian_curve(0.3), 2)
+    alone, both = rounds.Rounds([gaussian]), rounds.Rounds([gaussian, (nothing, 50)])
     assert both.log10_delta(1.0) == pytest.approx(alone.log10_delta(1.0), abs=3e-3)
 
 
-METHOD = {  # that computes one round of the dominating pair
+# The `method` of `tightshuffle.delta` that bounds one round by this dominating pair.
+METHOD_OF_PAIR = {
     "strong": "koskela-strong",
     "weak": "upper",
     "clones": "clones",
@@ -143,34 +151,45 @@ METHOD = {  # that computes one round of the dominating pair
 }
 
 
-@pytest.mark.parametrize("pair", METHOD)
+@pytest.mark.parametrize("pair", METHOD_OF_PAIR)
 @pytest.mark.parametrize(
     ("n", "k", "eps0", "times"), [(1, 3, 1.0, 3), (4, 3, 1.5, 3), (6, 4, 0.4, 2)]
 )
 def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
+    setting = {"n": n, "k": k, "eps0": eps0, "rounds": times}
     outcomes = dominating.compose(dominating.PAIRS[pair](n, k, eps0), times)
     for eps in (0.0, 0.3 * eps0, 1.1 * eps0, 1.9 * eps0):
         exact = float(dominating.hockey_stick(eps, outcomes))
-        bound = tightshuffle.delta(eps, method=METHOD[pair], n=n, k=k, eps0=eps0, rounds=times)
+        bound = tightshuffle.delta(eps, method=METHOD_OF_PAIR[pair], **setting)
         assert exact <= bound <= 1.002 * exact
 
 
 @mp.workdps(50)
-def only_the_largest_loss(eps, pair, n, k, eps0, times):
-    """log10 delta where no loss but ``times`` times the largest, eps0, exceeds eps; None where others do."""
-    bound, almost = times * mp.mpf(eps0), eps0 * (1 - mp.mpf("1e-40"))
-    losses = [
-        (mp.log(p / q), p) for p, q in dominating.PAIRS[pair](n, k, mp.mpf(eps0)).values() if q
-    ]
-    if max(loss for loss, _ in losses if loss < almost) + bound - eps0 >= eps:
+def log10_delta_of_largest_loss(eps, pair, n, k, eps0, rounds):
+    """log10 delta of all ``rounds`` where only the largest loss exceeds ``eps``; None where others do, too.
+
+    One round's largest loss is eps0. That of all rounds, rounds * eps0, needs eps0 in every round.
+    """
+    largest_of_all = rounds * mp.mpf(eps0)
+    almost_eps0 = eps0 * (1 - mp.mpf("1e-40"))  # equal losses differ by 50-digit rounding
+    probabilities = dominating.PAIRS[pair](n, k, mp.mpf(eps0)).values()
+    losses = [(mp.log(p / q), p) for p, q in probabilities if q]
+    second_of_round = max(loss for loss, _ in losses if loss < almost_eps0)
+    if largest_of_all - eps0 + second_of_round >= eps:
         return None
-    return mp.log10(sum(p for loss, p in losses if loss > almost) ** times * -mp.expm1(eps - bound))
+    p_of_largest = sum(p for loss, p in losses if loss > almost_eps0)
+    return mp.log10(p_of_largest**rounds * -mp.expm1(eps - largest_of_all))
 
 
 def test_rounds_next_to_the_largest_loss():
+    def case(eps, pair, n, k, eps0, rounds):
+        return {"eps": eps, "pair": pair, "n": n, "k": k, "eps0": eps0, "rounds": rounds}
+
     cases = [
-        *((79.999992, "weak", 3, 3, 20.0, 4), (41.999958, "clones", 2, 2, 14.0, 3)),
-        *((79.999992, "clones", 2, 4, 20.0, 4), (3.99999999999996, "weak", 1, 7, 4.0, 1)),
+        case(79.999992, "weak", n=3, k=3, eps0=20.0, rounds=4),
+        case(41.999958, "clones", n=2, k=2, eps0=14.0, rounds=3),
+        case(79.999992, "clones", n=2, k=4, eps0=20.0, rounds=4),
+        case(3.99999999999996, "weak", n=1, k=7, eps0=4.0, rounds=1),
     ]
     rng = np.random.default_rng(25)
     for _ in range(40):
@@ -181,39 +200,38 @@ def test_rounds_next_to_the_largest_loss():
             int(rng.choice([1, 2, 3, 4])),
         )
         eps0 = float(rng.choice([0.001, 0.1, 1, 4, 14, 20]))
-        cases.append((times * eps0 * (1 - 10 ** -rng.uniform(3, 14)), pair, n, k, eps0, times))
+        eps = times * eps0 * (1 - 10 ** -rng.uniform(3, 14))
+        cases.append(case(eps, pair, n, k, eps0, times))
+
     compared = 0
-    for eps, pair, n, k, eps0, times in cases:
-        truth = only_the_largest_loss(eps, pair, n, k, eps0, times)
-        if truth is not None:
-            compared += 1
-            rounds_of = {"method": METHOD[pair], "rounds": times, "log10": True}
-            bound = tightshuffle.delta(eps, n=n, k=k, eps0=eps0, **rounds_of)
-            # Where delta is so small that the bound on the transform's noise counts.
-            rounding = 1e-12 * max(times * eps0, 1) / max(times * eps0 - eps, 1e-16)
-            assert 0 <= bound - truth <= 1e-8 + math.log10(1 + rounding), (
-                eps,
-                pair,
-                n,
-                k,
-                eps0,
-                times,
-            )
+    for one in cases:
+        exact = log10_delta_of_largest_loss(**one)
+        if exact is None:
+            continue
+        compared += 1
+        setting = {name: value for name, value in one.items() if name != "pair"}
+        bound = tightshuffle.delta(method=METHOD_OF_PAIR[one["pair"]], log10=True, **setting)
+        # Where delta is so small that the bound on the transform's noise counts.
+        largest_of_all = one["rounds"] * one["eps0"]
+        rounding = 1e-12 * max(largest_of_all, 1) / max(largest_of_all - one["eps"], 1e-16)
+        assert 0 <= bound - exact <= 1e-8 + math.log10(1 + rounding), one
     assert compared > 40
 
 
 def test_a_matrix_whose_directions_differ():
-    columns = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
-    own = Finite(columns)
-    # Any two values of the user and any dataset, in each round.
-    pairs = [
-        np.array(list(histograms(columns[:, [x0, x1, *values]], (2, 3), 3).values()))
-        for x0, x1 in itertools.permutations(range(3), 2)
-        for values in itertools.combinations_with_replacement(range(3), 2)
-    ]
+    """Two rounds of three users, with any two values of the target user and any dataset in each round."""
+    matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+    pairs = []
+    for x0, x1 in itertools.permutations(range(3), 2):
+        for others in itertools.combinations_with_replacement(range(3), 2):
+            # Columns 0 and 1 are now the target user's values, and 2 and 3 those of the others.
+            columns = matrix[:, [x0, x1, *others]]
+            pairs.append(np.array(list(histogram_pair(columns, (2, 3)).values())))
+
+    randomizer = Finite(matrix)
     for eps in (0.0, 0.4, 1.1):
-        worst = 0.0
+        deltas = []
         for first, second in itertools.combinations_with_replacement(pairs, 2):
-            p, q = np.einsum("ic,jc->cij", first, second)
-            worst = max(worst, np.maximum(p - np.exp(eps) * q, 0).sum())
-        assert worst <= tightshuffle.delta(eps, n=3, randomizer=own, rounds=2)
+            p, q = (np.outer(first[:, side], second[:, side]) for side in (0, 1))
+            deltas.append(np.maximum(p - np.exp(eps) * q, 0).sum())
+        assert max(deltas) <= tightshuffle.delta(eps, n=3, randomizer=randomizer, rounds=2)

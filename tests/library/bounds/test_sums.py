@@ -35,12 +35,18 @@ class AnyBits(UnaryEncoding):
         return self.chance
 
 
-def make(name, k, eps0):
-    return parse(name, k=k, eps0=eps0) if isinstance(name, str) else AnyBits(k, eps0, name)
+def randomizer_of(name_or_q, k, eps0):
+    """The randomizer of this name, or `AnyBits` with this q."""
+    if isinstance(name_or_q, str):
+        return parse(name_or_q, k=k, eps0=eps0)
+    return AnyBits(k, eps0, name_or_q)
 
 
-def outcomes(reports, most, mass=1.0):
-    """``mass`` times the probability of every vector of sums up to ``most``; a report: each bit's of a 1."""
+def probabilities_of_sums(reports, most, mass=1.0):
+    """``mass`` times the probability of every vector of sums from 0 to ``most``; ((most + 1)^k,).
+
+    ``reports`` has the probabilities that the k bits of each user's report are 1.
+    """
     k = len(reports[0])
     result = np.zeros((most + 1,) * k, dtype=type(mass))
     result[(0,) * k] = mass
@@ -50,88 +56,104 @@ def outcomes(reports, most, mass=1.0):
     return result.ravel()
 
 
-def worst(own, eps, n, rounds, deletion):
-    """delta of the worst dataset in the worse direction; values are the same in all rounds."""
-    reports = np.where(np.eye(own.k + 1, own.k), own.p_star, own.q)  # the last one: of no value
-    result = np.zeros(eps.shape)
-    for others in itertools.combinations_with_replacement(range(own.k), n - 1):
-        pair = [outcomes(reports[[*others, value]], n) for value in (0, own.k if deletion else 1)]
-        p, q = (functools.reduce(np.multiply.outer, [each] * rounds).ravel() for each in pair)
-        result = np.maximum(
-            result, np.maximum(*(hockey_sticks(eps, *both) for both in ((p, q), (q, p))))
-        )
-    return result
-
-
 def hockey_sticks(eps, p, q):
+    """delta of P against Q at each ``eps``, from the probabilities ``p`` and ``q`` of all outcomes."""
     return np.maximum(p - np.exp(eps)[:, None] * q, 0.0).sum(axis=1)
 
 
-BITS = [("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8), (0.02, 7.0)]
+def worst_delta(randomizer, eps, n, rounds, deletion):
+    """delta of the worst dataset in the worse direction, with the shape of ``eps``.
+
+    Values are the same in all rounds. The target user holds x0 under P. Under Q the target user holds x1, or
+    with ``deletion`` no value.
+    """
+    # Row x has the probabilities of a 1 in a report of value x, and the last row those of no value.
+    chances = np.where(np.eye(randomizer.k + 1, randomizer.k), randomizer.p_star, randomizer.q)
+    own_under_q = -1 if deletion else 1
+    largest = np.zeros(eps.shape)
+    for others in itertools.combinations_with_replacement(range(randomizer.k), n - 1):
+        sides = []
+        for own in (0, own_under_q):
+            one_round = probabilities_of_sums(chances[[*others, own]], n)
+            sides.append(functools.reduce(np.multiply.outer, [one_round] * rounds).ravel())
+        p, q = sides
+        of_dataset = np.maximum(hockey_sticks(eps, p, q), hockey_sticks(eps, q, p))
+        largest = np.maximum(largest, of_dataset)
+    return largest
+
+
+NAMES_OR_Q_AND_EPS0 = [
+    *[("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8), (0.02, 7.0)]
+]
 
 
 @pytest.mark.parametrize("deletion", [False, True])
-@pytest.mark.parametrize(("name", "eps0"), BITS)
+@pytest.mark.parametrize(("name_or_q", "eps0"), NAMES_OR_Q_AND_EPS0)
 @pytest.mark.parametrize(
     ("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)]
 )
-def test_every_dataset(name, eps0, n, k, rounds, deletion):
-    own = make(name, k, eps0)
-    eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * eps0 * rounds / (2 if deletion else 1)
-    truth = worst(own, eps, n, rounds, deletion)
-    bound = 10 ** log10_delta(
-        eps, n=n, randomizer=own, rounds=rounds, release="sums", deletion=deletion
-    )
-    assert np.all(bound >= truth * (1 - 1e-9) - 1e-15)
+def test_every_dataset(name_or_q, eps0, n, k, rounds, deletion):
+    randomizer = randomizer_of(name_or_q, k, eps0)
+    largest_eps = eps0 * rounds / (2 if deletion else 1)  # about the largest loss
+    eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * largest_eps
+    exact = worst_delta(randomizer, eps, n, rounds, deletion)
+    setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "deletion": deletion}
+    bound = 10 ** log10_delta(eps, release="sums", **setting)
+    assert np.all(bound >= exact * (1 - 1e-9) - 1e-15)  # 1e-15: of the sums of floats
     if deletion and rounds == 1:
-        assert np.all(bound <= truth * 1.001 + 1e-15)
+        assert np.all(bound <= exact * 1.001 + 1e-15)
 
 
 @pytest.mark.parametrize("name", ["rappor", "oue"])
 @pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
 def test_every_dataset_of_forty_users(name, eps0):
-    """How far the bound is above delta: the ranges are those of docs/theory.md, "Sums only"."""
-    randomizer = make(name, 3, eps0)
-    n = 40
+    """How far the bound is above delta: the ranges are those of docs/theory.md, "Sums only".
+
+    A dataset has m_x0 other users who hold x0, and m_x1 who hold x1. Only the counts of x0 and x1 differ
+    between P and Q. The bits of a report are independent, and so are both counts.
+    """
+    n, randomizer = 40, parse(name, k=3, eps0=eps0)
     p, q = randomizer.p_star, randomizer.q
-    # The law of a value's count, by how many of the other users hold it: without the target user's bit, with
-    # the bit of a target user who holds the value, and with that of one who does not.
-    counts = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
-    held = [np.convolve(count, [1 - p, p]) for count in counts]
-    other = [np.convolve(count, [1 - q, q]) for count in counts]
+    # The law of a value's count, by how many of the other users hold the value: of the other users alone, if
+    # the target user holds the value, too, and if not.
+    of_others = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
+    if_held = [np.convolve(count, [1 - p, p]) for count in of_others]
+    if_not_held = [np.convolve(count, [1 - q, q]) for count in of_others]
+
     share = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
     eps = share * eps0
-    # Of the other users a hold x0 and b hold x1. The bits of a report are independent, and so both counts.
-    datasets = [(a, b) for a in range(n) for b in range(n - a)]
-    pairs = (
-        (np.outer(held[a], other[b]).ravel(), np.outer(other[a], held[b]).ravel())
-        for a, b in datasets
-    )
-    truth = np.max([hockey_sticks(eps, *pair) for pair in pairs], axis=0)
+    deltas = []
+    for m_x0 in range(n):
+        for m_x1 in range(n - m_x0):
+            under_p = np.outer(if_held[m_x0], if_not_held[m_x1]).ravel()
+            under_q = np.outer(if_not_held[m_x0], if_held[m_x1]).ravel()
+            deltas.append(hockey_sticks(eps, under_p, under_q))
+    exact = np.max(deltas, axis=0)
     bound = 10 ** log10_delta(eps, n=n, randomizer=randomizer, release="sums")
-    assert np.all(bound >= truth * (1 - 1e-9))
-    assert np.all(bound <= truth * 1.4)
+    assert np.all(bound >= exact * (1 - 1e-9))
+    assert np.all(bound <= exact * 1.4)
     if eps0 <= 4:
-        assert np.all(bound[share <= 0.3] <= truth[share <= 0.3] * 1.1)
+        assert np.all(bound[share <= 0.3] <= exact[share <= 0.3] * 1.1)
 
 
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])
 def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
     """ln(p / q) of one sum, ln((1 + e^eps0) / 2), rounded to a float, is below the loss half of the time."""
-    found = epsilon(-40.0, n=2, randomizer=make("oue", 2, eps0), deletion=True)
+    found = epsilon(-40.0, n=2, randomizer=parse("oue", k=2, eps0=eps0), deletion=True)
     with mpmath.workdps(60):
         largest = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
         assert largest <= found <= largest * (1 + 1e-14)
 
 
 def binomial(n, chance):
+    """The probabilities of 0, 1, ..., n successes."""
     return functools.reduce(np.convolve, [[1 - chance, chance]] * n, np.ones(1))
 
 
 @pytest.mark.parametrize(("eps0", "eps"), [(5.0, (0.2977, 0.2121)), (7.0, (0.9511, 0.7149))])
 def test_the_drafts_batches(eps0, eps):
     """draft-wang-ppm-differential-privacy has .317, .906 and 1.528 for bits flipped with these budgets."""
-    own = make("rappor", 100, 2 * eps0)
+    own = parse("rappor", k=100, eps0=2 * eps0)
     found = [
         epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)
     ]
@@ -140,7 +162,7 @@ def test_the_drafts_batches(eps0, eps):
 
 def test_many_users_and_rounds():
     """For many users the counts are nearly normal: two of sensitivity p - q and variance n q (1 - q)."""
-    own = make("rappor", 10, 16.0)
+    own = parse("rappor", k=10, eps0=16.0)
     for rounds in (1, 100):
         eps = epsilon(-6, n=10**12, randomizer=own, rounds=rounds)
         mu = math.sqrt(2 * rounds / (1e12 * own.q * (1 - own.q))) * (own.p_star - own.q)
@@ -148,16 +170,17 @@ def test_many_users_and_rounds():
 
 
 def test_the_door_passes_everything_on():
+    """`tightshuffle.epsilon` and `upper` are the bound for the users who do not collude."""
     setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "deletion": True}
-    own = make("oue", 4, 4.0)
+    randomizer = parse("oue", k=4, eps0=4.0)
+    eps = np.array([0.1, 0.4])
     for rounds in (1, 3):
-        direct = {"n": 900, "randomizer": own, "rounds": rounds, "deletion": True}
-        given = {**setting, "n": 1000, "colluding": 100, "rounds": rounds}
-        assert tightshuffle.epsilon(1e-6, **given) == epsilon(-6, **direct)
-        logs = log10_delta(np.array([0.1, 0.4]), release="sums", **direct)
-        np.testing.assert_allclose(
-            tightshuffle.upper([0.1, 0.4], log10=True, **given), logs, rtol=1e-9
-        )
+        of_door = {**setting, "n": 1000, "colluding": 100, "rounds": rounds}
+        of_bound = {"n": 900, "randomizer": randomizer, "rounds": rounds, "deletion": True}
+        assert tightshuffle.epsilon(1e-6, **of_door) == epsilon(-6, **of_bound)
+        found = tightshuffle.upper(eps, log10=True, **of_door)
+        expected = log10_delta(eps, release="sums", **of_bound)
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 def test_a_plan_for_sums():

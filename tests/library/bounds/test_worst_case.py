@@ -22,14 +22,14 @@ sign at most as often as H (Karlin 1968, chapter 5). Both factors after the minu
 sign once. (If others hold x0, too, H can change its sign twice, and this proof fails.)
 """
 
-import functools
 import itertools
+from collections import defaultdict
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from tests.library.bounds.enumeration import add, enumerate_worst_case, krr
+from tests.library.bounds.enumeration import add_report, enumerate_worst_case, krr_probabilities
 
 
 @pytest.mark.parametrize(("n", "k", "eps0"), [(8, 3, 0.5), (6, 4, 1.0), (5, 5, 2.0)])
@@ -54,32 +54,40 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
-    """If nobody holds x0 or x1, one map of histograms serves both laws: a direct proof of the same."""
+    """A direct proof of the same if nobody holds x0 or x1: one map of histograms serves P and Q.
+
+    The other users hold third values: ``held`` in the dataset D, and x2 all of them in D*. The map is random
+    and takes a histogram of D* to one of D, so that delta of D is at most that of D*. It gives r reports of
+    third values to r random users as their own: x2 becomes the value that the user holds, and that value x2.
+    More reports of third values than users means that the target user reported one, too, and that nobody
+    reported x0 or x1. This has the same law under P and Q.
+    """
 
     def law(*values):
-        start = {(0,) * k: Fraction(1)}
-        return functools.reduce(
-            lambda law, own: add(law, krr(own, Fraction(27, 10), k)), values, start
-        )
+        distribution = {(0,) * k: Fraction(1)}
+        for value in values:
+            e_eps0 = Fraction(27, 10)
+            distribution = add_report(distribution, krr_probabilities(value, e_eps0, k))
+        return distribution
 
-    worlds = {own: law(own, *held) for own in (0, 1)}
-    only_third = {h: probability for h, probability in worlds[0].items() if h[0] + h[1] == 0}
-    for own, wanted in worlds.items():
-        mapped: dict[tuple[int, ...], Fraction] = {}
-        for counts, probability in law(own, *(2,) * len(held)).items():
-            reports = [value for value in range(2, k) for _ in range(counts[value])]
+    only_third_values = {
+        histogram: chance for histogram, chance in law(0, *held).items() if not any(histogram[:2])
+    }
+    chance_of_only_third_values = sum(only_third_values.values())
+    for own in (0, 1):
+        mapped = defaultdict(Fraction)
+        for histogram, chance in law(own, *(2,) * len(held)).items():
+            reports = [value for value in range(2, k) for _ in range(histogram[value])]
             if len(reports) > len(held):
-                images = [
-                    (h, weight / sum(only_third.values())) for h, weight in only_third.items()
-                ]
-            else:
-                slots = list(itertools.permutations(held, len(reports)))
-                images = []
-                for slot in slots:
-                    image = [*counts[:2], *(0,) * (k - 2)]
-                    for user, value in zip(slot, reports, strict=True):
-                        image[{2: user, user: 2}.get(value, value)] += 1
-                    images.append((tuple(image), Fraction(1, len(slots))))
-            for image, weight in images:
-                mapped[image] = mapped.get(image, Fraction(0)) + probability * weight
-        assert mapped == wanted
+                for image, chance_of_image in only_third_values.items():
+                    mapped[image] += chance * chance_of_image / chance_of_only_third_values
+                continue
+
+            choices_of_users = list(itertools.permutations(held, len(reports)))
+            for values_of_users in choices_of_users:
+                image = [*histogram[:2], *(0,) * (k - 2)]
+                for value, report in zip(values_of_users, reports, strict=True):
+                    exchanged = {2: value, value: 2}
+                    image[exchanged.get(report, report)] += 1
+                mapped[tuple(image)] += chance / len(choices_of_users)
+        assert mapped == law(own, *held)

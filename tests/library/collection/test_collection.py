@@ -9,10 +9,10 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import tightshuffle
-from tests.library.bounds.enumeration import add, hockey_stick, krr
+from tests.library.bounds.enumeration import add_report, hockey_stick, krr_probabilities
 from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
 from tightshuffle.dummies.bound import HiddenByDummies
@@ -21,121 +21,139 @@ from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
 
-_SAFE = (
-    1e-9  # relative: what the logarithms of the tested numbers lose; the bounds' own width is 1e-4
-)
+# Relative: what the logarithms of the tested numbers lose. The bounds' own width is 1e-4.
+_SAFE = 1e-9
 
 
-class Small:
-    """A collection of few users: the growth e^eps0 of everybody as a Fraction, the target user first."""
+class FewUsers:
+    """A random collection of few users, of whom the first is the target user, with exact numbers.
+
+    Each user has e^eps0 as a Fraction, None for an infinite eps0, and takes part with a probability that is a
+    Fraction. ``e_eps`` is a random e^eps below the target user's e^eps0.
+    """
 
     def __init__(self, rng, k):
         self.k = k
-        growths = [
+        e_eps0s = [
             Fraction(int(g), 4)
             for g in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)
         ]
         if rng.random() < 0.1:
-            growths[0] = None
-        takings = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
-        numbers = rng.integers(0, 3, 3) + np.array([1, 0, 0])
-        self.groups = list(zip(growths, takings, numbers.tolist(), strict=True))
-        self.colluding = int(rng.integers(0, 2)) if numbers[0] > 1 else 0
+            e_eps0s[0] = None
+        participations = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
+        users = rng.integers(0, 3, 3) + np.array([1, 0, 0])
+        self.groups = list(zip(e_eps0s, participations, users.tolist(), strict=True))
+        self.colluding = int(rng.integers(0, 2)) if users[0] > 1 else 0  # of the first group
+        # Few enough to be enumerated.
         self.dummies = int(rng.integers(0, 3 if k == 4 else 4)) if rng.random() < 0.5 else 0
-        self.growth = 1 + ((growths[0] or 50) - 1) * Fraction(int(rng.integers(0, 15)), 16)  # e^eps
-        everybody = [
-            (growth, taking) for growth, taking, users in self.groups for _ in range(users)
-        ]
-        self.others = everybody[1 + self.colluding :]
+        largest_e_eps = e_eps0s[0] or 50
+        self.e_eps = 1 + (largest_e_eps - 1) * Fraction(int(rng.integers(0, 15)), 16)
+        everybody = []
+        for e_eps0, participation, number in self.groups:
+            everybody += [(e_eps0, participation)] * number
+        self.others = everybody[1 + self.colluding :]  # whose reports hide the target user's
 
     def collection(self):
+        """The `Collection` with the groups "0", "1" and "2", of which empty ones are left out."""
         groups = []
-        for place, (growth, taking, users) in enumerate(self.groups):
-            eps0 = math.inf if growth is None else math.log(growth)
+        for number, (e_eps0, participation, users) in enumerate(self.groups):
             if users:
-                groups.append(
-                    Group(str(place), users, eps0, float(taking), 0 if place else self.colluding)
-                )
+                eps0 = math.inf if e_eps0 is None else math.log(e_eps0)
+                colluding = 0 if number else self.colluding
+                groups.append(Group(str(number), users, eps0, float(participation), colluding))
         return Collection(self.k, tuple(groups), dummies=Dummies(self.dummies))
 
-    def add(self, distribution, user, value, taking=None):
-        """One more report, with numbers of the kind that the distribution has."""
-        kind = type(next(iter(distribution.values())))
-        growth, taking = user[0] and kind(user[0]), kind(user[1] if taking is None else taking)
-        return add(distribution, [taking * p for p in krr(value, growth, self.k)], 1 - taking)
+    def with_user(self, distribution, user, value):
+        """The ``distribution`` {histogram: probability} after one more user, (e^eps0, participation)."""
+        number_type = type(next(iter(distribution.values())))
+        e_eps0, participation = (
+            number if number is None else number_type(number) for number in user
+        )
+        report = krr_probabilities(value, e_eps0, self.k)
+        chances = [participation * p for p in report]
+        return add_report(distribution, chances, chance_of_none=1 - participation)
 
-    def start(self, kind):
-        distribution = {(0,) * self.k: kind(1)}
+    def histogram_of_dummies(self, number_type):
+        """{histogram: probability} of the dummies alone, each of which is uniform."""
+        distribution = {(0,) * self.k: number_type(1)}
         for _ in range(self.dummies):
-            distribution = add(distribution, [kind(1) / self.k] * self.k)
+            distribution = add_report(distribution, [number_type(1) / self.k] * self.k)
         return distribution
 
     def delta(self, distribution, unseen):
-        """In both directions, if the other reports have this distribution."""
-        taking = None if unseen else 1
-        pair = [self.add(distribution, self.groups[0], value, taking) for value in (0, 1)]
-        growth = type(next(iter(distribution.values())))(self.growth)
-        return max(hockey_stick(*side, growth) for side in (pair, pair[::-1]))
+        """delta in the worse direction, if all reports but the target user's have this ``distribution``.
 
-    def worst(self, unseen=False):
-        """delta of the worst dataset: found with floats, then exact. Who in a group holds what is alike."""
-        delta_of_values = {}
+        Unless ``unseen``, everybody knows that the target user takes part.
+        """
+        e_eps0, participation, _ = self.groups[0]
+        target = (e_eps0, participation if unseen else 1)
+        p, q = (self.with_user(distribution, target, value) for value in (0, 1))
+        e_eps = type(next(iter(distribution.values())))(self.e_eps)
+        return max(hockey_stick(p, q, e_eps), hockey_stick(q, p, e_eps))
 
-        def go_on(distribution, values):
-            number = len(values)
-            if number == len(self.others):
-                delta_of_values[values] = self.delta(distribution, unseen)
-                return
-            is_like_the_last = number > 0 and self.others[number] == self.others[number - 1]
-            least = values[-1] if is_like_the_last else 0
-            for value in range(least, self.k):
-                go_on(self.add(distribution, self.others[number], value), (*values, value))
+    def datasets(self):
+        """The values of all other users, without those that only exchange users of one group."""
+        all_values = itertools.product(range(self.k), repeat=len(self.others))
+        neighbours = list(itertools.pairwise(self.others))
+        for values in all_values:
+            steps = zip(neighbours, itertools.pairwise(values), strict=True)
+            if all(one != other or x <= y for (one, other), (x, y) in steps):
+                yield values
 
-        go_on(self.start(float), ())
-        exact = self.start(Fraction)
-        for user, value in zip(
-            self.others, max(delta_of_values, key=delta_of_values.get), strict=True
-        ):
-            exact = self.add(exact, user, value)
-        return self.delta(exact, unseen)
+    def worst_delta(self, unseen=False):
+        """delta of the worst dataset: found with floats, then as a Fraction."""
+
+        def delta(values, number_type):
+            distribution = self.histogram_of_dummies(number_type)
+            for user, value in zip(self.others, values, strict=True):
+                distribution = self.with_user(distribution, user, value)
+            return self.delta(distribution, unseen)
+
+        worst = max(self.datasets(), key=lambda values: delta(values, float))
+        return delta(worst, Fraction)
 
 
-def small_settings(seed, number, k):
+def small_collections(seed, number, k):
+    """``number`` random `FewUsers`, of two to four values if ``k`` is None."""
     rng = np.random.default_rng(seed)
     while number:
-        small = Small(rng, k or int(rng.integers(2, 5)))
-        if len(small.others) <= {2: 6, 3: 5, 4: 4}[small.k]:
+        few_users = FewUsers(rng, k or int(rng.integers(2, 5)))
+        most_others = {2: 6, 3: 5, 4: 4}[few_users.k]  # that can be enumerated
+        if len(few_users.others) <= most_others:
             number -= 1
-            yield small
+            yield few_users
 
 
-def check_enumerated(seed, number, k=None):
+def check_bounds_of_small_collections(seed, number, k=None):
+    """Assert that no dataset is outside the bounds of one round; return upper bounds over the worst delta."""
     ratios = []
-    for small in small_settings(seed, number, k):
-        collection, eps = small.collection(), math.log(small.growth)
-        exact = small.worst()
+    for few_users in small_collections(seed, number, k):
+        collection, eps = few_users.collection(), math.log(few_users.e_eps)
+        exact = few_users.worst_delta()
         upper, lower = (10 ** collection.one_round(eps, group="0", bound=bound) for bound in BOUNDS)
-        where = (small.k, small.groups, small.colluding, small.dummies, small.growth)
+        where = few_users.__dict__
         assert lower <= float(exact) * (1 + _SAFE) + 1e-300, where
         assert upper >= float(exact) * (1 - _SAFE), where
         if exact:
             ratios.append(upper / float(exact))
-        if small.groups[0][1] < 1:
-            hidden = small.worst(unseen=True)
-            bound = 10 ** collection.one_round(eps, group="0", unseen=True)
-            assert bound >= float(hidden) * (1 - _SAFE), where
-            assert bound <= upper * (1 + _SAFE), where
+
+        _, participation_of_target, _ = few_users.groups[0]
+        if participation_of_target < 1:
+            unseen = 10 ** collection.one_round(eps, group="0", unseen=True)
+            assert unseen >= float(few_users.worst_delta(unseen=True)) * (1 - _SAFE), where
+            assert unseen <= upper * (1 + _SAFE), where
     return np.array(ratios)
 
 
 @pytest.mark.parametrize(("seed", "number", "k", "ratio"), [(1, 40, None, 1.1), (3, 80, 2, 1.01)])
 def test_no_dataset_is_outside_the_bounds(seed, number, k, ratio):
-    assert np.median(check_enumerated(seed, number, k)) < ratio  # the bounds say something
+    ratios = check_bounds_of_small_collections(seed, number, k)
+    assert np.median(ratios) < ratio  # the bounds say something
 
 
 @pytest.mark.slow
 def test_no_dataset_of_five_hundred_settings_is_outside_the_bounds():
-    check_enumerated(2, 500)
+    check_bounds_of_small_collections(2, 500)
 
 
 @pytest.mark.parametrize(
@@ -149,35 +167,51 @@ def test_no_dataset_of_five_hundred_settings_is_outside_the_bounds():
     ],
 )
 def test_counts_of_two_values_against_their_sums(others, dummies, width):
-    """Every dataset of a few dozen users: x0 is held by each number of users of each group."""
-    own, eps, worst = 1.5, np.array([0.1, 0.4, 0.8]), 0.0
-    p, q = (1 / (1 + math.exp(side * own)) for side in (-1, 1))
-    mean = 2 * dummies.poisson_per_value
-    numbers = np.arange(int(3 * mean)) if mean else [dummies.number]
-    chances = stats.poisson.pmf(numbers, mean) if mean else [1.0]
-    uniform = [stats.binom.pmf(np.arange(number + 1), number, 0.5) for number in numbers]
-    for held in itertools.product(*(range(users + 1) for users, _ in others)):
-        noise = np.ones(1)
-        for m, (users, eps0) in zip(held, others, strict=True):
-            for some, odds in ((m, eps0), (users - m, -eps0)):
-                ones = stats.binom.pmf(np.arange(some + 1), some, 1 / (1 + np.exp(-odds)))
-                noise = np.convolve(noise, ones)
+    """Every dataset of a few dozen users: x0 is held by each number of users of each group.
+
+    ``others`` has (users, eps0) of the groups. Upper bounds are at most ``width`` times the exact delta.
+    """
+    target_eps0, eps = 1.5, np.array([0.1, 0.4, 0.8])
+    p, q = special.expit([target_eps0, -target_eps0])
+    if dummies.poisson_per_value:
+        mean = 2 * dummies.poisson_per_value
+        numbers_of_dummies = np.arange(int(3 * mean))
+        chances_of_numbers = stats.poisson.pmf(numbers_of_dummies, mean)
+    else:
+        numbers_of_dummies, chances_of_numbers = [dummies.number], [1.0]
+
+    # All laws are those of the number of reports x0.
+    of_dummies = [
+        stats.binom.pmf(np.arange(number + 1), number, 0.5) for number in numbers_of_dummies
+    ]
+    worst = 0.0
+    for holders in itertools.product(*(range(users + 1) for users, _ in others)):
+        of_others = np.ones(1)
+        for m, (users, eps0) in zip(holders, others, strict=True):
+            for number, odds in ((m, eps0), (users - m, -eps0)):
+                of_some = stats.binom.pmf(np.arange(number + 1), number, special.expit(odds))
+                of_others = np.convolve(of_others, of_some)
         delta = 0.0
-        for chance, each in zip(chances, uniform, strict=True):
-            both = np.convolve(noise, each)
-            one, two = np.convolve(both, [q, p]), np.convolve(both, [p, q])
-            delta += chance * np.maximum(one - np.exp(eps)[:, None] * two, 0).sum(axis=1)
+        for chance, of_number in zip(chances_of_numbers, of_dummies, strict=True):
+            of_all_but_target = np.convolve(of_others, of_number)
+            under_p = np.convolve(of_all_but_target, [q, p])
+            under_q = np.convolve(of_all_but_target, [p, q])
+            positive = np.maximum(under_p - np.exp(eps)[:, None] * under_q, 0)
+            delta += chance * positive.sum(axis=1)
         worst = np.maximum(worst, delta)
-    groups = (Group("own", 1, own), *(Group(str(g), *each) for g, each in enumerate(others)))
-    collection = Collection(2, groups, dummies=dummies)
-    low, high = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS[::-1])
-    assert np.all(low <= worst * (1 + 1e-9))
-    assert np.all(worst * (1 - 1e-9) <= high)
+
+    groups = [Group("own", 1, target_eps0)]
+    groups += [Group(str(number), *group) for number, group in enumerate(others)]
+    collection = Collection(2, tuple(groups), dummies=dummies)
+    high, low = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
+    assert np.all(low <= worst * (1 + _SAFE))
+    assert np.all(worst * (1 - _SAFE) <= high)
     assert np.all(high <= worst * width)
     assert np.all(low >= worst / width) or dummies.poisson_per_value
 
 
 def one_group(n, k, eps0, randomizer="grr", **group):
+    """The `Collection` of one group of n users."""
     return Collection(k, (Group("all", n, eps0, **group),), randomizer)
 
 
@@ -197,17 +231,16 @@ ALIKE = [
 
 @pytest.mark.parametrize(("n", "k", "eps0", "eps", "randomizer"), ALIKE)
 def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
-    collection, setting = (
-        one_group(n, k, eps0, randomizer),
-        {"n": n, "k": k, "eps0": eps0, "log10": True},
-    )
-    low, high = (collection.one_round(eps, bound=bound) for bound in BOUNDS[::-1])
+    """One group has the bounds of `tightshuffle.upper` and `lower`, to the width of both brackets."""
+    setting = {"n": n, "k": k, "eps0": eps0, "randomizer": randomizer, "log10": True}
+    collection = one_group(n, k, eps0, randomizer)
+    high, low = (collection.one_round(eps, bound=bound) for bound in BOUNDS)
+    # The width of all brackets, and that of 10^12 users.
     width = math.log10(1 + (1e-4 if n < 10**11 else 1e-3))
-    np.testing.assert_allclose(
-        high, tightshuffle.upper(eps, randomizer=randomizer, **setting), 0, width
-    )
-    # It knows mixtures of values, too.
-    known = tightshuffle.lower(eps, randomizer=randomizer, **setting)
+    np.testing.assert_allclose(high, tightshuffle.upper(eps, **setting), rtol=0, atol=width)
+
+    # `lower` knows mixtures of values, too.
+    known = tightshuffle.lower(eps, **setting)
     assert np.all(low <= np.minimum(known + width, high))
     assert np.all(np.isfinite(low))
     if k == 2:
@@ -225,7 +258,8 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
             tightshuffle.epsilon(1e-6, n=1000, randomizer="file:m.csv"), 1e-3
         )
     monkeypatch.chdir("/")
-    assert collection.one_round(bounds[1]) < -5.99  # the matrix that was read when it was made
+    # The collection has the matrix that was read when it was made, whose delta is 1e-6 there.
+    assert collection.one_round(bounds[1]) < -5.99
     assert bounds[0] < 0.1 < 4 < bounds[1]
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
     deviations = np.sqrt(
@@ -238,19 +272,20 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
 
 @pytest.mark.parametrize("eps0", [1e-9, 0.3, 7.0, 50.0, math.inf])
 def test_gains_are_known_to_their_ulps(eps0):
+    """A gain is (R_x0 - e^eps R_x1) / (1 / k) at the reports x0, x1 and another value, with k-RR's R."""
     group = Group("a", 10, eps0)
-    eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
+    all_eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
+    allowed = bounds.ulps_of_gains(group) * 2.0**-52  # relative
     with mpmath.workdps(50):
+        e_eps0 = None if eps0 == math.inf else mpmath.exp(eps0)
         for k in (2, 1000):
-            found = bounds.uniform_gains(Collection(k, (group,)), eps, group)
-            allowed = bounds.ulps_of_gains(group)
-            for row, e in zip(found, eps.tolist(), strict=True):
-                p, q = krr(0, None if eps0 == math.inf else mpmath.exp(eps0), k)[:2]
-                grown = mpmath.exp(e)
-                for value, exact in zip(
-                    row, (p - grown * q, q - grown * p, q - grown * q), strict=True
-                ):
-                    assert abs(value - k * exact) <= allowed * 2.0**-52 * abs(k * exact) + 1e-300
+            p, q = krr_probabilities(0, e_eps0, k)[:2]
+            gains = bounds.uniform_gains(Collection(k, (group,)), all_eps, group)
+            for gains_at_eps, eps in zip(gains, all_eps.tolist(), strict=True):
+                e_eps = mpmath.exp(eps)
+                exact_gains = [k * (p - e_eps * q), k * (q - e_eps * p), k * (q - e_eps * q)]
+                for gain, exact in zip(gains_at_eps, exact_gains, strict=True):
+                    assert abs(gain - exact) <= allowed * abs(exact) + 1e-300
 
 
 def test_no_warning_for_ordinary_and_for_rare_numbers():
@@ -267,15 +302,16 @@ def test_no_warning_for_ordinary_and_for_rare_numbers():
 @pytest.mark.parametrize(("mean", "eps"), [(5.0, 1.0), (42.7, 1.0), (400.0, 0.3)])
 def test_dummies_alone_against_poisson_sums(mean, eps):
     """E[(N0 - e^eps N1)_+] / mean for Poisson N0, N1: docs/theory.md, "Every randomizer"."""
-    most = int(mean + 15 * math.sqrt(mean) + 40)
+    most = int(mean + 15 * math.sqrt(mean) + 40)  # beyond, next to nothing is left
     n0, n1 = np.arange(most)[:, None], np.arange(most)
     chances = stats.poisson.pmf(n0, mean) * stats.poisson.pmf(n1, mean)
     exact = float((chances * np.maximum(n0 - math.exp(eps) * n1, 0)).sum()) / mean
-    collection = Collection(50, (Group("a", 1000, math.inf),), dummies=Dummies(0, mean))
-    for bound, side in (("upper", 1), ("lower", -1)):
-        found = 10 ** collection.one_round(eps, bound=bound)
-        assert found == pytest.approx(exact, rel=2e-4)
-        assert side * (found - exact) >= -1e-9 * exact
+    group = Group("a", 1000, math.inf)
+    collection = Collection(50, (group,), dummies=Dummies(poisson_per_value=mean))
+    low, high = (10 ** collection.one_round(eps, bound=bound) for bound in ("lower", "upper"))
+    assert low <= exact * (1 + _SAFE)
+    assert high >= exact * (1 - _SAFE)
+    assert [low, high] == pytest.approx([exact, exact], rel=2e-4)
 
 
 def test_dummies_of_users_count_where_a_device_sends_one():
@@ -341,37 +377,43 @@ def test_values_themselves_in_several_rounds():
     assert once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
 
-@pytest.mark.parametrize("text", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"])
+@pytest.mark.parametrize("law_text", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"])
 @pytest.mark.parametrize("unseen", [False, True])
-def test_a_law_of_dummies_by_every_dataset_and_outcome(text, unseen):
-    """Of three values: two other users, of whom one may not take part, and who takes part seen or not."""
+def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
+    """The target user and another one take part with probability 1/2, a third one always; k is 3.
+
+    Seen is who takes part, and then that the target user does. Every value has dummies by the law.
+    """
     k, participation, eps = 3, 0.5, np.array([0.0, 0.4, 1.1])
-    law = parse_law(text)
-    numbers = {law.first + i: math.exp(ln) for i, ln in enumerate(law.log_mass) if ln > -20}
+    law = parse_law(law_text)
+    chance_of_dummies = {
+        law.first + i: math.exp(ln) for i, ln in enumerate(law.log_mass) if ln > -20
+    }
     groups = (Group("target", 2, math.inf, participation), Group("b", 1, math.inf))
-    collection = Collection(k, groups, dummies=Dummies(law=text))
+    collection = Collection(k, groups, dummies=Dummies(law=law_text))
 
-    def world(own, others):
-        outcomes = defaultdict(float)
-        for present in itertools.product((False, True), repeat=2):
-            if not (unseen or present[0]):
+    def distribution(own, maybe, always):
+        """{outcome: probability} if the three users hold these values."""
+        result = defaultdict(float)
+        for own_takes_part, maybe_takes_part in itertools.product((False, True), repeat=2):
+            if not (unseen or own_takes_part):
                 continue
-            values = [others[1], *itertools.compress((own, others[0]), present)]
-            mass = (1 if unseen else 2) * participation**2
-            for dummies in itertools.product(numbers, repeat=k):
-                counts = tuple(values.count(x) + z for x, z in enumerate(dummies))
-                seen = counts if unseen else (counts, present)
-                outcomes[seen] += mass * math.prod(numbers[z] for z in dummies)
-        return outcomes
+            values = [always] + [own] * own_takes_part + [maybe] * maybe_takes_part
+            chance = participation**2 if unseen else participation
+            for dummies in itertools.product(chance_of_dummies, repeat=k):
+                histogram = tuple(values.count(x) + number for x, number in enumerate(dummies))
+                outcome = histogram if unseen else (histogram, maybe_takes_part)
+                result[outcome] += chance * math.prod(chance_of_dummies[z] for z in dummies)
+        return result
 
-    bounds = [
-        collection.log10_delta(eps, bound=bound, unseen=unseen) for bound in ("lower", "upper")
-    ]
-    low, high = 10.0 ** np.array(bounds)
     worst = np.zeros(3)
     for others in itertools.product(range(k), repeat=2):
-        first, second = world(0, others), world(1, others)
-        worst = np.maximum(worst, [hockey_stick(first, second, growth) for growth in np.exp(eps)])
+        p, q = distribution(0, *others), distribution(1, *others)
+        worst = np.maximum(worst, [hockey_stick(p, q, e_eps) for e_eps in np.exp(eps)])
+    low, high = (
+        10.0 ** collection.log10_delta(eps, bound=bound, unseen=unseen)
+        for bound in ("lower", "upper")
+    )
     assert np.all(worst <= high * (1 + 1e-12))
     assert np.all(worst >= low * (1 - 1e-6))  # without the numbers of a probability below e^-20
     if not unseen:
@@ -379,19 +421,19 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(text, unseen):
 
 
 def test_rounds_of_a_law_of_dummies():
-    group = (Group("all", 10**6, math.inf, 0.8),)
+    """A collection has the bound of `HiddenByDummies`, and also if its rounds are two collections."""
+    groups = (Group("all", 10**6, math.inf, 0.8),)
     dummies = Dummies(law="power:387:1.75:49.641")
-    collection = Collection(408, group, dummies=dummies, rounds=52)
+    collection = Collection(408, groups, dummies=dummies, rounds=52)
     known = HiddenByDummies(parse_law(dummies.law), rounds=52)
-    assert collection.epsilon(1e-8) == known.epsilon(1e-8)
+    eps = known.epsilon(1e-8)
+    assert collection.epsilon(1e-8) == eps
     assert collection.log10_delta(0.9) == known.log10_delta(0.9)
-    assert (
-        0.999 * known.epsilon(1e-8) < collection.epsilon(1e-8, bound="lower") <= known.epsilon(1e-8)
-    )
-    later = Collection(408, group, dummies=dummies, rounds=26)
-    divided = Collection(408, group, dummies=dummies, rounds=26, then=(later,))
-    assert known.epsilon(1e-8) <= divided.epsilon(1e-8) < 1.001 * known.epsilon(1e-8)
-    assert collection.epsilon(1e-8, unseen=True) < known.epsilon(1e-8)
+    assert 0.999 * eps < collection.epsilon(1e-8, bound="lower") <= eps
+    later = Collection(408, groups, dummies=dummies, rounds=26)
+    divided = Collection(408, groups, dummies=dummies, rounds=26, then=(later,))
+    assert eps <= divided.epsilon(1e-8) < 1.001 * eps
+    assert collection.epsilon(1e-8, unseen=True) < eps
 
 
 def test_rounds_equal_and_different():
@@ -407,47 +449,49 @@ def test_rounds_equal_and_different():
 @pytest.mark.parametrize("k", [2, 3])
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     """Every dataset of three users in each of two different rounds; by symmetry the user holds 0 or 1."""
-    budgets = [(1.5, 0.8, 2.5), (2.0, 1.2, 0.6)]  # of the three users, in each round
-    single = [
-        Collection(
-            k, tuple(Group(str(i), 1, eps0) for i, eps0 in enumerate(each)), dummies=Dummies(number)
-        )
-        for each, number in zip(budgets, (0, 1), strict=True)
-    ]
-    rounds = Collection(k, single[0].groups, then=(single[1],))
-    pairs = []  # of each round: distributions of the counts, given 0 and given 1, for every dataset
-    for each, dummies in zip(budgets, ([], [[1 / k] * k]), strict=True):
-        pairs.append([])
-        for values in itertools.product(range(k), repeat=2):
+    eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])
+
+    def collection_and_pairs(eps0s, dummies):
+        """A round of users with these eps0, and the probabilities (P, Q) of outcomes for every dataset."""
+        groups = tuple(Group(str(number), 1, eps0) for number, eps0 in enumerate(eps0s))
+        pairs = []
+        for others in itertools.product(range(k), repeat=2):
             sides = []
             for own in (0, 1):
                 distribution = {(0,) * k: 1.0}
-                users = [
-                    krr(x, math.exp(eps0), k) for x, eps0 in zip((own, *values), each, strict=True)
-                ]
-                for probabilities in [*users, *dummies]:
-                    distribution = add(distribution, probabilities)
-                sides.append(np.array([distribution[at] for at in sorted(distribution)]))
-            pairs[-1].append(sides)
+                for value, eps0 in zip((own, *others), eps0s, strict=True):
+                    report = krr_probabilities(value, math.exp(eps0), k)
+                    distribution = add_report(distribution, report)
+                for _ in range(dummies):
+                    distribution = add_report(distribution, [1 / k] * k)
+                sides.append(np.array([distribution[outcome] for outcome in sorted(distribution)]))
+            pairs.append(sides)
+        return Collection(k, groups, dummies=Dummies(dummies)), pairs
 
-    def deltas(one, two):
-        p, q = (np.outer(*sides).ravel() for sides in zip(one, two, strict=True))
+    def delta_of_two_rounds(first_pair, second_pair):
+        p, q = (np.outer(*sides).ravel() for sides in zip(first_pair, second_pair, strict=True))
         return np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1)
 
-    eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])
-    worst = np.max([deltas(one, two) for one, two in itertools.product(*pairs)], axis=0)
-    upper = 10 ** rounds.log10_delta(eps, group="0")
+    first, pairs_of_first = collection_and_pairs((1.5, 0.8, 2.5), dummies=0)
+    second, pairs_of_second = collection_and_pairs((2.0, 1.2, 0.6), dummies=1)
+    both = Collection(k, first.groups, then=(second,))
+    all_pairs = itertools.product(pairs_of_first, pairs_of_second)
+    worst = np.max([delta_of_two_rounds(*pairs) for pairs in all_pairs], axis=0)
+    upper = 10 ** both.log10_delta(eps, group="0")
     assert np.all(upper >= worst * (1 - 1e-12))
-    assert np.all(upper[:3] < 1.3 * worst[:3])
-    lower = 10 ** rounds.log10_delta(eps, group="0", bound="lower")
+    assert np.all(upper[:3] < 1.3 * worst[:3])  # the bounds say something
+    lower = 10 ** both.log10_delta(eps, group="0", bound="lower")
     assert np.all(lower <= worst * (1 + 1e-12))
-    if k == 3:  # all other users hold the third value in both rounds
-        exact = deltas(*(each[-1] for each in pairs))
+    if k == 3:  # the last dataset: all other users hold the third value
+        exact = delta_of_two_rounds(pairs_of_first[-1], pairs_of_second[-1])
         assert np.all(lower[:3] > 0.9 * exact[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():
-    """Mean total variation distance over 400 runs: within 4 standard errors."""
+    """Mean total variation distance over 400 runs: within 4 standard errors.
+
+    The count of a value whose share of the users is x has the mean offset + slope x. Here every x is 1 / k.
+    """
     k = 20
     groups = (
         Group("a", 30_000, 2.0),
@@ -455,39 +499,42 @@ def test_the_expected_error_is_that_of_simulated_collections():
         Group("c", 1000, math.inf),
     )
     collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
-    rng, distances = np.random.default_rng(31), []
     shares = np.full(k, 1 / k)
     slope, offset = 0.0, 2000 / k + 50
     for group in groups:
-        p, q = krr(0, math.exp(group.eps0) if group.eps0 < math.inf else None, k)[:2]
+        e_eps0 = None if group.eps0 == math.inf else math.exp(group.eps0)
+        p, q = krr_probabilities(0, e_eps0, k)[:2]
         slope += group.users * group.participation * (p - q)
         offset += group.users * group.participation * q
+
+    rng, distances = np.random.default_rng(31), []
     for _ in range(400):
         counts = rng.multinomial(2000, shares) + rng.poisson(50, k)
         for group in groups:
             held = rng.binomial((group.users * shares).astype(int), group.participation)
             counts += held if group.eps0 == math.inf else sample_histogram(held, group.eps0, rng)[0]
-        distances.append(np.abs((counts - offset) / slope - shares).sum() / 2)
-    mean, error = np.mean(distances), np.std(distances) / math.sqrt(len(distances))
-    assert abs(collection.expected_error() - mean) < 4 * error
+        estimate = (counts - offset) / slope
+        distances.append(np.abs(estimate - shares).sum() / 2)
+    standard_error = np.std(distances) / math.sqrt(len(distances))
+    assert abs(collection.expected_error() - np.mean(distances)) < 4 * standard_error
 
 
 @pytest.mark.parametrize("participation", [0.5, 1.0])
 def test_the_expected_error_with_a_law_is_that_of_simulated_collections(participation):
-    """Mean total variation distance over 4,000 runs: within 4 standard errors."""
+    """Mean total variation distance over 4,000 runs: within 4 standard errors. Reports are the values."""
     k, users, runs = 8, 80, 4000
     law = parse_law("geometric:6:0.6")
     groups = (Group("all", users, math.inf, participation),)
     collection = Collection(k, groups, dummies=Dummies(law=law.name))
     rng = np.random.default_rng(20261128)
     probabilities = np.exp(law.log_mass)
-    dummies = law.first + rng.choice(
-        law.log_mass.size, (runs, k), p=probabilities / probabilities.sum()
-    )
-    counts = rng.binomial(users // k, participation, (runs, k)) + dummies - law.mean
-    distances = abs(counts / (users * participation) - 1 / k).sum(axis=1) / 2
-    error = distances.std() / math.sqrt(runs)
-    assert abs(collection.expected_error() - distances.mean()) < 4 * error
+    probabilities /= probabilities.sum()
+    dummies = law.first + rng.choice(law.log_mass.size, (runs, k), p=probabilities)
+    reports = rng.binomial(users // k, participation, (runs, k))
+    estimates = (reports + dummies - law.mean) / (users * participation)
+    distances = abs(estimates - 1 / k).sum(axis=1) / 2
+    standard_error = distances.std() / math.sqrt(runs)
+    assert abs(collection.expected_error() - distances.mean()) < 4 * standard_error
 
 
 def test_errors_of_given_data():

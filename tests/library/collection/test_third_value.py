@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.library.bounds.enumeration import add
+from tests.library.bounds.enumeration import add_report
 from tightshuffle import Collection, Group
 from tightshuffle.collection import bounds, third_value
 from tightshuffle.collection.cover import Cover
@@ -32,67 +32,77 @@ def test_ratios_of_binomial_probabilities(n, share):
     [(250, 1000, 2.0, [0.1, 0.3]), (1000, 3, 2.0, [0.05, 0.1]), (300, 10, 1.0, [0.02, 0.1])],
 )
 def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps, monkeypatch):
+    """The lower bound has a slope r_m for each number m of reports, or if these are many, one for all m >= l.
+
+    What the one slope gives away below l is taken off: the probability of fewer than l reports.
+    """
     group = Group("a", n, eps0)
-    points, lie = np.array(eps), float(lie_probability(eps0, k))
-    gains = bounds.uniform_gains(Collection(k, (group,)), points, group)
+    eps, lie = np.array(eps), float(lie_probability(eps0, k))
+    gains = bounds.uniform_gains(Collection(k, (group,)), eps, group)
+    # The number of the other users' reports that are not the third value.
     cover = Cover.from_numbers([(n - 1, (k - 1) * lie)])
 
-    def ln_delta():
-        return third_value.ln_delta_of_third_value(points, gains, lie, k, cover, ulps=200.0)
+    def ln_bound():
+        return third_value.ln_delta_of_third_value(eps, gains, lie, k, cover, ulps=200.0)
 
     assert not third_value.has_few_reports(cover)
-    one_slope = ln_delta()
-    fewer = third_value.ln_probability_of_fewer
-    with monkeypatch.context() as patch:  # what the slope gives away below l is taken off
-        patch.setattr(third_value, "ln_probability_of_fewer", lambda *given: fewer(*given) + 1)
-        assert np.any(ln_delta() < one_slope - 1e-9)
+    of_one_slope = ln_bound()
+    ln_fewer = third_value.ln_probability_of_fewer
+    with monkeypatch.context() as patch:
+        patch.setattr(third_value, "ln_probability_of_fewer", lambda *given: ln_fewer(*given) + 1)
+        assert np.any(ln_bound() < of_one_slope - 1e-9)
     monkeypatch.setattr(third_value, "has_few_reports", lambda cover: True)
-    each = ln_delta()
-    assert np.all(one_slope <= each + 1e-4)
-    assert one_slope[0] >= each[0] - 0.4  # further out a line fits less well
+    of_all_slopes = ln_bound()
+    assert np.all(of_one_slope <= of_all_slopes + 1e-4)  # 1e-4: the width of both brackets
+    assert of_one_slope[0] >= of_all_slopes[0] - 0.4  # further out a line fits less well
 
 
 @pytest.mark.parametrize(
     ("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)]
 )
 def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
-    """How many reports are x0, x1, or another value but the third: all but the target user's are alike."""
+    """An outcome is how many reports are x0, x1, or another value but the third, which all others hold."""
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
-    collection, group = Collection(k, (Group("a", n, eps0),)), Group("a", n, eps0)
+    group = Group("a", n, eps0)
     lie, truth = float(lie_probability(eps0, k)), float(truth_probability(eps0, k))
-    chances = [lie, lie, (k - 3) * lie, truth]
+
+    # The probabilities of the n - 1 other users' counts, by one axis for each count.
     counts = np.indices((n, n, n)).reshape(3, -1)
     counts = counts[:, counts.sum(axis=0) < n]
+    counts_and_third = np.vstack([counts, n - 1 - counts.sum(axis=0)])
+    chances = [lie, lie, (k - 3) * lie, truth]
     others = np.zeros((n + 1, n + 1, n + 1))
-    others[tuple(counts)] = stats.multinomial.pmf(
-        np.vstack([counts, n - 1 - counts.sum(axis=0)]).T, n - 1, chances
-    )
+    others[tuple(counts)] = stats.multinomial.pmf(counts_and_third.T, n - 1, chances)
 
-    def distribution(of_x0, of_x1):
+    def with_target(chance_of_x0, chance_of_x1):
         result = lie * others
-        for axis, chance in enumerate([of_x0, of_x1, (k - 3) * lie]):
+        for axis, chance in enumerate([chance_of_x0, chance_of_x1, (k - 3) * lie]):
             result = result + chance * np.roll(others, 1, axis)
         return result
 
-    p, q = distribution(truth, lie), distribution(lie, truth)
-    exact = np.array([np.maximum(p - math.exp(e) * q, 0).sum() for e in eps])
-    found = 10 ** bounds.log10_lower_of_third_value(collection, eps, group, width=1e-4)
+    p, q = with_target(truth, lie), with_target(lie, truth)
+    exact = np.array([np.maximum(p - math.exp(one) * q, 0).sum() for one in eps])
+    found = 10 ** bounds.log10_lower_of_third_value(Collection(k, (group,)), eps, group, width=1e-4)
     assert np.all(found <= exact * (1 + 1e-9))
     assert np.all(found >= exact * (1 - 2e-4))
 
 
 def test_fewer_reports_are_no_likelier_than_their_bound():
-    """P(J' < l, G_1 + ... + G_J' > 0), term by term."""
-    values, masses, n, share = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4]), 40, 0.4
-    one = {(0, 0, 0): 1.0}
-    exact, chances = [], stats.binom.pmf(np.arange(n + 1), n, share)
-    for j in range(13):
-        above = sum(mass for counts, mass in one.items() if np.dot(counts, values) > 1e-9)
-        exact.append(exact[-1] + chances[j] * above if exact else 0.0)
-        one = add(one, masses)
-    least = np.array([2.0, 6.0, 12.0])
-    rows = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))
-    found = third_value.ln_probability_of_fewer(*rows, Cover.from_numbers([(n, share)]), least)
-    truth = np.log(np.array(exact)[least.astype(int) - 1])
-    assert np.all(truth <= found)
-    assert np.all(found < truth + 3)
+    """P(J' < l, G_1 + ... + G_J' > 0), term by term, for a binomial number J' of gains G."""
+    values, masses = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4])
+    n, share = 40, 0.4
+    l_of_points = np.array([2.0, 6.0, 12.0])
+    chances_of_j = stats.binom.pmf(np.arange(n + 1), n, share)
+    counts_of_values = {(0, 0, 0): 1.0}  # of j gains
+    terms = []
+    for j in range(12):
+        positive = [p for counts, p in counts_of_values.items() if np.dot(counts, values) > 1e-9]
+        terms.append(chances_of_j[j] * sum(positive))
+        counts_of_values = add_report(counts_of_values, masses)
+    exact = np.log(np.cumsum(terms)[l_of_points.astype(int) - 1])
+
+    gains = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))  # one row for each l
+    cover = Cover.from_numbers([(n, share)])
+    found = third_value.ln_probability_of_fewer(*gains, cover, l_of_points)
+    assert np.all(exact <= found)
+    assert np.all(found < exact + 3)  # Chernoff's bound says something

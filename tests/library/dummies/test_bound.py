@@ -1,5 +1,6 @@
 """Dummies of any law: against enumeration with exact fractions and with mpmath."""
 
+import functools
 import itertools
 import math
 from collections import defaultdict
@@ -9,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from tests.library.bounds.enumeration import hockey_stick
 from tightshuffle.dummies.best_law import best_cut_law, best_noise, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import (
@@ -26,6 +28,7 @@ from tightshuffle.side import Side
 
 SIDES = (Side.LOWER, Side.UPPER)
 
+# The law of the fixture `law_file`: {number of dummies: its probability}.
 FILE = {
     0: Fraction(1, 16),
     1: Fraction(1, 4),
@@ -37,70 +40,91 @@ FILE = {
 
 @pytest.fixture
 def law_file(tmp_path):
+    """The name of a law that is read from a file with FILE."""
     path = tmp_path / "law.csv"
     path.write_text("".join(f"{number},{float(mass)!r}\n" for number, mass in FILE.items()))
     return f"file:{path}"
 
 
-def masses(text):
-    """The probabilities of a law, by its definition and in mpmath; those of a Poisson law down to 1e-60."""
-    if "*" in text:
-        parties, text = text.split("*")
-        one, total = masses(text), {0: mpmath.mpf(1)}
-        for _ in range(int(parties)):
-            longer = defaultdict(mpmath.mpf)
-            for (z, p), (more, q) in itertools.product(total.items(), one.items()):
-                longer[z + more] += p * q
-            total = longer
-        return total
-    name, *given = text.split(":")
+def convolved(first, second):
+    """{z: probability} of the sum of two independent numbers."""
+    result = defaultdict(mpmath.mpf)
+    for (z, p), (more, q) in itertools.product(first.items(), second.items()):
+        result[z + more] += p * q
+    return result
+
+
+def exact_law(name):
+    """{number of dummies: its probability} of the law of this name, by its definition and in mpmath.
+
+    "file" is FILE. A Poisson law ends at probabilities of 1e-60.
+    """
+    if "*" in name:
+        parties, name = name.split("*")
+        of_party = exact_law(name)
+        return functools.reduce(convolved, [of_party] * int(parties))
     if name == "file":
         return {z: mpmath.mpf(p.numerator) / p.denominator for z, p in FILE.items()}
-    a, *rest = (mpmath.mpf(float(each)) for each in given)
-    if name == "poisson":
-        own = {z: mpmath.exp(-a) * a**z / mpmath.factorial(z) for z in range(200)}
-        return {z: p for z, p in own.items() if p > 1e-60}
-    if name == "binomial":
-        b = rest[0]
-        return {z: mpmath.binomial(a, z) * b**z * (1 - b) ** (a - z) for z in range(int(a) + 1)}
-    shapes = {
-        "geometric": lambda away, ratio: ratio**away,
-        "gaussian": lambda away, deviation: mpmath.exp(-(away**2) / (2 * deviation**2)),
-        "power": lambda away, power, d: mpmath.exp(-(away**power) / (power * d**power)),
-    }
-    if name == "noise":
-        own = {z: shapes["power"](mpmath.mpf(abs(z)), a, rest[0]) for z in range(-40, 41)}
+
+    kind, *texts = name.split(":")
+    numbers = [mpmath.mpf(float(text)) for text in texts]
+    if kind == "poisson":
+        (mean,) = numbers
+        law = {z: mpmath.exp(-mean) * mean**z / mpmath.factorial(z) for z in range(200)}
+        return {z: p for z, p in law.items() if p > 1e-60}
+    if kind == "binomial":
+        n, p = numbers
+        return {z: mpmath.binomial(n, z) * p**z * (1 - p) ** (n - z) for z in range(int(n) + 1)}
+
+    # Probabilities are proportional to a function of the distance to a centre.
+    if kind == "noise":
+        centre, shape, first, last = 0, numbers, -40, 40
     else:
-        own = {z: shapes[name](abs(z - a), *rest) for z in range(int(2 * a) + 1)}
-    total = sum(own.values())
-    return {z: p / total for z, p in own.items()}
+        centre, *shape = numbers
+        first, last = 0, int(2 * centre)
+
+    def weight(distance):
+        if kind == "geometric":
+            (ratio,) = shape
+            return ratio**distance
+        power, deviation = (2, *shape) if kind == "gaussian" else shape
+        return mpmath.exp(-(distance**power) / (power * deviation**power))
+
+    weights = {z: weight(mpmath.mpf(abs(z - centre))) for z in range(first, last + 1)}
+    total = sum(weights.values())
+    return {z: weight / total for z, weight in weights.items()}
 
 
-def enumerated(text, eps, values, rounds, neighbours):
-    """delta: the double sum over the two counts, and sums over further pairs of counts.
+def exact_delta(law_name, eps, values, rounds, neighbours):
+    """delta: the sum over all counts that the target user's reports may change.
 
-    Outcomes with losses that are equal to 1e-12 are put together, to have few of them.
+    ``values`` is how many reports a user has in each of the ``rounds``. A report that P has more raises one
+    count, and a report that Q has more raises another. Losses that are equal to 1e-12 are put together.
     """
-    own = masses(text)
-    one = own.items()
-    # A count that gains one, a count that loses one: its numbers, in both worlds.
-    up = [(z + 1, p, own.get(z + 1, 0)) for z, p in one]
-    down = [(z, p, own.get(z - 1, 0)) for z, p in one]
-    parts = {"replace": [up, down], "add": [up], "remove": [down]}[neighbours] * (values * rounds)
+    law = exact_law(law_name)
+    # (P, Q) of one count, which is a number of dummies, or one more.
+    raised_by_p = [(p, law.get(z + 1, 0)) for z, p in law.items()]
+    raised_by_q = [(p, law.get(z - 1, 0)) for z, p in law.items()]
+    counts_of_report = {
+        "replace": [raised_by_p, raised_by_q],
+        "add": [raised_by_p],
+        "remove": [raised_by_q],
+    }
+
+    # {rounded loss: (probability under P, loss)}, and the probability under P of an infinite loss.
     finite, infinite = {0.0: (mpmath.mpf(1), mpmath.mpf(0))}, mpmath.mpf(0)
-    for part in parts:
-        infinite += sum(p for p, _ in finite.values()) * sum(p for _, p, q in part if q == 0)
-        longer = defaultdict(lambda: [mpmath.mpf(0), mpmath.mpf(0)])
-        losses = [(p, mpmath.log(p / q)) for _, p, q in part if q > 0]
-        for mass, loss in finite.values():
-            for p, more in losses:
-                slot = longer[round(float(loss + more), 12)]
-                slot[0] += mass * p
-                slot[1] = loss + more
-        finite = {key: tuple(slot) for key, slot in longer.items()}
-    return infinite + sum(
-        p * -mpmath.expm1(eps - loss) for p, loss in finite.values() if loss > eps
-    )
+    for count in counts_of_report[neighbours] * (values * rounds):
+        all_finite = sum(mass for mass, _ in finite.values())
+        infinite += all_finite * sum(p for p, q in count if q == 0)
+        losses = [(p, mpmath.log(p / q)) for p, q in count if q > 0]
+        longer = {}
+        for (mass, loss), (p, more) in itertools.product(finite.values(), losses):
+            rounded = round(float(loss + more), 12)
+            mass_so_far, _ = longer.get(rounded, (0, None))
+            longer[rounded] = (mass_so_far + mass * p, loss + more)
+        finite = longer
+    above = [mass * -mpmath.expm1(eps - loss) for mass, loss in finite.values() if loss > eps]
+    return infinite + sum(above)
 
 
 SMALL = ["binomial:4:0.4", "geometric:3:0.45", "gaussian:3:1.1", "geometric:2.5:0.7"]
@@ -116,57 +140,57 @@ LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5
 
 @pytest.mark.parametrize("neighbours", ["replace", "add", "remove"])
 @pytest.mark.parametrize(
-    ("text", "values", "rounds"),
-    [(text, *times) for text in SMALL for times in ((1, 2), (3, 1), (1, 5))]
-    + [(text, 1, 1) for text in LARGER + SMALL + SUMS]
+    ("law_name", "values", "rounds"),
+    [(name, *times) for name in SMALL for times in ((1, 2), (3, 1), (1, 5))]
+    + [(name, 1, 1) for name in LARGER + SMALL + SUMS]
     + [("file", values, rounds) for values, rounds in ((1, 1), (2, 1), (3, 1), (1, 5))],
 )
-def test_delta_is_that_of_the_double_sum(text, values, rounds, neighbours, law_file):
-    law = parse_law(law_file if text == "file" else text)
-    points = np.array([0.0, 0.3, 1.0, 2.5])
-    upper, lower = (
-        np.exp(HiddenByDummies(law, values, rounds, neighbours, side=side).ln_delta(points))
-        for side in (Side.UPPER, Side.LOWER)
+def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, law_file):
+    law = parse_law(law_file if law_name == "file" else law_name)
+    all_eps = np.array([0.0, 0.3, 1.0, 2.5])
+    lower, upper = (
+        np.exp(HiddenByDummies(law, values, rounds, neighbours, side=side).ln_delta(all_eps))
+        for side in SIDES
     )
-    for eps, low, high in zip(points.tolist(), lower, upper, strict=True):
-        exact = float(enumerated(text, eps, values, rounds, neighbours))
+    for eps, low, high in zip(all_eps.tolist(), lower, upper, strict=True):
+        exact = float(exact_delta(law_name, eps, values, rounds, neighbours))
         assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12) + 1e-40
+        # The bounds say something: a grid of losses loses so much.
         assert high <= exact * (1 + 5e-4) + 1e-15
         assert low >= exact * (1 - 1e-2)
 
 
+# The target user's reports under P and under Q, and ``neighbours`` and ``values`` of these.
 DATASETS = [
     *[((0,), (1,), "replace", 1), ((0, 1), (2, 3), "replace", 2), ((0, 1), (1, 2), "replace", 1)],
     *[((), (1, 2), "remove", 2), ((1, 2), (), "add", 2)],
 ]
 
 
-@pytest.mark.parametrize(("before", "after", "neighbours", "values"), DATASETS)
+@pytest.mark.parametrize(("under_p", "under_q", "neighbours", "values"), DATASETS)
 def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
-    before, after, neighbours, values, law_file
+    under_p, under_q, neighbours, values, law_file
 ):
     """Of four values, with exact fractions: the dummies of each, the user's reports and those of others."""
     eps = 0.4
-    growth = Fraction(math.exp(eps))
-    found = math.exp(
-        HiddenByDummies(parse_law(law_file), values, 1, neighbours).ln_delta(np.array([eps]))[0]
-    )
+    hidden = HiddenByDummies(parse_law(law_file), values, 1, neighbours)
+    delta = math.exp(hidden.ln_delta(np.array([eps]))[0])
+
+    def distribution(reports, others):
+        """{histogram: probability}, where ``others`` has the number of other users' reports of each value."""
+        result = defaultdict(Fraction)
+        for dummies in itertools.product(FILE, repeat=4):
+            histogram = tuple(
+                others[value] + dummies[value] + (value in reports) for value in range(4)
+            )
+            result[histogram] += math.prod(FILE[number] for number in dummies)
+        return result
+
     for others in ((0, 0, 0, 0), (3, 0, 1, 7)):
-        worlds = []
-        for reports in (before, after):
-            world = defaultdict(Fraction)
-            for dummies in itertools.product(FILE, repeat=4):
-                counts = tuple(
-                    o + z + (x in reports)
-                    for x, o, z in zip(range(4), others, dummies, strict=True)
-                )
-                world[counts] += math.prod(FILE[z] for z in dummies)
-            worlds.append(world)
-        exact = sum(
-            max(p - growth * worlds[1].get(counts, 0), 0) for counts, p in worlds[0].items()
-        )
-        assert found == pytest.approx(float(exact), rel=1e-6)
-        assert found >= float(exact) * (1 - 1e-12)
+        p, q = (distribution(reports, others) for reports in (under_p, under_q))
+        exact = float(hockey_stick(p, q, Fraction(math.exp(eps))))
+        assert delta == pytest.approx(exact, rel=1e-6)
+        assert delta >= exact * (1 - 1e-12)
 
 
 def test_many_rounds_and_large_means_stay_between_near_bounds():
@@ -188,20 +212,15 @@ NARROW = [
 ]
 
 
-@pytest.mark.parametrize(("text", "narrow", "truth"), NARROW)
-def test_a_law_that_is_narrow_beside_its_range_has_a_tight_bracket(text, narrow, truth):
+@pytest.mark.parametrize(("law_name", "narrow", "truth"), NARROW)
+def test_a_law_that_is_narrow_beside_its_range_has_a_tight_bracket(law_name, narrow, truth):
     """Numbers that never occur once had losses so large that all others fell on one point of the grid."""
-    low, high = (
-        HiddenByDummies(parse_law(text), side=side).epsilon(1e-6)
-        for side in (Side.LOWER, Side.UPPER)
-    )
+    law = parse_law(law_name)
+    low, high = (HiddenByDummies(law, side=side).epsilon(1e-6) for side in SIDES)
     assert low <= high <= low * 1.0001
     assert high == pytest.approx(truth, rel=1e-5)
-    assert (
-        enumerated(narrow, high, 1, 1, "replace")
-        <= 1e-6
-        <= enumerated(narrow, low, 1, 1, "replace")
-    )
+    one_round = {"values": 1, "rounds": 1, "neighbours": "replace"}
+    assert exact_delta(narrow, high, **one_round) <= 1e-6 <= exact_delta(narrow, low, **one_round)
 
 
 def test_a_fixed_number_hides_nothing():
@@ -227,11 +246,13 @@ def test_eps_is_where_delta_is_reached():
     ("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)]
 )
 def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
+    """``ratio`` is its standard deviation over that of the Gaussian mechanism with the same guarantee."""
     law = best_cut_law(eps, delta)
     sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
-    assert (law.mean, law.name.split(":")[2]) == (pytest.approx(mean), "1.0")
+    _, _, power = law.name.split(":")[:3]
+    assert (law.mean, power) == (pytest.approx(mean), "1.0")
     assert law.deviation / sigma == pytest.approx(ratio, rel=0.01)
-    assert enumerated(law.name, eps, 1, 1, "replace") <= delta
+    assert exact_delta(law.name, eps, values=1, rounds=1, neighbours="replace") <= delta
     for step in np.linspace(0.3, 0.95, 14):  # one dummy fewer is too few for any geometric law
         fewer = parse_law(f"geometric:{mean - 1}:{step}")
         assert HiddenByDummies(fewer, side=Side.LOWER).log10_delta(eps) > math.log10(delta)
@@ -240,40 +261,42 @@ def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
 def test_the_honest_parties_dummies_are_those_that_count(law_file):
     """Three parties, of whom one tells its number of every value, and all of two values, with fractions."""
     eps = 0.4
-    growth = Fraction(math.exp(eps))
-    worlds = [defaultdict(Fraction), defaultdict(Fraction)]
-    for told in itertools.product(FILE, repeat=2):
-        for first in itertools.product(FILE, repeat=2):
-            for second in itertools.product(FILE, repeat=2):
-                mass = math.prod(FILE[z] for z in told + first + second)
-                totals = [sum(z) for z in zip(told, first, second, strict=True)]
-                worlds[0][told, totals[0] + 1, totals[1]] += mass
-                worlds[1][told, totals[0], totals[1] + 1] += mass
-    exact = sum(max(p - growth * worlds[1].get(seen, 0), 0) for seen, p in worlds[0].items())
-    law = parse_law(law_file)
-    found = math.exp(HiddenByDummies(sum_of_parties(law, 2)).ln_delta(np.array([eps]))[0])
-    assert float(exact) * (1 - 1e-12) <= found == pytest.approx(float(exact), rel=1e-6)
-    assert found == math.exp(
-        HiddenByDummies(parse_law(f"2*{law_file}")).ln_delta(np.array([eps]))[0]
-    )
+    p, q = defaultdict(Fraction), defaultdict(Fraction)
+    # The dummies of both values, of the one party and of the two honest ones.
+    pairs_of_numbers = list(itertools.product(FILE, repeat=2))
+    for told, first, second in itertools.product(pairs_of_numbers, repeat=3):
+        chance = math.prod(FILE[number] for number in told + first + second)
+        count_0, count_1 = (sum(numbers) for numbers in zip(told, first, second, strict=True))
+        p[told, count_0 + 1, count_1] += chance
+        q[told, count_0, count_1 + 1] += chance
+    exact = float(hockey_stick(p, q, Fraction(math.exp(eps))))
+
+    def delta(law):
+        return math.exp(HiddenByDummies(law).ln_delta(np.array([eps]))[0])
+
+    of_two = delta(sum_of_parties(parse_law(law_file), 2))
+    assert exact * (1 - 1e-12) <= of_two == pytest.approx(exact, rel=1e-6)
+    assert of_two == delta(parse_law(f"2*{law_file}"))
 
 
 @pytest.mark.parametrize(
-    "text", ["poisson:3.3", "power:7:1.25:2", "noise:1.0:2.0", "binomial:9:0.2", "file"]
+    "law_name", ["poisson:3.3", "power:7:1.25:2", "noise:1.0:2.0", "binomial:9:0.2", "file"]
 )
 @pytest.mark.parametrize("parties", [1, 2, 5])
-def test_the_error_of_parties_is_that_of_the_convolution(text, parties, law_file):
-    law = parse_law(law_file if text == "file" else text)
-    probabilities, total = np.exp(law.log_mass), np.ones(1)
-    for _ in range(parties):
-        total = np.convolve(total, probabilities)
-    numbers = parties * law.first + np.arange(total.size)
-    expected = total @ abs(numbers - total @ numbers)
-    assert error_of_parties(law, parties) == pytest.approx(expected, rel=1e-9)
-    assert sum_of_parties(law, parties).absolute_error == pytest.approx(expected, rel=1e-9)
-    assert expected_tv(law, n=1000, k=20, parties=parties) == pytest.approx(
-        20 * expected / 2000, rel=1e-9
-    )
+def test_the_error_of_parties_is_that_of_the_convolution(law_name, parties, law_file):
+    """The error is E|Z - E[Z]| of the number Z of all parties' dummies of a value.
+
+    `expected_tv` is half the sum over the k values of this error, as a share of the n users.
+    """
+    law = parse_law(law_file if law_name == "file" else law_name)
+    probabilities = functools.reduce(np.convolve, [np.exp(law.log_mass)] * parties)
+    numbers = parties * law.first + np.arange(probabilities.size)
+    mean = probabilities @ numbers
+    expected = pytest.approx(probabilities @ abs(numbers - mean), rel=1e-9)
+    assert error_of_parties(law, parties) == expected
+    assert sum_of_parties(law, parties).absolute_error == expected
+    n, k = 1000, 20
+    assert expected_tv(law, n=n, k=k, parties=parties) * 2 * n / k == expected
 
 
 @pytest.mark.parametrize(
@@ -281,17 +304,21 @@ def test_the_error_of_parties_is_that_of_the_convolution(text, parties, law_file
 )
 def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
     """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation."""
-    short = noise(power, deviation, math.ceil(2 * deviation))
-    exponents = [(mpmath.mpf(z) / deviation) ** power / power for z in range(1 - short.first, 3000)]
-    masses = [mpmath.exp(-exponent) for exponent in exponents]
-    middle = mpmath.exp(-((mpmath.mpf(-short.first) / deviation) ** power) / power)
-    exact = 2 * sum(masses) / middle * math.exp(short.log_mass[-1])
-    assert exact <= math.exp(short.log_outside) * (1 + 1e-9)
-    assert exact >= 0.3 * math.exp(short.log_outside)
-    assert np.exp(short.log_mass).sum() == pytest.approx(1, rel=1e-12)
+    reach = math.ceil(2 * deviation)
+    law = noise(power, deviation, reach)
+
+    def weight(z):
+        return mpmath.exp(-((mpmath.mpf(z) / deviation) ** power) / power)
+
+    last_probability = math.exp(law.log_mass[-1])  # of z = -law.first, the largest number listed
+    beyond = sum(weight(z) for z in range(1 - law.first, 3000))
+    exact = 2 * beyond / weight(-law.first) * last_probability
+    stated = math.exp(law.log_outside)
+    assert exact <= stated * (1 + 1e-9)
+    assert exact >= 0.3 * stated
+    assert np.exp(law.log_mass).sum() == pytest.approx(1, rel=1e-12)
 
 
-# By a program of its own, which rounds losses up to a grid of 0.0001: the power, the deviation, the errors.
 NOISE = [
     ((1, 1e-6, 1), (1.0, 2.0, 1.919, 2.936)),
     ((0.1, 1e-6, 1), (1.0, 20.0, 19.99, 29.99)),
@@ -302,23 +329,29 @@ NOISE = [
 
 @pytest.mark.parametrize(("guarantee", "expected"), NOISE)
 def test_the_best_noise_of_aggregators(guarantee, expected):
+    """``guarantee`` is eps, delta, rounds; ``expected`` power, deviation, errors of one and two parties."""
     eps, delta, rounds = guarantee
+    *_, error_of_two = expected
     law = best_noise(eps, delta, rounds=rounds)
     power, deviation = (float(number) for number in law.name.split(":")[1:])
-    found = (power, deviation, error_of_parties(law, 1), error_of_parties(law, 2))
-    assert found == pytest.approx(expected, rel=2e-3)
+    errors = [error_of_parties(law, parties) for parties in (1, 2)]
+    assert (power, deviation, *errors) == pytest.approx(expected, rel=2e-3)
+
+    def log10_delta(law, side):
+        return HiddenByDummies(law, rounds=rounds, side=side).log10_delta(eps)
+
     # The law as it is named is not cut.
-    assert HiddenByDummies(parse_law(law.name), rounds=rounds).log10_delta(eps) <= math.log10(delta)
-    smaller = HiddenByDummies(noise(power, 0.999 * deviation), rounds=rounds, side=Side.LOWER)
-    assert smaller.log10_delta(eps) > math.log10(delta)
-    for other in (1.0, 1.25, 1.5, 1.75, 2.0):  # no other power has a smaller error
+    assert log10_delta(parse_law(law.name), Side.UPPER) <= math.log10(delta)
+    assert log10_delta(noise(power, 0.999 * deviation), Side.LOWER) > math.log10(delta)
+    # No other power has a smaller error: with an error 0.2 % smaller, its delta is too large.
+    for other in (1.0, 1.25, 1.5, 1.75, 2.0):
         scale = deviation
-        while error_of_parties(noise(other, scale), 2) > 0.998 * expected[3]:
+        while error_of_parties(noise(other, scale), 2) > 0.998 * error_of_two:
             scale *= 0.999
-        while error_of_parties(noise(other, scale), 2) < 0.998 * expected[3]:
+        while error_of_parties(noise(other, scale), 2) < 0.998 * error_of_two:
             scale *= 1.0005
-        lower = HiddenByDummies(noise(other, scale), rounds=rounds, side=Side.LOWER)
-        assert other == power or lower.log10_delta(eps) > math.log10(delta)
+        is_best = other == power
+        assert is_best or log10_delta(noise(other, scale), Side.LOWER) > math.log10(delta)
 
 
 @pytest.mark.parametrize("find", [best_cut_law, best_noise])

@@ -1,14 +1,19 @@
-"""E[S_+] and its parts to any number of digits, for the tests of `positive_part`."""
+"""E[S_+] and its parts to any number of digits, for the tests of `positive_part`; S_+ is max(S, 0).
+
+S is the sum of n independent gains G. A gain has ``values`` with these ``probabilities``, and the value 0
+with what the probabilities miss to 1.
+"""
 
 import itertools
 import math
+from collections import defaultdict
 from fractions import Fraction
 
 import mpmath as mp
 
 
-def outcomes(values, probabilities, n):
-    """(S, probability) of every way in which n gains fall into their classes; what is missing to 1 is 0."""
+def sums_with_probabilities(values, probabilities, n):
+    """Yield (S, its probability) for every way in which n gains can have the values; exact for fractions."""
     values, probabilities = [*values, 0], [*probabilities, 1 - sum(probabilities)]
     for dividers in itertools.combinations(range(n + len(values) - 1), len(values) - 1):
         ends = (-1, *dividers, n + len(values) - 1)
@@ -18,52 +23,59 @@ def outcomes(values, probabilities, n):
         yield sum(number * value for number, value in zip(often, values, strict=True)), chance
 
 
-def exact_log(values, probabilities, n):
-    """log E[(G_1 + ... + G_n)_+] in rational numbers."""
-    terms = outcomes([*map(Fraction, values)], [*map(Fraction, probabilities)], n)
-    total = sum(chance * s for s, chance in terms if s > 0)
+def _log_mean_of_positive(outcomes):
+    """Natural log of E[S_+] from all ``outcomes`` (S, its probability), which are fractions."""
+    mean = sum(chance * s for s, chance in outcomes if s > 0)
     with mp.workdps(40):
-        return mp.log(mp.mpf(total.numerator) / total.denominator) if total else -math.inf
+        return mp.log(mp.mpf(mean.numerator) / mean.denominator) if mean else -math.inf
+
+
+def exact_log(values, probabilities, n):
+    """Natural log of E[S_+] for a sum S of n gains, by rational numbers."""
+    exact_law = [*map(Fraction, values)], [*map(Fraction, probabilities)]
+    return _log_mean_of_positive(sums_with_probabilities(*exact_law, n))
 
 
 def exact_log_of_parts(values, probabilities, parts):
-    """As `exact_log`, for a number of gains that is a sum of binomial numbers (n, share)."""
-    number = {0: Fraction(1)}
+    """Natural log of E[S_+], by rational numbers, if the number of gains is a sum of Binomial(n, share).
+
+    ``parts`` has (n, share) of each. So there are n gains that are 0 but with the probability ``share``.
+    """
+    distribution = {Fraction(0): Fraction(1)}
     for n, share in parts:
+        chances = [Fraction(share) * Fraction(p) for p in probabilities]
+        gain = [*zip(map(Fraction, values), chances, strict=True), (0, 1 - sum(chances))]
         for _ in range(n):
-            more = {}
-            for count, mass in number.items():
-                more[count] = more.get(count, 0) + mass * (1 - Fraction(share))
-                more[count + 1] = more.get(count + 1, 0) + mass * Fraction(share)
-            number = more
-    with mp.workdps(40):
-        total = mp.mpf(0)
-        for count, mass in number.items():
-            if count and mass:
-                one = exact_log(values, probabilities, count)
-                total += mp.mpf(mass.numerator) / mass.denominator * mp.exp(one)
-        return mp.log(total) if total else -math.inf
+            longer = defaultdict(Fraction)
+            for (s, mass), (value, chance) in itertools.product(distribution.items(), gain):
+                longer[s + value] += mass * chance
+            distribution = longer
+    return _log_mean_of_positive(distribution.items())
 
 
-def smoothed(values, probabilities, n, tau, shift=0):
-    """E[(S + U + shift)_+] for a normal U of deviation tau."""
-    terms = outcomes([*map(mp.mpf, values)], [*map(mp.mpf, probabilities)], n)
+def smoothed_mean(values, probabilities, n, tau, shift=0):
+    """E[(S + U + shift)_+] in mpmath, for a Gaussian U with mean 0 and standard deviation ``tau``."""
+    outcomes = sums_with_probabilities([*map(mp.mpf, values)], [*map(mp.mpf, probabilities)], n)
     return mp.fsum(
         chance * ((s + shift) * mp.ncdf((s + shift) / tau) + tau * mp.npdf((s + shift) / tau))
-        for s, chance in terms
+        for s, chance in outcomes
     )
 
 
 def mgf(values, probabilities, z):
-    """M(z) in mpmath."""
+    """M(z) = E[e^(z G)] in mpmath."""
     missing = 1 - mp.fsum(map(mp.mpf, probabilities))
     terms = (mp.mpf(p) * mp.exp(z * mp.mpf(g)) for g, p in zip(values, probabilities, strict=True))
     return missing + mp.fsum(terms)
 
 
 def log_power(values, probabilities, parts, z):
-    """log of M(z)^n for copies in parts (n, share), share 0 for a Poisson number."""
-    at = mgf(values, probabilities, z)
+    """Natural log of E[e^(z S)], which is M(z)^n for n gains.
+
+    The number of gains is the sum of ``parts`` (n, share): Binomial(n, share), which is n where the share is
+    1, or Poisson of mean n where the share is 0.
+    """
+    m = mgf(values, probabilities, z)
     return mp.fsum(
-        n * (at - 1) if share == 0 else n * mp.log(1 - share + share * at) for n, share in parts
+        n * (m - 1) if share == 0 else n * mp.log(1 - share + share * m) for n, share in parts
     )

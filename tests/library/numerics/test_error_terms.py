@@ -1,6 +1,10 @@
 """Every error term of positive_part on its own, against 40 to 60 digits: the bracket needs each of them.
 
 The tests of the whole bracket cannot see a term that is too small where another one is generous.
+
+S is the sum of n gains G, M(z) = E[e^(z G)], and theta is near the saddle point of M(z)^n / z^2. The contour
+integral on the line z = theta + iu gives A(tau) = E[(S + U)_+] for a Gaussian U with the standard deviation
+tau, as a sum over nodes u = 0, h, 2 h, ... Its terms are in units of M(theta)^n e^(theta^2 tau^2 / 2).
 """
 
 import math
@@ -10,7 +14,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tests.library.numerics.exact import exact_log, log_power, mgf, smoothed
+from tests.library.numerics.exact import exact_log, log_power, mgf, smoothed_mean
 from tightshuffle.numerics.positive_part import (
     box,
     bracket,
@@ -18,116 +22,133 @@ from tightshuffle.numerics.positive_part import (
     log_positive_part,
     tilted_copies,
 )
-from tightshuffle.numerics.positive_part.tilt import at_saddle
+from tightshuffle.numerics.positive_part.tilt import tilted_points
 
 ULP = 2.0**-52
-# values, probabilities, n: a lattice, values of unlike size, rare values, nearly always below 0, one value
+# A law is (the values of a gain, their probabilities, the number n of gains).
+LATTICE = [1.0, -1.0], [0.25, 0.5], 40
+UNLIKE_SIZES = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75], 9
+RARE_VALUES = [54.6, -400.0, -0.2], [0.002, 0.002, 0.8], 1000
+NEARLY_ALWAYS_BELOW_0 = [0.4, -7.0], [1e-3, 1 - 1e-3], 12
+ONE_VALUE = [0.7], [0.2], 3
 LAWS = [
-    ([1.0, -1.0], [0.25, 0.5], 40),
-    ([3.0, -2.0, -0.1], [0.1, 0.15, 0.75], 9),
-    ([54.6, -400.0, -0.2], [0.002, 0.002, 0.8], 1000),
-    ([0.4, -7.0], [1e-3, 1 - 1e-3], 12),
+    *(LATTICE, UNLIKE_SIZES, RARE_VALUES, NEARLY_ALWAYS_BELOW_0, ONE_VALUE),
     ([2.5, 1e-3], [1e-9, 0.3], 10**6),
     ([1.5, -1e12], [0.3, 0.7 - 1e-9], 5),
-    ([0.7], [0.2], 3),
 ]
-PARTS = [  # law, and the numbers of copies: (n, share) with share 0 for a Poisson number
+# Few enough gains for `smoothed_mean`. Each of these sums S is 0 with a positive probability.
+SMALL_LAWS = [
+    ([1.0, -1.0], [0.25, 0.5], 6),
+    ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5),
+    ([0.4, -7.0], [0.2, 0.75], 7),
+]
+# Instead of n, the parts of a random number of gains: Binomial(n, share), or Poisson of mean n for share 0.
+LAWS_OF_PARTS = [
+    *((values, probabilities, [(n, 1.0)]) for values, probabilities, n in LAWS),
     ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], [(50, 0.3), (7, 1.0)]),
     ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], [(20.0, 0.0), (1, 1.0)]),
     ([0.5, -30.0], [0.05, 0.95 - 2.0**-40], [(200, 0.9), (3.0, 0.0), (5, 0.02)]),
 ]
-SMALL = [
-    *[
-        ([1.0, -1.0], [0.25, 0.5], 6),
-        ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], 5),
-        ([0.4, -7.0], [0.2, 0.75], 7),
-    ]
-]
-each_law = pytest.mark.parametrize(
-    ("values", "probabilities", "parts"), [*((g, p, [(n, 1.0)]) for g, p, n in LAWS), *PARTS]
-)
-each_small_law = pytest.mark.parametrize(("values", "probabilities", "n"), SMALL)
+each_law_of_parts = pytest.mark.parametrize("law", LAWS_OF_PARTS)
+each_small_law = pytest.mark.parametrize("law", SMALL_LAWS)
 
 
-def tilted(values, probabilities, parts):
-    """The `TiltedPoints` of one law; ``parts`` may be a fixed number."""
+def tilted_point(values, probabilities, parts):
+    """`TiltedPoints` with one point, of ``parts`` [(n, share)] or of a fixed number of gains."""
     n, shares = np.array([(parts, 1.0)] if isinstance(parts, int) else parts, float).T[:, None]
-    return at_saddle(np.array([values]), np.array([probabilities]), n, shares)
+    return tilted_points(np.array([values]), np.array([probabilities]), n, shares)
 
 
-@each_law
-def test_rounding_of_base_and_units_of_weights(values, probabilities, parts):
-    points = tilted(values, probabilities, parts)
+@each_law_of_parts
+def test_rounding_of_base_and_units_of_weights(law):
+    """``base`` is log M(theta)^n, and ``rounding`` bounds its error.
+
+    ``weights`` are the tilted probabilities p e^(theta g) / M(theta), known to ``units`` in their last place.
+    """
+    values, probabilities, _ = law
+    points = tilted_point(*law)
     with mp.workdps(60):
         theta = mp.mpf(float(points.theta[0]))
-        exact = log_power(values, probabilities, parts, theta)
-        assert abs(mp.mpf(float(points.base[0])) - exact) <= mp.mpf(float(points.rounding[0]))
-        below = mgf(values, probabilities, theta)
-        given = values, probabilities, points.weights[0], points.units[0]
-        for g, p, weight, units in zip(*given, strict=True):
-            exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / below
-            allowed = exact * mp.mpf(float(units)) * ULP + mp.mpf(10) ** -320
+        exact_base = log_power(*law, theta)
+        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact_base) <= mp.mpf(
+            float(points.rounding[0])
+        )
+
+        m = mgf(values, probabilities, theta)
+        of_values = values, probabilities, points.weights[0], points.weight_ulps[0]
+        for g, p, weight, units in zip(*of_values, strict=True):
+            exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / m
+            smallest_float = mp.mpf(10) ** -320
+            allowed = exact * mp.mpf(float(units)) * ULP + smallest_float
             assert abs(mp.mpf(float(weight)) - exact) <= allowed
 
 
 @each_small_law
-@pytest.mark.parametrize("part", [0.02, 0.3, 1.0])
-def test_log_aliasing_at_every_length(values, probabilities, n, part):
-    """The sum over m other than 0 of e^(-theta m L) E[(S + U + m L)_+]."""
-    points = tilted(values, probabilities, n)
+@pytest.mark.parametrize("theta_tau", [0.02, 0.3, 1.0])
+def test_log_aliasing_at_every_length(law, theta_tau):
+    """The aliases of a length L are e^(-theta m L) E[(S + U + m L)_+] for every whole m other than 0."""
+    points = tilted_point(*law)
+    values, probabilities, n = law
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
-    tau = part / theta
-    bounds = contour.log_aliasing(points, np.array([tau]))[0]
+    tau = theta_tau / theta
+    bounds = contour.log_alias_bounds(points, np.array([tau]))[0]
+    lengths = contour.LENGTHS * sigma
     with mp.workdps(30):
-        scale = (
-            log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta))
-            + (mp.mpf(theta) * tau) ** 2 / 2
-        )
-        for length, bound in zip(contour.LENGTHS[:10] * sigma, bounds, strict=False):
-            total = mp.mpf(0)
-            for m in (-3, -2, -1, 1, 2, 3):
-                alias = smoothed(values, probabilities, n, mp.mpf(tau), mp.mpf(m * length))
-                total += mp.exp(-theta * m * length) * alias
-            assert mp.log(total) - scale <= bound
+        log_unit = log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta))
+        log_unit += (mp.mpf(theta) * tau) ** 2 / 2
+        # The first lengths, up to 16 sigma, and the aliases next to m = 0 are enough: all are positive.
+        for length, bound in zip(lengths[:10], bounds[:10], strict=True):
+            aliases = [
+                mp.exp(-theta * m * length) * smoothed_mean(*law, mp.mpf(tau), mp.mpf(m * length))
+                for m in (-3, -2, -1, 1, 2, 3)
+            ]
+            assert mp.log(mp.fsum(aliases)) - log_unit <= bound
 
 
-@pytest.mark.parametrize("theta", [1e-6, 0.5, 3.0])  # the bound is for every theta, 0 too
-@pytest.mark.parametrize("reach", [0.3, 2.0, 6.0])
-def test_truncation(reach, theta):
-    """Nodes beyond V, dense and of |M(z)| = M(theta): the bound is nearly met. Units of 1 / tau."""
+@pytest.mark.parametrize("theta_tau", [1e-6, 0.5, 3.0])  # the bound is for every theta, 0 too
+@pytest.mark.parametrize("reach_tau", [0.3, 2.0, 6.0])
+def test_truncation(reach_tau, theta_tau):
+    """What lies beyond V = reach is at most the integral of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)).
+
+    It would be this if |M(z)| were M(theta) everywhere, and the nodes dense. The integral is over x = u tau.
+    """
     with mp.workdps(30):
-        bell = mp.quad(
-            lambda u: mp.exp(-(u**2) / 2) / (mp.pi * (theta**2 + u**2)), [reach, 2 * reach, 40]
+        integral = mp.quad(
+            lambda x: mp.exp(-(x**2) / 2) / (mp.pi * (theta_tau**2 + x**2)),
+            [reach_tau, 2 * reach_tau, 40],
         )
         for tau in (1e-3, 1.0, 50.0):
-            bound = contour.truncation_error(np.array(reach / tau), np.array(tau))
-            assert bell * tau <= bound
-            assert theta > 1e-3 or reach < 6 or bound < 1.2 * bell * tau
+            bound = contour.truncation_error(np.array(reach_tau / tau), np.array(tau))
+            assert integral * tau <= bound
+            # Far out, and for theta next to 0, the bound is nearly met.
+            assert theta_tau > 1e-3 or reach_tau < 6 or bound < 1.2 * integral * tau
 
 
 @pytest.mark.parametrize("threshold", [3.0, 8.0, 20.0])
 @pytest.mark.parametrize(
-    ("values", "probabilities", "n"),
-    [*SMALL, ([3.0, -2.0], [0.3, 0.3], 400), ([1.0, -1.0], [0.1, 0.1], 3000)],
+    "law", [*SMALL_LAWS, ([3.0, -2.0], [0.3, 0.3], 400), ([1.0, -1.0], [0.1, 0.1], 3000)]
 )
-def test_skipping(values, probabilities, n, threshold):
-    """What all nodes add, in absolute value, outside of the windows."""
-    points = tilted(values, probabilities, n)
+def test_skipping(law, threshold):
+    """The bound is above what all nodes outside of the windows add, in absolute value."""
+    values, probabilities, n = law
+    points = tilted_point(*law)
     theta, h = points.theta[0], 0.05 / points.sigma[0]
     last = np.array([4000.0])
-    distance, half = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
-    if half[0] >= last[0] * h:
+    distance, half_width = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
+    if half_width[0] >= last[0] * h:
         assert n < 100, "no pair of values leaves windows"
         return
+
     u = np.arange(1, last[0] + 1) * h
-    near = np.abs(u - np.round(u / distance[0]) * distance[0]) <= half[0]
+    distance_to_centre = np.abs(u - np.round(u / distance[0]) * distance[0])
+    is_skipped = distance_to_centre > half_width[0]
     z = theta + 1j * u
     with np.errstate(all="ignore"):
         m = 1 + sum(p * np.expm1(z * g) for g, p in zip(values, probabilities, strict=True))
         size = np.abs(m) / math.exp(points.log_mgf[0])
     terms = 2 * size**n / np.abs(z) ** 2 * h / (2 * math.pi)
-    assert not near.all()
-    assert terms[~near].sum() <= contour.skipping_error(threshold, theta, h)
+    assert is_skipped.any()
+    assert terms[is_skipped].sum() <= contour.skipping_error(threshold, theta, h)
 
 
 @pytest.mark.parametrize("h", [1e-3, 0.1, 1.0, 30.0])
@@ -138,38 +159,49 @@ def test_skipping_where_every_node_is_as_large_as_may_be(h):
 
 
 def test_rounding_of_power_is_what_its_argument_may_do():
-    """log(1 + s w)^n, or e^(n w) for a Poisson number, if w = M(z) / M(theta) - 1 moves by ``units``."""
+    """With w = M(z) / M(theta) - 1, log (1 + s w)^n of share s moves by at most the bound if w moves a bit.
+
+    For a Poisson number, s = 0, it is log e^(n w). The bound is per unit of what w moves by.
+    """
     rng, step = np.random.default_rng(5), 1e-9
+    n = 1000
     for share in (0.0, 0.01, 0.3, 1.0):
         w = 0.7 * rng.random(200) * np.expm1(1j * rng.uniform(0, 6, 200))
-        units, rate = rng.uniform(0.1, 50, 200), 1000.0 * (share or 1)
+        units = rng.uniform(0.1, 50, 200)
         moved = w + step * units * np.exp(1j * rng.uniform(0, 6, 200))
-        logs = [1000 * (np.log1p(share * x) if share else x) for x in (w, moved)]
+        before, after = (n * (np.log1p(share * x) if share else x) for x in (w, moved))
+
+        rate = n * (share or 1.0)  # the mean number of copies under the tilt
         modulus = np.abs(1 + share * w) ** 2 - 1
         bound = contour.rounding_of_power(units, w.real, w.imag, np.full(200, share), rate, modulus)
-        assert np.all(np.abs(logs[1] - logs[0]) / step <= bound * (1 + 1e-4))
+        # 1e-4: the second order of the step.
+        assert np.all(np.abs(after - before) / step <= bound * (1 + 1e-4))
 
 
-@each_law
+@each_law_of_parts
 @pytest.mark.parametrize(("step", "last"), [(0.1, 300), (1.0, 300), (1.0, 0)])
-def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(
-    values, probabilities, parts, step, last
-):
-    """For both tau and 2 tau; also of the node at u = 0 alone, whose angles have no error."""
-    points = tilted(values, probabilities, parts)
-    theta, sigma = float(points.theta[0]), float(points.sigma[0])
-    tau, h = 0.01 / theta, step / sigma
-    given = np.array([tau, h, last, 1.0, last * h * (1 + 1e-9), 1.0])[:, None]
-    sums, errors = contour.sum_nodes(points, *given)
+def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
+    """For tau and 2 tau; also of the node at u = 0 alone, whose angles have no error.
+
+    The sum over the nodes j = 0, ..., ``last`` is that of the real parts of M(z)^n e^(z^2 tau^2 / 2) / z^2,
+    times h / (2 pi), and twice that for j > 0, which stands for -j too.
+    """
+    points = tilted_point(*law)
+    theta = float(points.theta[0])
+    tau, h = 0.01 / theta, step / float(points.sigma[0])
+    reach = last * h * (1 + 1e-9)  # one window with all nodes
+    of_window = {"distance": 1.0, "half_width": reach, "windows": 1.0}
+    of_nodes = {"tau": tau, "spacing": h, "last_node": last, **of_window}
+    arrays = {name: np.array([number]) for name, number in of_nodes.items()}
+    sums, errors = contour.sum_nodes(points, **arrays)
     with mp.workdps(40):
-        at = mp.mpf(theta)
-        scale = log_power(values, probabilities, parts, at)
+        log_unit = log_power(*law, mp.mpf(theta))
         for number, t in enumerate((mp.mpf(tau), 2 * mp.mpf(tau))):
             exact = mp.mpf(0)
             for j in range(last + 1):
-                z = mp.mpc(at, j * mp.mpf(h))
-                log = log_power(values, probabilities, parts, z) - scale
-                log += (z * t) ** 2 / 2 - (at * t) ** 2 / 2
+                z = mp.mpc(theta, j * mp.mpf(h))
+                log = log_power(*law, z) - log_unit
+                log += (z * t) ** 2 / 2 - (mp.mpf(theta) * t) ** 2 / 2
                 exact += (2 if j else 1) * mp.re(mp.exp(log) / z**2)
             exact *= mp.mpf(h) / (2 * mp.pi)
             assert abs(mp.mpf(float(sums[number, 0])) - exact) <= mp.mpf(float(errors[number, 0]))
@@ -177,30 +209,33 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(
 
 def test_no_node_is_lost_by_rounding():
     """last * h / h is often a little below the whole number ``last``."""
-    points = tilted([1.0, -1.0], [0.25, 0.5], 6)
+    points = tilted_point([1.0, -1.0], [0.25, 0.5], 6)
     last = np.arange(1.0, 60)
     many = points.rows(np.zeros(len(last), int))
     h = 0.1 / many.sigma
-    _, half = contour.angle_windows(many, h, last, np.full(len(last), 1e3))
+    too_high = np.full(len(last), 1e3)  # a threshold for which no pair of values leaves windows
+    _, half_width = contour.angle_windows(many, h, last, too_high)
     assert np.any(np.floor(last * h / h) < last)
-    np.testing.assert_array_equal(np.minimum(np.floor(half / h), last), last)
+    np.testing.assert_array_equal(np.minimum(np.floor(half_width / h), last), last)
 
 
 @each_small_law
 @pytest.mark.parametrize("width", [1e-2, 1e-4])
-def test_smoothing(values, probabilities, n, width):
+def test_smoothing(law, width):
     """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau): low and high are these, less and plus all errors."""
-    points = tilted(values, probabilities, n)
+    points = tilted_point(*law)
     tau = np.array([math.sqrt(width / 2)]) / points.theta
-    guess = -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
-    low, high = (float(end[0]) for end in contour.contour(points, tau, guess, width))
+    low, high = (
+        float(end[0])
+        for end in contour.contour_bounds(points, tau, bracket.log_gaussian_guess(points), width)
+    )
     with mp.workdps(40):
-        logs = [smoothed(values, probabilities, n, t) for t in (mp.mpf(tau[0]), 2 * mp.mpf(tau[0]))]
-        truth = exact_log(values, probabilities, n)
-        assert low <= mp.log(2 * logs[0] - logs[1]) <= truth <= mp.log(logs[0]) <= high
-        assert high - mp.log(logs[0]) < width
-        lower = contour.high_without_zero(points, tau, np.array([high]))[0]
-        assert truth <= lower < high  # S is 0 with a positive probability in each of these laws
+        of_tau, of_2_tau = (smoothed_mean(*law, factor * mp.mpf(tau[0])) for factor in (1, 2))
+        truth = exact_log(*law)
+        assert low <= mp.log(2 * of_tau - of_2_tau) <= truth <= mp.log(of_tau) <= high
+        assert high - mp.log(of_tau) < width
+        without_zero = contour.high_without_zero(points, tau, np.array([high]))[0]
+        assert truth <= without_zero < high
 
 
 def test_without_zero_takes_off_no_more_than_what_zero_adds():
@@ -208,168 +243,183 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
     law = [1.0, -3.0], [1e-6, 1e-6], 3
     for tau in (1e-9, 1e-6, 1e-3):
         with mp.workdps(60):
-            high = np.array([float(mp.log(smoothed(*law, mp.mpf(tau)))) + 1e-14])
-            left = contour.high_without_zero(tilted(*law), np.array([tau]), high)[0]
+            high = np.array([float(mp.log(smoothed_mean(*law, mp.mpf(tau)))) + 1e-14])
+            left = contour.high_without_zero(tilted_point(*law), np.array([tau]), high)[0]
             assert exact_log(*law) <= left <= high[0]
 
 
-@pytest.mark.parametrize(("values", "probabilities", "n"), [*SMALL, LAWS[0], LAWS[3], LAWS[6]])
+@pytest.mark.parametrize("law", [*SMALL_LAWS, LATTICE, NEARLY_ALWAYS_BELOW_0, ONE_VALUE])
 @pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
-def test_bounds_hold_however_small_the_box_of_summed_counts_is(values, probabilities, n, depth):
+def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
     """A box holds the combinations of counts of values of n gains but for about e^-depth of their mass.
 
-    The bounds on ln E[(sum of the gains)_+] also have a term for what is outside (`box.log_outside`).
+    The bounds on ln E[S_+] also have a term for what is outside (`box.log_bound_outside`).
     """
-    points = tilted(values, probabilities, n)
-    low, high = np.ravel(box.sum_boxes(points, box.boxes(points, np.array([depth]))))
-    truth = exact_log(values, probabilities, n)
+    points = tilted_point(*law)
+    low, high = np.ravel(
+        box.bounds_by_boxes(points, box.boxes_of_counts(points, np.array([depth])))
+    )
+    truth = exact_log(*law)
     assert low <= truth <= high
-    if depth == 42.0 and n < 40:
+    if depth == 42.0 and law is not LATTICE:
         assert high - low < 1e-12
-    if depth == 0.5 and n == 40:  # the sum alone is too small by far more than rounding
+    if depth == 0.5 and law is LATTICE:  # the sum alone is too small by far more than rounding
         assert low + 0.01 < truth
 
 
-# Points with one set of probabilities: values that are often above 0, and ever more rarely.
-ALIKE = [[3.0, -down, -0.1] for down in (0.5, 2.0, 2.5, 9.0, 40.0)], [0.1, 0.15, 0.7], 7
-
-
-def together(values, probabilities, n):
-    """The `TiltedPoints` of some values with the same probabilities."""
-    masses = np.broadcast_to(probabilities, (len(values), len(probabilities)))
-    copies = np.full((len(values), 1), float(n))
-    return at_saddle(np.array(values), np.array(masses), copies, np.ones_like(copies))
-
-
-def numbers_of_points(monkeypatch):
-    """How many points each box is summed for from now on."""
-    sizes, sum_box = [], box.sum_box
-
-    def counted(points, ranges):
-        sizes.append(len(points))
-        return sum_box(points, ranges)
-
-    monkeypatch.setattr(box, "sum_box", counted)
-    return sizes
-
-
 def test_moved_values_hold_sums_over_users():
-    """Also where a sum nearly cancels."""
+    """Sums of the values ``less`` and ``more``, computed in floats, hold the exact sum of g, nearly 0 too."""
     rng = np.random.default_rng(30)
     for _ in range(300):
-        g, x = (
-            rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4),
-            np.float64(rng.integers(0, 1000, 4)),
-        )
-        g[0], x[0] = -(g[1:] @ x[1:]), 1.0
-        exact = sum(Fraction(value) * Fraction(users) for value, users in zip(g, x, strict=True))
+        g = rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4)
+        users = np.float64(rng.integers(0, 1000, 4))
+        g[0], users[0] = -(g[1:] @ users[1:]), 1.0  # the sum nearly cancels
+        exact = sum(Fraction(value) * Fraction(x) for value, x in zip(g, users, strict=True))
         less, more = box.moved_values(g)
-        assert Fraction(less @ x) <= exact <= Fraction(more @ x)
+        assert Fraction(less @ users) <= exact <= Fraction(more @ users)
 
 
+# (Values of several points, the probabilities that all of them have, the number of gains).
+# S is often above 0 for the first point, and ever more rarely.
+ALIKE_POINTS = [[3.0, -down, -0.1] for down in (0.5, 2.0, 2.5, 9.0, 40.0)], [0.1, 0.15, 0.7], 7
 # The box of the last of these holds counts that the box of the first does not hold.
-APART = [[1.0, -down] for down in (0.01, 0.5, 0.6, 0.7, 0.8)], [2.0**-10, 1 - 2.0**-10], 60
+POINTS_WITH_BOXES_APART = (
+    [[1.0, -down] for down in (0.01, 0.5, 0.6, 0.7, 0.8)],
+    [2.0**-10, 1 - 2.0**-10],
+    60,
+)
 
 
-@pytest.mark.parametrize("alike", [ALIKE, APART])
-@pytest.mark.parametrize("unlikely", [0.5, 2.0, 42.0])
-def test_one_box_for_all_points_with_the_same_probabilities(unlikely, alike, monkeypatch):
-    monkeypatch.setattr(box, "TERMS", 64)  # several chunks
-    sizes = numbers_of_points(monkeypatch)
-    points = together(*alike)
-    bounds = box.sum_boxes(points, box.boxes(points, np.full(len(points), unlikely)))
-    assert max(sizes) >= 3
-    for values, low, high in zip(alike[0], *bounds, strict=True):
-        assert low <= exact_log(values, *alike[1:]) <= high
-        assert unlikely < 42.0 or high - low < 1e-10
+def alike_tilted_points(values_of_points, probabilities, n):
+    """The `TiltedPoints` of these values, one row for each point, all with the same probabilities."""
+    masses = np.broadcast_to(probabilities, (len(values_of_points), len(probabilities)))
+    copies = np.full((len(values_of_points), 1), float(n))
+    return tilted_points(np.array(values_of_points), np.array(masses), copies, np.ones_like(copies))
 
 
-def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(monkeypatch):
-    sizes = numbers_of_points(monkeypatch)
-    points = together(*ALIKE)
-    ranges = box.boxes(points, np.full(len(points), 42.0))
-    for limits in ({"MOST_TOGETHER": 0}, {"COST_OF_BOX": -(10**9)}):
-        sizes.clear()
-        with monkeypatch.context() as patch:
-            for name, value in limits.items():
-                patch.setattr(box, name, value)
-            low, high = box.sum_boxes(points, ranges)
-        assert sizes == [1] * len(points)
-        truth = [exact_log(values, *ALIKE[1:]) for values in ALIKE[0]]
-        assert np.all((low <= truth) & (truth <= high))
+def list_of_points_per_box(monkeypatch):
+    """A list that gets, from now on, the number of points that each box is summed for."""
+    numbers, sum_box = [], box.bounds_by_box
+
+    def counted(points, ranges):
+        numbers.append(len(points))
+        return sum_box(points, ranges)
+
+    monkeypatch.setattr(box, "bounds_by_box", counted)
+    return numbers
+
+
+@pytest.mark.parametrize("points_and_n", [ALIKE_POINTS, POINTS_WITH_BOXES_APART])
+@pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
+def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n, monkeypatch):
+    """Whatever the mass e^-depth outside of the box is, and where it is summed in several chunks."""
+    monkeypatch.setattr(box, "TERMS", 64)
+    points_per_box = list_of_points_per_box(monkeypatch)
+    values_of_points, probabilities, n = points_and_n
+    points = alike_tilted_points(*points_and_n)
+    bounds = box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), depth)))
+    assert max(points_per_box) >= 3
+    for values, low, high in zip(values_of_points, *bounds, strict=True):
+        assert low <= exact_log(values, probabilities, n) <= high
+        assert depth < 42.0 or high - low < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("constant", "value"), [("MOST_TOGETHER", 0), ("COST_OF_BOX", -(10**9))], ids=str
+)
+def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
+    constant, value, monkeypatch
+):
+    """Too large: no combination may be in a box of several points. Longer: two boxes cost less than one."""
+    points_per_box = list_of_points_per_box(monkeypatch)
+    monkeypatch.setattr(box, constant, value)
+    points = alike_tilted_points(*ALIKE_POINTS)
+    low, high = box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), 42.0)))
+    assert points_per_box == [1] * len(points)
+    values_of_points, probabilities, n = ALIKE_POINTS
+    truth = [exact_log(values, probabilities, n) for values in values_of_points]
+    assert np.all((low <= truth) & (truth <= high))
 
 
 def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
     """The last point needs 23 of 50 copies of a value with probability 2^-53, the first point one of them."""
-    values, probabilities, n = (
-        [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]],
-        [2.0**-53, 1 - 2.0**-53],
-        50,
-    )
-    monkeypatch.setattr(box, "COST_OF_BOX", 10**9)
-    sizes = numbers_of_points(monkeypatch)
-    points = together(values, probabilities, n)
-    ranges = box.boxes(points, np.full(3, 42.0))
+    values_of_points = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]]
+    probabilities, n = [2.0**-53, 1 - 2.0**-53], 50
+    monkeypatch.setattr(box, "COST_OF_BOX", 10**9)  # so that one box for all is tried first
+    points_per_box = list_of_points_per_box(monkeypatch)
+    points = alike_tilted_points(values_of_points, probabilities, n)
+    ranges = box.boxes_of_counts(points, np.full(3, 42.0))
     assert len(box.alike_points(points, ranges)) == 1
-    low, high = box.sum_boxes(points, ranges)
-    assert sizes[0] == 3
-    assert len(sizes) > 1
-    for row, lower, upper in zip(values, low, high, strict=True):
-        assert lower <= exact_log(row, probabilities, n) <= upper <= lower + 1e-9
+    low, high = box.bounds_by_boxes(points, ranges)
+    assert points_per_box[0] == 3
+    assert len(points_per_box) > 1
+    for values, lower, upper in zip(values_of_points, low, high, strict=True):
+        assert lower <= exact_log(values, probabilities, n) <= upper <= lower + 1e-9
 
 
-NO_BOX = {"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "MOST_COMBINATIONS": 0}
+# Constants of `bracket` and `contour` that decide which of its methods the bracket takes.
+NO_BOX = dict.fromkeys(("FEW_COMBINATIONS", "SOME_COMBINATIONS", "MOST_COMBINATIONS"), 0)
 
 
 @pytest.mark.parametrize(
     ("of_bracket", "of_contour"),
     [
-        (NO_BOX, {}),  # contour integrals only
-        ({"FEW_COMBINATIONS": 0, "ATTEMPTS": 1}, {}),  # one integral, then a box
-        # one integral, then the largest boxes
-        ({"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "ATTEMPTS": 1}, {}),
-        (NO_BOX, {"MOST_NODES": 30}),  # too few nodes: Chernoff
-        (NO_BOX, {"BATCH": 64, "TERMS": 8}),  # many batches
-        ({"MOST_COUNTED": 2}, {}),  # no box may hold so many users
-        (NO_BOX, {"PAIRED": 2}),  # one pair of values only
+        pytest.param(NO_BOX, {}, id="contour integrals only"),
+        pytest.param({"FEW_COMBINATIONS": 0, "ATTEMPTS": 1}, {}, id="one integral, then a box"),
+        pytest.param(
+            {"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "ATTEMPTS": 1},
+            {},
+            id="one integral, then the largest boxes",
+        ),
+        pytest.param(NO_BOX, {"MOST_NODES": 30}, id="too few nodes: Chernoff's bound only"),
+        pytest.param(NO_BOX, {"BATCH": 64, "TERMS": 8}, id="nodes in many batches"),
+        pytest.param({"MOST_COUNTED": 2}, {}, id="no box may hold so many users"),
+        pytest.param(NO_BOX, {"PAIRED": 2}, id="windows by one pair of values only"),
     ],
 )
 def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
-    for module, limits in ((bracket, of_bracket), (contour, of_contour)):
-        for name, value in limits.items():
+    for module, constants in ((bracket, of_bracket), (contour, of_contour)):
+        for name, value in constants.items():
             monkeypatch.setattr(module, name, value)
-    for values, probabilities, n in [*SMALL, *LAWS[:2], LAWS[3], LAWS[6]]:
-        low, high = log_positive_part(values, probabilities, n)
-        assert low <= exact_log(values, probabilities, n) <= high, (values, probabilities, n)
+    for law in [*SMALL_LAWS, LATTICE, UNLIKE_SIZES, NEARLY_ALWAYS_BELOW_0, ONE_VALUE]:
+        low, high = log_positive_part(*law)
+        assert low <= exact_log(*law) <= high, law
         if "MOST_NODES" not in of_contour:
-            assert high - low <= math.log1p(1e-4)
+            assert high - low <= math.log1p(1e-4)  # the default width
 
 
 def test_values_of_any_size():
     """Far below zero one copy outweighs a trillion others: how far does not matter."""
     for down in (1e14, 1e40, 1e160, 1e300):
-        low, high = log_positive_part([1.5, -down], [0.3, 0.7], 5)
-        assert low <= exact_log([1.5, -down], [0.3, 0.7], 5) <= high <= low + math.log1p(1e-4)
+        law = [1.5, -down], [0.3, 0.7], 5
+        low, high = log_positive_part(*law)
+        assert low <= exact_log(*law) <= high <= low + math.log1p(1e-4)
     for value in (1.001e-150, 0.999e150):
-        low, high = log_positive_part([value, -value], [0.25, 0.25], 4)
-        assert low <= exact_log([value, -value], [0.25, 0.25], 4) <= high
+        law = [value, -value], [0.25, 0.25], 4
+        low, high = log_positive_part(*law)
+        assert low <= exact_log(*law) <= high
 
 
 def test_probabilities_that_sum_to_one_up_to_rounding():
     """What is missing to 1 is summed exactly: 2^-53 of it is the probability of 0, not noise."""
     probabilities = [0.1, 0.2, 0.3, 0.4 - 2.0**-53]
     rest = 1 - sum(map(Fraction, probabilities))
-    assert tilted([1.0, -1.0, 2.0, -30.0], probabilities, 3).missing[0] == float(max(rest, 0))
+    points = tilted_point([1.0, -1.0, 2.0, -30.0], probabilities, 3)
+    assert points.probability_of_0[0] == float(max(rest, 0))
 
 
 def test_copies_under_the_tilt():
-    """The mean of n under the law of (n, S) tilted by e^(theta S): of a thinned number, n r / (1 - s + r)."""
+    """Under the tilt a part Binomial(n, s) has n s M / (1 - s + s M) copies on average, M being M(theta).
+
+    A Poisson part of mean n has n M.
+    """
     values, probabilities, parts = [3.0, -2.0], [0.1, 0.6], [(50.0, 0.3), (20.0, 0.0), (1.0, 1.0)]
-    law = np.array([values]), np.array([probabilities])
+    n, shares = np.array(parts).T
+    theta = float(tilted_point(values, probabilities, parts).theta[0])
     with mp.workdps(30):
-        at = mgf(
-            values, probabilities, mp.mpf(float(tilted(values, probabilities, parts).theta[0]))
-        )
-        exact = float(50 * 0.3 * at / (0.7 + 0.3 * at) + 20 * at + 1)
-    assert tilted_copies(*law, *np.array(parts).T)[0] == pytest.approx(exact, rel=1e-12)
-    assert tilted_copies(-law[0][:, :1], law[1][:, :1], *np.array(parts).T)[0] == 1
+        m = mgf(values, probabilities, mp.mpf(theta))
+        exact = float(50 * 0.3 * m / (0.7 + 0.3 * m) + 20 * m + 1)
+    copies = tilted_copies(np.array([values]), np.array([probabilities]), n, shares)
+    assert copies[0] == pytest.approx(exact, rel=1e-12)
+    # 1, by definition, where no value is positive.
+    assert tilted_copies(np.array([[-3.0]]), np.array([[0.1]]), n, shares)[0] == 1

@@ -1,4 +1,7 @@
-"""The bracket holds: against exact rational sums, binomial tails of many users, and one point at a time."""
+"""The bracket of ln E[S_+] holds: against exact rational sums, binomial tails, and one point at a time.
+
+S is the sum of n independent gains. A law is (the values of a gain, their probabilities, n).
+"""
 
 import math
 
@@ -13,83 +16,102 @@ from tightshuffle.randomizers import KRandomizedResponse
 from tightshuffle.side import Side
 
 
-def random_distribution(rng):
-    """Values of like or of very different sizes, or a lattice; probabilities that sum to less than 1."""
+def random_gain(rng):
+    """Values of one gain and their probabilities, both (1 to 3,); these sum to less than 1.
+
+    The values are of like or of very different sizes, or a lattice.
+    """
     classes = rng.integers(1, 4)
-    values = [
+    kinds_of_values = [
         rng.normal(size=classes),
         rng.normal(size=classes) * 10.0 ** rng.integers(-3, 4, classes),
         rng.integers(-3, 4, classes).astype(float),
-    ][rng.integers(3)]
+    ]
+    values = kinds_of_values[rng.integers(3)]
     probabilities = rng.dirichlet(np.full(classes + 1, 10.0 ** rng.uniform(-1, 1)))[:classes]
     if rng.random() < 0.3:
         probabilities *= 10 ** rng.uniform(-6, 0)
     return values, probabilities * (1 - 1e-9)
 
 
-# Values as unlikely as what rounding makes of 1 - sum(p), and laws that are nearly always far below 0.
-NEARLY = 1 - 2.0**-53
-TINY = [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), NEARLY]
+# Laws with values as unlikely as what rounding makes of 1 - sum(p), or nearly always far below 0.
+NEARLY_1 = 1 - 2.0**-53
+TINY = [float.fromhex("0x1.4cde53b350564p-55"), float.fromhex("0x1.0c41cddd396dep-55"), NEARLY_1]
 RARE = [6.44209274988524e-13, 6.378815319412708e-15, 0.9999999999993494]
 HUGE = [-4.931844456163809e21, -4.931844456163809e21, 2.5286107242349484e20]
 EDGES = [
     ([1.2738481785659193, 0.5385477078514009, -11.697722513282972], TINY, 10),
-    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, NEARLY], 10),
+    ([0.3196489328944715, -14.444334076304703], [6.6512743885919e-17, NEARLY_1], 10),
     ([1.0891529580554662, 0.35551177452401683, -1.95290246860078], RARE, 8),
     (HUGE, [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22], 1),
     ([1e-149, -1e149], [1e-20, 0.5], 3),
 ]
 
 
-def distribution_at_an_edge(rng):
-    """As in EDGES: nearly all of the probability on one value, of any size; what is missing to 1 is tiny."""
+def random_gain_at_an_edge(rng):
+    """Values of one gain and their probabilities as in EDGES: nearly all of the probability is on one value.
+
+    The values are of any size. What the probabilities miss to 1 is a few units of 2^-53.
+    """
     classes = rng.integers(1, 4)
     values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
-    probabilities = (
-        2.0 ** -rng.uniform(40, 60, classes)
-        if rng.random() < 0.5
-        else 10 ** rng.uniform(-25, -1, classes)
-    )
+    if rng.random() < 0.5:
+        probabilities = 2.0 ** -rng.uniform(40, 60, classes)
+    else:
+        probabilities = 10 ** rng.uniform(-25, -1, classes)
     likeliest = rng.integers(classes)
     probabilities[likeliest] = 0
     probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)
-    return values * 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2)), probabilities
+    scale = 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2))  # mostly 1
+    return values * scale, probabilities
 
 
-# The contour or a box first.
-@pytest.mark.parametrize("few_combinations", [0, bracket.FEW_COMBINATIONS])
+contour_or_box_first = pytest.mark.parametrize(
+    "few_combinations",
+    [
+        pytest.param(0, id="contour integrals first"),
+        pytest.param(bracket.FEW_COMBINATIONS, id="boxes first"),
+    ],
+)
+
+
+@contour_or_box_first
 def test_laws_against_rational_sums(few_combinations, monkeypatch):
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
-    laws = [(*law, 1e-4) for law in EDGES]
+    cases = [(law, 1e-4) for law in EDGES]
+    # Contour integrals take longer than boxes.
     for _ in range(150 if few_combinations else 15):
-        laws.append(
-            (*random_distribution(rng), int(rng.integers(1, 12)), 10 ** rng.uniform(-6, -1))
-        )
+        law = (*random_gain(rng), int(rng.integers(1, 12)))
+        cases.append((law, 10 ** rng.uniform(-6, -1)))
     for _ in range(200 if few_combinations else 20):
-        laws.append((*distribution_at_an_edge(rng), int(rng.integers(1, 9)), 1e-4))
+        cases.append(((*random_gain_at_an_edge(rng), int(rng.integers(1, 9))), 1e-4))
     with np.errstate(all="raise", under="ignore"):
-        for values, probabilities, n, width in laws:
-            low, high = map(float, log_positive_part(values, probabilities, n, width=width))
-            truth = exact_log(values, probabilities, n)
-            assert low <= truth <= high, (values, probabilities, n)
-            assert truth == -math.inf or high - low <= math.log1p(width), (values, probabilities, n)
+        for law, width in cases:
+            low, high = map(float, log_positive_part(*law, width=width))
+            truth = exact_log(*law)
+            assert low <= truth <= high, law
+            assert truth == -math.inf or high - low <= math.log1p(width), law
 
 
-def binomial_excess(n, p, up, down):
-    """log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term."""
+def log_binomial_excess(n, p, up, down):
+    """Natural log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term.
+
+    This is the sum of n gains that are ``up`` with the probability p, else -``down``.
+    """
     with mpmath.workdps(60):
         p, up, down = map(mpmath.mpf, (p, up, down))
-        first = int(mpmath.floor(down * n / (up + down))) + 1
-        log_first = (
+        first = int(mpmath.floor(down * n / (up + down))) + 1  # the least N with a positive sum
+        log_ways = (
             mpmath.loggamma(n + 1) - mpmath.loggamma(first + 1) - mpmath.loggamma(n - first + 1)
         )
-        weight = mpmath.exp(log_first + first * mpmath.log(p) + (n - first) * mpmath.log1p(-p))
+        probability = mpmath.exp(log_ways + first * mpmath.log(p) + (n - first) * mpmath.log1p(-p))
         total = mpmath.mpf(0)
         for successes in range(first, n + 1):
-            term = weight * ((up + down) * successes - down * n)
+            term = probability * ((up + down) * successes - down * n)
             total += term
-            weight *= (n - successes) * p / ((successes + 1) * (1 - p))
+            probability *= (n - successes) * p / ((successes + 1) * (1 - p))
+            # Beyond the mean the terms fall ever faster.
             if term < total * mpmath.mpf(10) ** -25 and successes > n * p:
                 break
         return mpmath.log(total)
@@ -106,14 +128,14 @@ def binomial_excess(n, p, up, down):
 )
 def test_two_values_of_many_users(n, p, up, down):
     low, high = log_positive_part([up, -down], [p, 1 - p], n)
-    assert low <= binomial_excess(n, p, up, down) <= high
+    assert low <= log_binomial_excess(n, p, up, down) <= high
     assert high - low <= math.log1p(1e-4)
 
 
-def gains_at(eps, k, eps0):
-    """Values and probabilities (eps, classes) of the gains of k-RR."""
-    laws = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
-    return (np.array(column) for column in zip(*laws, strict=True))
+def gains_of_krr(eps, k, eps0):
+    """The values of one gain of k-RR and their probabilities, (eps, classes) each; delta is E[S_+] / n."""
+    gains = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
+    return (np.array(column) for column in zip(*gains, strict=True))
 
 
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
@@ -121,20 +143,21 @@ def gains_at(eps, k, eps0):
 def test_every_size_is_answered(n, k, eps0):
     """From eps = 0 to next to eps0, down to 10^-100,000: finite, ordered, as narrow as asked."""
     eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
-    values, probabilities = gains_at(eps, k, eps0)
+    values, probabilities = gains_of_krr(eps, k, eps0)
     with np.errstate(all="raise", under="ignore"):
         low, high = log_positive_part(values, probabilities, n)
-    asked = high > -1e5 * math.log(10)  # what is deeper is bounded too, but not as narrowly
+    narrow = high > -1e5 * math.log(10)  # what is deeper is bounded too, but not as narrowly
+    default_width = math.log1p(1e-4)
     assert np.all(low <= high)
-    assert asked.any()
-    assert np.all(high[asked] - low[asked] <= math.log1p(1e-4))
-    assert np.all(np.diff(high[asked]) < math.log1p(1e-4))  # delta falls with eps
+    assert narrow.any()
+    assert np.all(high[narrow] - low[narrow] <= default_width)
+    assert np.all(np.diff(high[narrow]) < default_width)  # delta falls with eps
 
 
 def test_a_batch_gives_what_one_point_gives():
     rng = np.random.default_rng(21)
     eps = np.sort(rng.uniform(0, 2, 60))
-    values, probabilities = gains_at(eps, 10, 2.0)
+    values, probabilities = gains_of_krr(eps, 10, 2.0)
     n = rng.integers(1, 10**5, 60)
     together = log_positive_part(values, probabilities, n)
     alone = [log_positive_part(*one) for one in zip(values, probabilities, n, strict=True)]
@@ -143,110 +166,125 @@ def test_a_batch_gives_what_one_point_gives():
 
 
 def test_outwards_bounds_every_rounding():
+    """Moved by more than values and probabilities are off, a law has the smaller and the larger E[S_+]."""
     rng = np.random.default_rng(22)
+    ulps = 2.0**40  # so large that the moves can be seen: relatively 2^-12
+    off = ulps * 2.0**-53
     for _ in range(100):
-        values, probabilities = random_distribution(rng)
+        values, probabilities = random_gain(rng)
         if rng.random() < 0.5:
             probabilities /= probabilities.sum()
-        ulps = 2.0**40  # large enough to be seen: 2^-12
         n = int(rng.integers(1, 9))
-        laws = [outwards(values, probabilities, side, ulps) for side in (Side.LOWER, Side.UPPER)]
-        ends = [log_positive_part(*law, n) for law in laws]
+        downwards, upwards = (
+            outwards(values, probabilities, side, ulps) for side in (Side.LOWER, Side.UPPER)
+        )
+        lowest, _ = log_positive_part(*downwards, n)
+        _, highest = log_positive_part(*upwards, n)
         for _ in range(5):
-            size = ulps * 2.0**-53
-            moved = values * (1 + size * rng.uniform(-1, 1, values.shape))
-            perturbed = probabilities * (1 + size * rng.uniform(-1, 1, values.shape))
-            perturbed /= max(1.0, perturbed.sum())
-            low, high = log_positive_part(moved, perturbed, n)
-            assert ends[0][0] <= high
-            assert low <= ends[1][1]
-        assert all(law.min() >= 0 and law.sum() <= 1 + 1e-15 for _, law in laws)
+            true_values = values * (1 + off * rng.uniform(-1, 1, values.shape))
+            true_probabilities = probabilities * (1 + off * rng.uniform(-1, 1, values.shape))
+            true_probabilities /= max(1.0, true_probabilities.sum())
+            low, high = log_positive_part(true_values, true_probabilities, n)
+            assert lowest <= high
+            assert low <= highest
+        for _, moved in (downwards, upwards):
+            assert moved.min() >= 0
+            assert moved.sum() <= 1 + 1e-15
 
 
 @pytest.mark.parametrize("side", Side)
 def test_outwards_broadcasts(side):
     values, probabilities = np.random.default_rng(23).normal(size=(5, 3)), np.array([0.2, 0.3, 0.5])
-    together = outwards(values, probabilities, side, 20.0)
-    for place, own in enumerate(values):
-        for part, alone in zip(together, outwards(own, probabilities, side, 20.0), strict=True):
-            np.testing.assert_array_equal(part[place], alone)
+    moved_values, moved_probabilities = outwards(values, probabilities, side, 20.0)
+    for row, own in enumerate(values):
+        alone = outwards(own, probabilities, side, 20.0)
+        np.testing.assert_array_equal([moved_values[row], moved_probabilities[row]], alone)
 
 
 @pytest.mark.parametrize("rare", [1.9e-22, 5e-17, 1e-9])
 @pytest.mark.parametrize("n", [10**6, 10**12])
 def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
-    """1 / rare with a probability that is lost in rounding beside the other one, else -1."""
+    """A gain is 1 / rare with the probability ``rare``, which is lost in rounding beside 1, else -1."""
     law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
-    low, _ = log_positive_part(*outwards(*law, Side.LOWER, 20.0), n)
-    _, high = log_positive_part(*outwards(*law, Side.UPPER, 20.0), n)
+    ulps = 20.0  # more than the few roundings of the law
+    low, _ = log_positive_part(*outwards(*law, Side.LOWER, ulps), n)
+    _, high = log_positive_part(*outwards(*law, Side.UPPER, ulps), n)
     with mpmath.workdps(50):
-        p, total = mpmath.mpf(rare), mpmath.mpf(0)
-        mass = (1 - p) ** n
+        p, exact = mpmath.mpf(rare), mpmath.mpf(0)
+        probability = (1 - p) ** n
+        # Over the number j of gains that are 1 / rare, up to 12 standard deviations above its mean.
         for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
-            mass *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
-            total += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * mass
-        exact = float(mpmath.log(total))
-    assert low <= exact <= high
+            probability *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
+            exact += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * probability
+        assert low <= float(mpmath.log(exact)) <= high
 
 
 def test_only_the_largest_of_a_group_are_narrow():
-    # Where Chernoff's bound is not the largest where the expectation is.
+    """With groups the largest point of each has the same bracket as without, and some others a wider one.
+
+    Chernoff's bound is not the largest at the same point as the expectation here.
+    """
     rng = np.random.default_rng(27)
-    values, groups = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
+    values, group = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
     probabilities = rng.dirichlet(np.ones(4), 60)[:, :3]
-    each, together = (
-        np.array(log_positive_part(values, probabilities, 200, groups=own))
-        for own in (None, groups)
-    )
-    assert np.all(together[0] <= each[1])
-    assert np.all(each[0] <= together[1])
-    assert np.any(together[1] > each[1] + 0.1)
-    for own in (groups == group for group in range(4)):
-        np.testing.assert_array_equal(together[:, own].max(axis=1), each[:, own].max(axis=1))
+    law = values, probabilities, 200
+    low, high = np.array(log_positive_part(*law))
+    low_in_group, high_in_group = np.array(log_positive_part(*law, groups=group))
+    assert np.all(low_in_group <= high)
+    assert np.all(low <= high_in_group)
+    assert np.any(high_in_group > high + 0.1)
+    for members in (group == number for number in range(4)):
+        assert low_in_group[members].max() == low[members].max()
+        assert high_in_group[members].max() == high[members].max()
 
 
-@pytest.mark.parametrize("few_combinations", [0, bracket.FEW_COMBINATIONS])
+@contour_or_box_first
 def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
-    """Points that do not count in their sum have rough brackets, and the sum is narrow."""
+    """Points that do not count in their sum have rough brackets, and the sum is narrow.
+
+    A sum is over the numbers of gains n, of factor times E[S_+]. There are six, one for each gain.
+    """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(29)
     n, width = np.arange(1, 61), 1e-3
-    factors = -((n - 30) ** 2) / 6.0 - np.log(n)
-    factors[-1] = -np.inf
+    log_factors = -((n - 30) ** 2) / 6.0 - np.log(n)  # a bell around n = 30
+    log_factors[-1] = -np.inf
     values = np.sort(rng.normal(-0.5, 1, (6, 1, 3)), axis=0)
     values[:, 0, 2] = np.linspace(0.1, 2, 6)
-    values[0, 0] = -1.0  # no positive value
-    probabilities = np.array([0.2, 0.6, 0.15])
-    every = log_positive_part(values, probabilities, n, width=1e-5)
-    some = log_positive_part(values, probabilities, n, width=width, log_factors=factors)
-    assert np.all(some[0] <= every[1])
-    assert np.all(every[0] <= some[1])
-    low, *between, high = (
-        logsumexp(end + factors, axis=1) for end in (some[0], every[0], every[1], some[1])
-    )
-    assert low[0] == high[0] == -np.inf
-    assert np.all((low <= between[1]) & (between[0] <= high))
-    assert np.all(high[1:] - low[1:] <= 1.1 * width)
-    rough = np.isneginf(some[0][1:])
-    assert np.all(rough[:, -1])
-    assert np.all(rough.sum(axis=1) > 20)
+    values[0, 0] = -1.0  # no positive value: the first sum is 0
+    law = values, np.array([0.2, 0.6, 0.15]), n
+    exact_low, exact_high = log_positive_part(*law, width=1e-5)
+    low, high = log_positive_part(*law, width=width, log_factors=log_factors)
+    assert np.all(low <= exact_high)
+    assert np.all(exact_low <= high)
+
+    def log_sums(log_expectations):
+        return logsumexp(log_expectations + log_factors, axis=1)
+
+    low_sums, high_sums = log_sums(low), log_sums(high)
+    assert low_sums[0] == high_sums[0] == -np.inf
+    assert np.all((low_sums <= log_sums(exact_high)) & (log_sums(exact_low) <= high_sums))
+    assert np.all(high_sums[1:] - low_sums[1:] <= 1.1 * width)
+
+    is_rough = np.isneginf(low[1:])
+    assert np.all(is_rough[:, -1])
+    assert np.all(is_rough.sum(axis=1) > 20)
 
 
 def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
-    """Where S is above 0 far more rarely than under a bell, points that seemed not to count do count."""
-    values, probabilities, n = (
-        np.array([[1.0, -1e12]]),
-        np.array([[0.3, 0.7 - 1e-9]]),
-        np.array([3, 4, 5]),
-    )
-    factors = np.array([0.0, -9.0, -18.0])
+    """Where S is above 0 far more rarely than under a bell, points that seemed not to count do count.
+
+    A wrong approximation of E[S_+] / M(theta)^n makes n = 4 by far the likeliest at first.
+    """
+    values, probabilities = [1.0, -1e12], [0.3, 0.7 - 1e-9]
+    n, log_factors = np.array([3, 4, 5]), np.array([0.0, -9.0, -18.0])
     monkeypatch.setattr(
-        bracket, "log_bell", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0)
+        bracket, "log_gaussian_guess", lambda points: np.where(points.n[:, 0] == 4, 50.0, -50.0)
     )
-    low, high = log_positive_part(values[:, None], probabilities[:, None], n, log_factors=factors)
-    for place, users in enumerate(n.tolist()):
-        assert low[0, place] <= exact_log(values[0], probabilities[0], users) <= high[0, place]
-    assert logsumexp(high + factors) - logsumexp(low + factors) <= 1.1e-4
+    low, high = log_positive_part(values, probabilities, n, log_factors=log_factors)
+    for number, low_of_n, high_of_n in zip(n.tolist(), low, high, strict=True):
+        assert low_of_n <= exact_log(values, probabilities, number) <= high_of_n
+    assert logsumexp(high + log_factors) - logsumexp(low + log_factors) <= 1.1e-4
 
 
 def test_no_positive_value():
@@ -255,30 +293,29 @@ def test_no_positive_value():
 
 
 def test_a_random_number_of_gains_against_rational_sums():
+    """The number of gains is the sum of two binomial numbers and 1."""
     rng = np.random.default_rng(28)
     for _ in range(25):
-        values, probabilities = random_distribution(rng)
-        parts = [(int(rng.integers(1, 4)), float(rng.uniform(0.01, 1))) for _ in range(2)] + [
-            (1, 1.0)
-        ]
+        gain = random_gain(rng)
+        parts = [(int(rng.integers(1, 4)), float(rng.uniform(0.01, 1))) for _ in range(2)]
+        parts.append((1, 1.0))
         n, shares = zip(*parts, strict=True)
-        low, high = log_positive_part(values, probabilities, n, shares=shares)
-        truth = exact_log_of_parts(values, probabilities, parts)
+        low, high = log_positive_part(*gain, n, shares=shares)
+        truth = exact_log_of_parts(*gain, parts)
         # A few copies of a random number are not summed one by one, so the bracket may be wider than asked.
-        assert low <= truth <= high, (values, probabilities, parts)
-        assert truth == -math.inf or high - low <= math.log1p(1e-3), (values, probabilities, parts)
+        assert low <= truth <= high, (gain, parts)
+        assert truth == -math.inf or high - low <= math.log1p(1e-3), (gain, parts)
 
 
 def test_a_poisson_number_is_the_limit_of_binomial_ones():
-    values, probabilities = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75]
+    """Poisson of this mean (share 0) and Binomial(1e9 mean, 1e-9), each plus one certain gain (share 1)."""
+    gain = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75]
     for mean in (5.0, 1e3, 1e6):
-        poisson = log_positive_part(values, probabilities, [mean, 1], shares=[0, 1], width=1e-6)
-        many = log_positive_part(
-            values, probabilities, [1e9 * mean, 1], shares=[1e-9, 1], width=1e-6
-        )
-        assert poisson[0] <= many[1]
-        assert many[0] <= poisson[1]
-        assert poisson[1] - poisson[0] < 2e-6
+        low, high = log_positive_part(*gain, [mean, 1], shares=[0, 1], width=1e-6)
+        binomial = log_positive_part(*gain, [1e9 * mean, 1], shares=[1e-9, 1], width=1e-6)
+        assert low <= binomial[1]
+        assert binomial[0] <= high
+        assert high - low < 2e-6
 
 
 def test_a_binomial_number_is_a_smaller_probability():

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import tightshuffle
-from tests.library.bounds.enumeration import Shuffled, krr
+from tests.library.bounds.enumeration import Shuffled, krr_probabilities
 from tests.library.cli.calls import json_answer, refusal, text_answer
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
@@ -325,7 +325,7 @@ def test_who_takes_part_hides_others_by_every_number_of_reports():
 
     def largest_delta(eps0):
         """Over all datasets of the other users, at eps, of k-RR with this eps0."""
-        matrix = np.array([krr(value, math.exp(eps0), k) for value in range(k)])
+        matrix = np.array([krr_probabilities(value, math.exp(eps0), k) for value in range(k)])
         # By the number of others who report, to whom the target user comes.
         shuffled = [Shuffled(matrix, others + 1) for others in range(n)]
         deltas = []

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from tests.chi_square import consistent
-from tests.library.bounds.enumeration import add, krr
+from tests.library.bounds.enumeration import add_report, krr_probabilities
 from tightshuffle import krr as module
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 
@@ -48,7 +48,7 @@ def test_samples_follow_the_exact_law(counts):
     """Histograms of reports at eps0 = 0.8, by a chi-square test; the law adds one user's report at a time."""
     distribution = {(0,) * len(counts): 1.0}
     for value in np.repeat(np.arange(len(counts)), counts):
-        distribution = add(distribution, krr(value, np.exp(0.8), len(counts)))
+        distribution = add_report(distribution, krr_probabilities(value, np.exp(0.8), len(counts)))
     samples = sample_histogram(counts, 0.8, np.random.default_rng(20261122), 1_500)
     drawn = Counter(map(tuple, samples.tolist()))
     assert drawn.keys() <= distribution.keys()

@@ -55,45 +55,49 @@ TERMS = 2**14
 # holds for each of them.
 LENGTHS = np.array([6.0, 7, 8, 9, 10, 11, 12, 14, 16, 20, 25, 32, 40, 60, 100, 200, 400, 1000])
 _SHIFTS = np.array([0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 13])
-_LEAST_GAP = (
-    1e-150  # between two values: a smaller one leaves no windows, and 2 pi / gap may overflow
-)
+# Between two values: a smaller gap leaves no windows, and 2 pi / gap may overflow.
+_LEAST_GAP = 1e-150
+_ERROR_SHARE = 1e-3  # of a bracket's width, for each error but smoothing and rounding
 
 
-def contour(
+def contour_bounds(
     points: TiltedPoints, tau: Floats, guess: Floats, width: float
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
 
-    S is a sum of n copies of the gain G, M(z) = E[e^(z G)], and U is Gaussian with the standard deviation
-    ``tau`` (points,). E[(S + U)_+], which bounds E[S_+], is the integral of M(z)^n e^(z^2 tau^2 / 2) / (2 pi
-    z^2) over u, where z = theta + iu and theta is near the saddle point. The nodes are u = j h for whole j.
+    S is the sum of the copies of a point's gain G, M(z) = E[e^(z G)], and M(z)^n = E[e^(z S)]. U is Gaussian
+    with the standard deviation ``tau`` (points,). E[(S + U)_+], which bounds E[S_+], is the integral of
+    M(z)^n e^(z^2 tau^2 / 2) / (2 pi z^2) over u, where z = theta + iu. The tilt theta of `TiltedPoints` is
+    near the saddle point. The rule's nodes are u = j h for whole j.
 
-    ``guess`` (points,): about log(E[S_+] / M(theta)^n). ``width``: of the bracket, roughly. The bounds hold
-    for every guess and width, which only steer how many nodes there are.
+    ``guess`` (points,) is about log(E[S_+] / M(theta)^n), and high - low is to be about log(1 + ``width``).
+    The bounds hold for every guess and width, which only steer how many nodes there are.
     """
-    # Each error but smoothing and rounding may be a thousandth of the width.
-    log_allowed = guess + math.log(width * 1e-3)
+    # The log of how large each error but smoothing and rounding may be, in units of M(theta)^n.
+    log_allowed = guess + math.log(width * _ERROR_SHARE)
 
-    # The spacing is 2 pi / L, with the shortest of the lengths L whose aliases are small enough, or the last.
-    log_aliases = log_aliasing(points, tau)
+    # Aliasing: the spacing h is 2 pi / L, with the shortest of the candidates L whose aliases are small
+    # enough, or the last candidate.
+    log_aliases = log_alias_bounds(points, tau)
     is_long_enough = log_aliases <= log_allowed[:, None]
     is_long_enough[:, -1] = True
     column = is_long_enough.argmax(axis=1)
     spacing = 2 * math.pi / (LENGTHS[column] * points.sigma)
 
-    # Nodes go up to u = reach. Those outside of windows are skipped: there the integrand is at most
-    # e^-threshold of its size at u = 0, so that they add about 1 / e of what is allowed.
+    # Truncation and skipped nodes: nodes go up to u = reach, and those outside of windows are skipped. At
+    # these the integrand is at most e^-threshold of its size at u = 0, so that they add about 1 / e of what
+    # is allowed.
     last_node = _last_node(tau, spacing, log_allowed)
     reach = last_node * spacing
     threshold = 1 - log_allowed - np.log(2 * points.theta)
     distance, half_width = angle_windows(points, spacing, last_node, threshold)
     skips_nodes = half_width < reach
 
+    # Points with too many nodes keep infinite errors. The others are summed in batches.
     windows = np.where(skips_nodes, np.floor(reach / distance) + 2, 1)
     nodes = np.minimum(windows * (2 * half_width / spacing + 1), last_node + 1)
     sums = np.zeros((2, len(points)))  # for tau and 2 tau
-    errors = np.full((2, len(points)), np.inf)  # stays where there are too many nodes
+    errors = np.full((2, len(points)), np.inf)
     feasible = np.flatnonzero(nodes <= MOST_NODES)
     batches = np.floor(np.cumsum(nodes[feasible]) / BATCH)
     for batch in sorted(set(batches.tolist())):
@@ -122,9 +126,12 @@ def bounds_from_sums(
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each: 2 A(tau) - A(2 tau) <= E[S_+] <= A(tau).
 
-    A(tau) = E[(S + U)_+] of a Gaussian U, so this is the error of smoothing, 1 of the module. The lower bound
-    is -inf where the difference is not positive, and the upper bound inf where the nodes were too many to be
-    summed.
+    A(tau) = E[(S + U)_+], where S is the sum of the copies of a gain, and U is Gaussian with the standard
+    deviation tau. The lower bound is -inf where the difference is not positive, and the upper bound is inf
+    where the nodes were too many to be summed.
+
+    Units are M(theta)^n = E[e^(theta S)] at the tilt theta of the points. Its log is
+    ``points.log_mgf_of_sum``, which rounding may change by ``points.rounding``.
 
     Parameters
     ----------
@@ -138,7 +145,7 @@ def bounds_from_sums(
         In the units of the first row, how much less than its sum A(tau) may be. As aliases are positive,
         A(2 tau) and the upper bound need no such term.
     """
-    # From these units to units of M(theta)^n, whose logarithm is ``points.base``, known to ``rounding``.
+    # From the units of the sums to M(theta)^n. ``above`` bounds A(tau), ``below`` 2 A(tau) - A(2 tau).
     scale_of_tau = np.exp((points.theta * tau) ** 2 / 2)
     scale_of_2_tau = np.exp(2 * (points.theta * tau) ** 2)
     above = scale_of_tau * (sums[0] + errors[0])
@@ -147,46 +154,53 @@ def bounds_from_sums(
     )
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        low = points.base - points.rounding + log_rounded(below, side=Side.LOWER)
-        high = points.base + points.rounding + log_rounded(above, side=Side.UPPER)
+        low = points.log_mgf_of_sum - points.rounding + log_rounded(below, side=Side.LOWER)
+        high = points.log_mgf_of_sum + points.rounding + log_rounded(above, side=Side.UPPER)
     low = np.where(below > 0, low, -np.inf)
     high = np.where(np.isfinite(above) & (above > 0), high, np.inf)
     return np.where(np.isnan(low), -np.inf, low), high
 
 
-def log_aliasing(points: TiltedPoints, tau: Floats) -> Floats:
-    """log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
+def log_alias_bounds(points: TiltedPoints, tau: Floats) -> Floats:
+    """Log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
 
-    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus e^(-theta m L) E[(S + U + m L)_+]
-    for every whole m != 0, its aliases. Those with m > 0 and those with m < 0 are at most M(t)^n e^(t^2 tau^2
-    / 2) / (e t (e^(s L) - 1)) each, with any shift s > 0, and t = theta - s for m > 0, else t = theta + s.
-    The least bound of all candidates s is taken, in units of M(theta)^n e^(theta^2 tau^2 / 2). S and M are
-    those of `contour`. ``tau`` (points,): the standard deviation of U.
+    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus its aliases, for every whole m != 0
+    e^(-theta m L) E[(S + U + m L)_+]. For any shift s > 0, all aliases with m > 0 together are at most
+
+        M(t)^n e^(t^2 tau^2 / 2) / (e t (e^(s L) - 1)),  t = theta - s,
+
+    and those with m < 0 too, with t = theta + s. The least bound of all candidates s is taken for either
+    sign, and both are added. The unit is M(theta)^n e^(theta^2 tau^2 / 2). S is the sum of the copies of the
+    gain G, M(t) = E[e^(t G)] and M(t)^n = E[e^(t S)]. U is Gaussian with the standard deviation ``tau``
+    (points,).
+
+    With sigma the standard deviation of S under the tilt, a number in `LENGTHS` is L / sigma.
     """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
-    # For m > 0, t = theta - s must be positive.
+    # The candidates s, (points, shifts). For m > 0, t = theta - s must be positive, so that s is below theta.
     shift = _SHIFTS / sigma
     down = np.concatenate([np.minimum(shift, 0.9 * theta), theta * [0.5, 0.7, 0.95]], axis=1)
-    bounds = []
+    log_bounds = []
     for s, t in ((shift, theta + shift), (down, theta - down)):
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            # M(t)^n e^(t^2 tau^2 / 2) / (e t) in these units, (points, shifts).
-            moment = mgf(points.g[:, None], points.p[:, None], points.missing[:, None], t)
+            # log of M(t)^n e^(t^2 tau^2 / 2) / (e t) in these units, (points, shifts).
+            moment = mgf(points.g[:, None], points.p[:, None], points.probability_of_0[:, None], t)
             powers = log_powers(points.n[:, None], points.shares[:, None], moment)
-            chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
-            chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
+            log_chernoff = (powers - points.log_powers[:, None]).sum(axis=2) - np.log(t) - 1
+            log_chernoff += (t**2 - theta**2) * tau[:, None] ** 2 / 2 + 2 * points.rounding[:, None]
 
-            # Over e^(s L) - 1, (points, lengths, shifts).
+            # Divided by e^(s L) - 1, (points, lengths, shifts).
             decay = s[:, None] * LENGTHS[:, None] * sigma[:, None]
-            bound = chernoff[:, None] - decay - np.log(-np.expm1(-decay))
-        bounds.append(np.where(np.isnan(bound), np.inf, bound).min(axis=2))
-    return np.logaddexp(*bounds)
+            log_bound = log_chernoff[:, None] - decay - np.log(-np.expm1(-decay))
+        log_bounds.append(np.where(np.isnan(log_bound), np.inf, log_bound).min(axis=2))
+    return np.logaddexp(*log_bounds)
 
 
 def truncation_error(reach: Floats, tau: Floats) -> Floats:
-    """What the nodes beyond V = ``reach`` add at most (error 3 of the module); (points,), no logarithm.
+    """What the nodes beyond the angle u = V = ``reach`` add at most (error 3 of the module); (points,).
 
-    It is e^(-V^2 tau^2 / 2) / (pi V^3 tau^2), in units of M(theta)^n e^(theta^2 tau^2 / 2).
+    It is e^(-V^2 tau^2 / 2) / (pi V^3 tau^2), no logarithm, in units of M(theta)^n e^(theta^2 tau^2 / 2). The
+    bound is computed by its logarithm, and ``tau`` is the standard deviation of the Gaussian.
     """
     return np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
 
@@ -194,53 +208,66 @@ def truncation_error(reach: Floats, tau: Floats) -> Floats:
 def skipping_error(threshold: Floats, theta: Floats, spacing: Floats) -> Floats:
     """What the nodes outside of the windows add at most (error 4 of the module); (points,), no logarithm.
 
-    It is in units of M(theta)^n e^(theta^2 tau^2 / 2). At these nodes, which are one ``spacing`` apart, the
-    integrand is e^-``threshold`` of its size at u = 0, or less.
+    It is e^-T (1 / (2 theta) + h / theta^2), in units of M(theta)^n e^(theta^2 tau^2 / 2). h = ``spacing`` is
+    the distance of two nodes. At these nodes the integrand is at most e^-T of its size at u = 0, with T =
+    ``threshold``.
     """
     return np.exp(-threshold) * (0.5 / theta + spacing / theta**2)
 
 
-def rounding_of_terms(weights: Floats, units: Floats, angles: Floats) -> Floats:
+def rounding_of_terms(weights: Floats, weight_ulps: Floats, angles: Floats) -> Floats:
     """By how many units in the last place of 1 the sum M(z) / M(theta) - 1 may be wrong; (nodes,).
 
-    This is the first part of error 5 of the module. All arguments are (values, nodes): the tilted
-    probabilities w, what rounding may do to these in units in their last place, and the angles u g. A term
-    is w (e^(i u g) - 1).
+    The sum has a term w (e^(i u g) - 1) for each value g, at the node z = theta + iu. This is the first part
+    of error 5 of the module. All arguments are (values, nodes): the tilted probabilities w = ``weights``, by
+    how many units in their last place rounding may change these, ``weight_ulps``, and the angles u g.
     """
+    # |e^(i x) - 1| is at most |x| and 2. The rounding of x and of its functions is in proportion to |x|.
     size = np.abs(angles)
-    return _sum_over_values(weights * (units * np.minimum(size, 2.0)) + 3 * weights * size)
+    return _sum_over_values(weights * (weight_ulps * np.minimum(size, 2.0)) + 3 * weights * size)
 
 
 def rounding_of_power(
-    units: Floats, real: Floats, imaginary: Floats, share: Floats, rate: Floats, modulus: Floats
+    ulps: Floats,
+    real: Floats,
+    imaginary: Floats,
+    share: Floats,
+    copies: Floats,
+    squared_modulus_less_1: Floats,
 ) -> Floats:
-    """By how many ULP the logarithm of one part's M(z)^n / M(theta)^n may be wrong; (nodes,).
+    """By how many ULP the logarithm of one part's factor of M(z)^n / M(theta)^n may be wrong; (nodes,).
 
-    This is the second part of error 5 of the module, without the rounding of the logarithm itself.
+    A part is a random number of copies: Binomial(n, share), or Poisson for the share 0. Its factor is
+    (1 + share w)^n, or e^(copies w) for Poisson. Here w = M(z) / M(theta) - 1, and the share and the mean
+    number of copies are those under the tilt. This is the second part of error 5 of the module, without the
+    rounding of the logarithm itself.
 
     Parameters
     ----------
-    units : float array (nodes,)
-        By how many ULP M(z) / M(theta) - 1 = real + i imaginary may be wrong, as of `rounding_of_terms`.
+    ulps : float array (nodes,)
+        By how many ULP w may be wrong, as of `rounding_of_terms`.
     real, imaginary : float arrays (nodes,)
-    share, rate : float arrays (nodes,)
-        Under the tilt, the part's share and its mean number of copies; see `TiltedPoints`.
-    modulus : float array (nodes,)
-        abs(1 + share (M(z) / M(theta) - 1))^2 - 1, and 0 for a Poisson part.
+        The parts of w = real + i imaginary.
+    share, copies : float arrays (nodes,)
+        The part's share, 0 for Poisson, and its mean number of copies, under the tilt.
+    squared_modulus_less_1 : float array (nodes,)
+        abs(1 + share w)^2 - 1, and 0 for Poisson.
     """
-    off = units + 2 * (
-        2 * np.abs(real) + np.where(share == 0, 1.0, share) * (real**2 + imaginary**2)
-    )
-    return rate * off / (1 + modulus)
+    share_or_1 = np.where(share == 0, 1.0, share)
+    wrong_ulps = ulps + 2 * (2 * np.abs(real) + share_or_1 * (real**2 + imaginary**2))
+    return copies * wrong_ulps / (1 + squared_modulus_less_1)
 
 
 def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats:
-    """An upper bound on log E[S_+], (points,): ``high`` less what U adds where all gains are 0.
+    """An upper bound on log E[S_+], (points,), from one on log E[(S + U)_+]: less what U adds where S is 0.
 
-    ``high`` (points,): an upper bound on log E[(S + U)_+]. ``tau`` (points,): the standard deviation of U. At
-    S = 0 the smoothing adds E[U_+] = tau / sqrt(2 pi), and more than 0 elsewhere. All gains are 0 with a
-    probability of at least (1 - p)^n, p being the sum of ``points.p``.
+    ``high`` (points,) is the upper bound on log E[(S + U)_+], where U is Gaussian with the standard deviation
+    ``tau`` (points,). Where S = 0, U adds E[U_+] = tau / sqrt(2 pi), and elsewhere it adds more than 0. S = 0
+    has at least the probability that all gains are 0. This is (1 - p)^n for a fixed number n of gains, where
+    p is the sum of the probabilities ``points.p``. For a binomial number of gains with a share it is
+    (1 - share p)^n, and for a Poisson number e^(-n p).
     """
+    # p is rounded up, so that the probability is rounded down.
     total_p = points.p.sum(axis=1) * (1 + ULP * (points.p.shape[1] + OPERATIONS))
     minus_p = -np.minimum(total_p, 1.0)[:, None]
     with np.errstate(divide="ignore"):
@@ -248,6 +275,8 @@ def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats
             points.shares == 0, minus_p, np.log1p(points.shares * minus_p)
         )
     log_zero = log_zero.sum(axis=1)
+
+    # The log of what U adds, rounded down, and high + log(1 - e^(log_excess - high)), rounded up.
     log_excess = np.log(tau / math.sqrt(2 * math.pi)) + log_zero
     log_excess -= ULP * OPERATIONS * (1 + np.abs(log_excess) + np.abs(log_zero))
     slack = ULP * (np.abs(high) + 1)
@@ -260,9 +289,10 @@ def high_without_zero(points: TiltedPoints, tau: Floats, high: Floats) -> Floats
 def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
     """The number j of the last node, (points,), so large that those beyond add about e^log_allowed or less.
 
-    In its bound e^(-V^2 tau^2 / 2) / (pi V^3 tau^2) the V of the exponent is solved for, with that of the
-    power from the step before. V^2 tau^2 stays at 1 or more. Six steps come close, and
-    `truncation_error` bounds what is beyond any V.
+    The nodes beyond the angle V add at most e^(-V^2 tau^2 / 2) / (pi V^3 tau^2). Each of six steps solves for
+    the V in the exponent, with the V of the step before in the power. V^2 tau^2 stays at 1 or more. The
+    result need not be exact, as `truncation_error` bounds what is beyond any V. ``tau``, ``spacing``: the
+    standard deviation of the Gaussian, and the distance of two nodes.
     """
     reach = 1 / tau
     for _ in range(6):
@@ -274,36 +304,42 @@ def _last_node(tau: Floats, spacing: Floats, log_allowed: Floats) -> Floats:
 def angle_windows(
     points: TiltedPoints, spacing: Floats, last_node: Floats, threshold: Floats
 ) -> tuple[Floats, Floats]:
-    """The distance of the windows' centres and half the width of a window: only nodes in windows are summed.
+    """The distance of the windows' centres, and half the width of a window: only nodes in windows are summed.
 
-    Both are angles u, (points,). With the tilted probabilities w_i, w_j of two values g_i, g_j the integrand
-    is at most e^(-2 n w_i w_j sin^2(u (g_i - g_j) / 2)) of its size at u = 0. So windows around the zeros of
-    the sine are enough, and the pair whose windows have the fewest nodes is taken. Where no pair saves nodes,
-    half the width is the u of the last node: then the first window, around 0, holds all nodes.
+    Both are angles u, (points,), and windows are centred at 0, distance, 2 distance, ... For any two values
+    g_i, g_j of a gain, with the probabilities w_i, w_j under the tilt, the integrand at the angle u is at
+    most
+
+        e^(-2 n w_i w_j sin^2(u (g_i - g_j) / 2))
+
+    of its size at u = 0, where n is the number of copies. So windows around the zeros of the sine are enough.
+    The pair whose windows have the fewest nodes is taken. Where no pair saves nodes, half the width is the u
+    of the last node: then the first window, around 0, holds all nodes.
 
     Parameters
     ----------
+    points : TiltedPoints
+        Of these, ``mean_copies`` is the mean number of copies of each part, and ``tilted_shares`` this number
+        over the largest number of copies, or 0 for a Poisson part.
     spacing, last_node : float arrays (points,)
         The distance h between two nodes, and the number j of the last one.
     threshold : float array (points,)
         T: how far ln of the integrand must be below that at u = 0 for a node to be skipped.
     """
-    # As many copies as are likely under the tilt count, and one that does not occur has the value 0.
-    tilted = points.tilted
-    copies = (points.rates * tilted).sum(axis=1)
-    zero = (
-        points.missing * np.exp(-points.log_mgf)
-        + (points.rates * (1 - tilted)).sum(axis=1) / copies
-    )
+    # A binomial part of N copies with the tilted share s counts as N s^2 of them: each has its value, or with
+    # the odds (1 - s) / s the value 0. A Poisson part does not count.
+    shares = points.tilted_shares
+    copies = (points.mean_copies * shares).sum(axis=1)
+    zero = points.probability_of_0 * np.exp(-points.log_mgf)
+    zero = zero + (points.mean_copies * (1 - shares)).sum(axis=1) / copies
     g = np.concatenate([points.g, np.zeros((len(points), 1))], axis=1)
     w = np.concatenate([points.weights, zero[:, None]], axis=1)
     likeliest = np.argsort(-w, axis=1, kind="stable")[:, :PAIRED]
     g, w = np.take_along_axis(g, likeliest, axis=1), np.take_along_axis(w, likeliest, axis=1)
 
-    # By columns all pairs (i, j) of these values: 2 n w_i w_j sin^2(u gap / 2) <= T in a window.
+    # All pairs (i, j) of these values, in columns. In a window, 2 n w_i w_j sin^2(u gap / 2) is at most T.
     i, j = np.triu_indices(g.shape[1], 1)
     gap = np.abs(g[:, i] - g[:, j])
-    # Of a gap that is not usable.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         squared_sine = threshold[:, None] / (2 * copies[:, None] * w[:, i] * w[:, j])
         usable = (squared_sine < 1) & (gap > _LEAST_GAP)
@@ -313,6 +349,7 @@ def angle_windows(
         windows = np.floor((last_node * spacing)[:, None] / distance) + 2
         nodes = windows * (2 * half_width / spacing[:, None] + 1)
 
+    # The pair with the fewest nodes of each point.
     rows = np.arange(len(points))
     best = nodes.argmin(axis=1)
     saves_none = nodes[rows, best] >= last_node
@@ -321,7 +358,7 @@ def angle_windows(
     return distance[rows, best], half_width * (1 + 1e-9)
 
 
-def _nodes(
+def _nodes_in_windows(
     spacing: Floats, last_node: Floats, distance: Floats, half_width: Floats, windows: Floats
 ) -> tuple[Integers, Floats]:
     """The nodes in the windows of all points: the point that each node belongs to, and its number j.
@@ -355,12 +392,16 @@ def sum_nodes(
     half_width: Floats,
     windows: Floats,
 ) -> tuple[Floats, Floats]:
-    """The sums over the nodes for tau and 2 tau, and what rounding may do to them; (2, points) each.
+    """The sums over the nodes for tau and 2 tau, and bounds on their rounding; (2, points) each.
 
-    All arguments after the points are (points,): the standard deviation ``tau`` of U, and those of `_nodes`.
-    For the units of the sums see `bounds_from_sums`.
+    A sum is about E[(S + U)_+], where U is Gaussian with the standard deviation tau or 2 tau, in units of
+    M(theta)^n e^(theta^2 tau^2 / 2), with 2 tau for tau in the second row. All arguments after the points are
+    (points,). The nodes are at the angles u = j * ``spacing`` up to j = ``last_node``, and only those in one
+    of the ``windows`` are summed. These are centred at 0, 1, ... times ``distance``, and reach ``half_width``
+    to each side.
     """
-    owner, j = _nodes(spacing, last_node, distance, half_width, windows)
+    # ``owner`` is the point of each node. So many nodes are summed at once that their terms fit into a cache.
+    owner, j = _nodes_in_windows(spacing, last_node, distance, half_width, windows)
     terms, sizes, errors_of_terms = np.empty((3, 2, len(j)))
     chunk = 1 + TERMS // points.g.shape[1]
     for start in range(0, len(j), chunk):
@@ -368,7 +409,8 @@ def sum_nodes(
         of_nodes = _node_terms(points, tau, spacing, owner[nodes], j[nodes])
         terms[:, nodes], sizes[:, nodes], errors_of_terms[:, nodes] = of_nodes
 
-    # The rounding of each term, and of as many additions as a point has nodes. Nodes of a point are a run.
+    # The nodes of a point are a run, which begins at ``first``. A sum has the rounding of each term, and of
+    # as many additions as the point has nodes.
     first = np.concatenate([[0], np.flatnonzero(np.diff(owner)) + 1])
     count = np.diff(np.append(first, len(owner)))
     of_terms = np.add.reduceat(errors_of_terms, first, axis=1)
@@ -379,12 +421,15 @@ def sum_nodes(
 def _node_terms(
     points: TiltedPoints, tau: Floats, spacing: Floats, owner: Integers, j: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Terms of nodes, bounds on their absolute values, and what rounding may do to them, for tau and 2 tau.
+    """Terms of nodes, bounds on their absolute values, and bounds on their rounding, for tau and 2 tau.
 
-    E[(S + U)_+] of the sum S of n gains G and a Gaussian U is a sum of such terms. That of the node u = j h
-    is the real part of h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2 at z = theta + iu, with M(z) = E[e^(z G)].
-    For j > 0 it stands for -j, too. Each of the three results is (2, nodes), divided by
-    M(theta)^n e^(theta^2 tau^2 / 2).
+    E[(S + U)_+] of the sum S of the gains G and a Gaussian U is a sum of such terms. The term of the node at
+    u = j h is the real part of
+
+        h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2,  z = theta + iu,  M(z) = E[e^(z G)].
+
+    For j > 0 it is doubled, for the node -j. Each of the three results is (2, nodes), with rows for tau and
+    2 tau, in units of M(theta)^n e^(theta^2 tau^2 / 2) with the tau of the row.
 
     ``tau``, ``spacing`` (points,): the standard deviation of U, and the distance h between two nodes.
     ``owner``, ``j`` (nodes,): the index of the point that has the node, and the node's number.
@@ -394,40 +439,47 @@ def _node_terms(
     theta, h = points.theta[owner], spacing[owner]
     u = j * h
 
-    # real + i imaginary = M(z) / M(theta) - 1, a sum of weight (e^(i u g) - 1) over the values g, the rows.
+    # w = real + i imaginary = M(z) / M(theta) - 1 is the sum of weight (e^(i u g) - 1) over the values g. The
+    # rows are values, the columns nodes. A weight is a value's probability under the tilt.
     weights = points.weights[owner].T
     angle = u * points.g[owner].T
     real = -2 * _sum_over_values(weights * np.sin(angle / 2) ** 2)
     imaginary = _sum_over_values(weights * np.sin(angle))
-    units = rounding_of_terms(weights, points.units[owner].T, angle)
+    ulps_of_w = rounding_of_terms(weights, points.weight_ulps[owner].T, angle)
 
-    # log of M(z)^n / M(theta)^n, a sum over the parts of n: imaginary part, real part and error in ULP.
+    # log of M(z)^n / M(theta)^n = log_size + i phase, and its error in ULP. Each is a sum over the random
+    # numbers of copies: Binomial(n, share) has n log(1 + share w), and Poisson has copies w. The share and
+    # the mean number of copies are those under the tilt.
     phase, log_size, ulps = np.zeros((3, len(j)))
-    for n, share, rate in zip(points.n.T, points.tilted.T, points.rates.T, strict=True):
-        if not rate.any():
+    parts = zip(points.n.T, points.tilted_shares.T, points.mean_copies.T, strict=True)
+    for n, share, copies in parts:
+        if not copies.any():
             continue
-        n, share, rate = n[owner], share[owner], rate[owner]
+        n, share, copies = n[owner], share[owner], copies[owner]
         x, y = share * real, share * imaginary
         squared_modulus_less_1 = np.maximum(2 * x + x**2 + y**2, -1.0)  # of 1 + x + iy
         turn = n * np.arctan2(y, 1 + x)
         log = n * 0.5 * np.log1p(squared_modulus_less_1)
-        is_poisson = share == 0  # a Poisson number of gains, with the mean `rate`
+        is_poisson = share == 0
         if is_poisson.any():
-            turn = np.where(is_poisson, rate * imaginary, turn)
-            log = np.where(is_poisson, rate * real, log)
+            turn = np.where(is_poisson, copies * imaginary, turn)
+            log = np.where(is_poisson, copies * real, log)
         phase += turn
         log_size += log
         of_logs = 4 * (np.abs(turn) + np.abs(log))
-        of_power = rounding_of_power(units, real, imaginary, share, rate, squared_modulus_less_1)
+        of_power = rounding_of_power(
+            ulps_of_w, real, imaginary, share, copies, squared_modulus_less_1
+        )
         ulps += of_power + of_logs
 
-    # Over z^2, times h / (2 pi) for j = 0, and twice that for j and -j.
+    # Divided by z^2, and times h / (2 pi), or twice that for j and -j.
     size = np.exp(log_size) / (theta**2 + u**2)
     size *= np.where(j > 0, 2.0, 1.0) * h / (2 * math.pi)
     phase -= 2 * np.arctan2(u, theta)
     error = np.expm1(np.minimum(ULP * (ulps + 4 * OPERATIONS), LARGEST_EXPONENT))  # relative
 
-    # Times e^(z^2 tau^2 / 2), of absolute value e^((theta^2 - u^2) tau^2 / 2) and phase theta u tau^2.
+    # Times e^(z^2 tau^2 / 2), of absolute value e^((theta^2 - u^2) tau^2 / 2) and phase theta u tau^2. Its
+    # factor e^(theta^2 tau^2 / 2) is in the unit. The rows are for tau and 2 tau.
     smoothing_widths = tau[owner] * [[1.0], [2.0]]
     bells = size * np.exp(-((u * smoothing_widths) ** 2) / 2)
     return bells * np.cos(phase + theta * u * smoothing_widths**2), bells, bells * error

@@ -16,11 +16,12 @@ def outwards(
 ) -> tuple[Floats, Floats]:
     """Distributions moved to a larger (`Side.UPPER`) or smaller E[S_+] by more than rounding moved them.
 
-    Returns the moved values and their probabilities, (..., c) each; upwards these sum to at most 1.
+    S is a sum of independent copies of a random number G. Returns the moved values of G and their
+    probabilities, (..., c) each. Upwards, the probabilities sum to at most 1.
 
-    E[S_+] grows with every value, and with mass that moves to a larger value. So upwards positive values
-    become likelier and negative ones less likely. Downwards all become less likely but the smallest, which
-    gets the rest.
+    E[S_+] grows with every value, and with mass that moves to a larger value. So upwards, positive values
+    become likelier and negative ones less likely. Downwards, all values become less likely, and the smallest
+    value, if it is negative, gets what they lost.
 
     Parameters
     ----------
@@ -37,17 +38,17 @@ def outwards(
     moves_up = side is Side.UPPER
     moved = np.where(positive == moves_up, values * up, values / up)
     if moves_up:
-        # The positive values first, and the others have what these leave to 1.
+        # The positive values, above, come first. The others, below, get at most what these leave to 1.
         above = np.where(positive, probabilities * up, 0.0)
         below = np.where(positive, 0.0, probabilities / up)
         above /= np.maximum(above.sum(axis=-1, keepdims=True), 1.0)
         room = np.maximum(1 - above.sum(axis=-1, keepdims=True), 0.0)
         mass = below.sum(axis=-1, keepdims=True)
-        return moved, above + below * np.where(
-            mass > room, room / np.where(mass > 0, mass, 1.0), 1.0
-        )
+        share_kept = np.where(mass > room, room / np.where(mass > 0, mass, 1.0), 1.0)
+        return moved, above + below * share_kept
 
-    # The smallest value, if it is negative, gets what the others lost, or all that they leave to 1.
+    # All probabilities are divided by ``up``. The smallest value, if it is negative, gains ``gain``, more
+    # than all lost together, but not more than the others leave to 1, the rest.
     lowered = probabilities / up
     total = probabilities.sum(axis=-1, keepdims=True)
     gain = (total * (up - 1 / up)).max(axis=-1, keepdims=True)
@@ -62,7 +63,8 @@ def outwards(
 def _rest_to_one(probabilities: list[float]) -> float:
     """1 less the sum of the probabilities, rounded up.
 
-    Were it a bit too small, the value 0 would get this bit, which is larger than the smallest value.
+    The rest is the probability of the smallest value. Were it a bit too small, the value 0, which is larger,
+    would get this bit. `math.fsum` is exact before it rounds.
     """
     negative = [-probability for probability in probabilities]
     rest = math.fsum([1.0, *negative])
