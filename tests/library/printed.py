@@ -8,58 +8,71 @@ mp.mp.dps = 60
 
 
 def printed_terms(*, n, k, eps0, count):
-    """Per s: P(s) of eq. (6), Q(s) of eq. (9), e^{v_s} of Theorem 1 and of the step before it."""
-    m, e = count, mp.exp(mp.mpf(eps0))
-    kappa1, kappa2 = e * (e + k - 2) / (k - 1), (k - 1) / (e + k - 2)
-    powers = [kappa1**r for r in range(m + 1)]
+    """(P(s), Q(s), printed ratio, exact ratio) for every count s of reports of x0, from 0 to n.
+
+    ``count`` = m of the n - 1 other users hold x0. P(s) is eq. (6), if the target user holds x0, and Q(s) is
+    eq. (9), if not. The ratio P(s) / Q(s) is e^{v_s}: as Theorem 1 prints it, and as in the step before it.
+    Letters are the paper's; r of the m users and s - r of the n - m other ones report x0.
+    """
+    m, e_eps0 = count, mp.exp(mp.mpf(eps0))
+    kappa1 = e_eps0 * (e_eps0 + k - 2) / (k - 1)
+    kappa2 = (k - 1) / (e_eps0 + k - 2)
     terms = []
     for s in range(n + 1):
-        ways = range(max(0, s - n + m), min(s, m) + 1)
-        kappa3 = mp.mpf(k - 1) ** m * (e + k - 2) ** (n - m - s) / (e + k - 1) ** n
-        mu = [comb(m, r) * comb(n - m, s - r) * powers[r] for r in ways]
-        tau = [kappa2 * (n - m) + (e - kappa2) * (s - r) for r in ways]
-        moments = [
-            comb(m, r) * comb(n - 1 - m, s - 1 - r) * powers[r] if r < s else 0 for r in ways
-        ]
-        printed = sum((s - r) * moment for r, moment in zip(ways, moments, strict=True)) / mp.mpf(
-            n - m
-        )
-        p = kappa3 / (n - m) * sum(a * b for a, b in zip(mu, tau, strict=True))
-        losses = [kappa2 + (e - kappa2) * moment / sum(mu) for moment in (printed, sum(moments))]
-        terms.append((p, kappa3 * sum(mu), *losses))
+        kappa3 = mp.mpf(k - 1) ** m * (e_eps0 + k - 2) ** (n - m - s) / (e_eps0 + k - 1) ** n
+        sum_mu = sum_mu_tau = sum_moment = sum_second_moment = mp.mpf(0)
+        for r in range(max(0, s - n + m), min(s, m) + 1):
+            power = kappa1**r
+            mu = comb(m, r) * comb(n - m, s - r) * power
+            tau = kappa2 * (n - m) + (e_eps0 - kappa2) * (s - r)
+            moment = comb(m, r) * comb(n - 1 - m, s - 1 - r) * power if r < s else 0
+            sum_mu += mu
+            sum_mu_tau += mu * tau
+            sum_moment += moment
+            sum_second_moment += (s - r) * moment
+        p, q = kappa3 / (n - m) * sum_mu_tau, kappa3 * sum_mu
+        printed_ratio = kappa2 + (e_eps0 - kappa2) * sum_second_moment / (n - m) / sum_mu
+        exact_ratio = kappa2 + (e_eps0 - kappa2) * sum_moment / sum_mu
+        terms.append((p, q, printed_ratio, exact_ratio))
     return terms
 
 
 def printed_delta(eps, terms, *, form, direction):
-    """delta by eq. (6) from the terms; in reverse, by eq. (2) with the roles of P and Q exchanged."""
-    bound, total = mp.exp(mp.mpf(eps)), mp.mpf(0)
-    for p, q, published, exact in terms:
-        ratio = published if form == "published" else exact
-        total += (
-            max(0, 1 - bound / ratio) * p
-            if direction == "forward"
-            else max(0, 1 - bound * ratio) * q
-        )
-    return total
+    """delta by eq. (6) from the `printed_terms`; in reverse, by eq. (2) with P and Q exchanged.
+
+    ``form`` is which ratio is taken: "published" or "exact".
+    """
+    e_eps, delta = mp.exp(mp.mpf(eps)), mp.mpf(0)
+    for p, q, printed_ratio, exact_ratio in terms:
+        ratio = printed_ratio if form == "published" else exact_ratio
+        if direction == "forward":
+            delta += max(0, 1 - e_eps / ratio) * p
+        else:
+            delta += max(0, 1 - e_eps * ratio) * q
+    return delta
 
 
 def convolved_distributions(*, n, k, eps0, count):
-    """P and Q of the count of x0 by adding one user's Bernoulli at a time: no binomials, no kappas."""
-    e = mp.exp(mp.mpf(eps0))
-    p, q = e / (e + k - 1), 1 / (e + k - 1)
-    remaining = [mp.mpf(1)]
+    """The laws of the count of x0 if the target user holds x0 (P) and if not (Q): no binomials, no kappas.
+
+    Each is a list of the probabilities of 0, ..., n. ``count`` of the n - 1 other users hold x0.
+    """
+    e_eps0 = mp.exp(mp.mpf(eps0))
+    p, q = e_eps0 / (e_eps0 + k - 1), 1 / (e_eps0 + k - 1)
+    of_others = [mp.mpf(1)]
     for probability in [p] * count + [q] * (n - 1 - count):
-        remaining = add_user(remaining, probability)
-    return add_user(remaining, p), add_user(remaining, q)
+        of_others = add_user(of_others, probability)
+    return add_user(of_others, p), add_user(of_others, q)
 
 
 def add_user(distribution, probability):
+    """The law of a count, a list from 0 on, with one more user who is counted with ``probability``."""
     stay = [value * (1 - probability) for value in distribution] + [mp.mpf(0)]
     step = [mp.mpf(0)] + [value * probability for value in distribution]
     return [a + b for a, b in zip(stay, step, strict=True)]
 
 
 def hockey_stick(eps, first, second):
-    """sum_s max(0, first(s) - e^eps second(s))."""
-    bound = mp.exp(mp.mpf(eps))
-    return sum(max(mp.mpf(0), a - bound * b) for a, b in zip(first, second, strict=True))
+    """delta at eps: sum_s max(0, first(s) - e^eps second(s))."""
+    e_eps = mp.exp(mp.mpf(eps))
+    return sum(max(mp.mpf(0), a - e_eps * b) for a, b in zip(first, second, strict=True))

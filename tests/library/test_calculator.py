@@ -29,12 +29,15 @@ groups:
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_bracket_is_that_of_the_package(randomizer, rounds):
     setting = answers.Setting(randomizer, 2000, 10, 2.0, rounds, colluding=0.01)
-    low, high = answers.bracket(setting, -6.0)
+    low, high = answers.bracket(setting, log10_delta=-6.0)
+    # 0.01 of the users are 20.
     given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
     assert high == tightshuffle.epsilon(1e-6, rounds=rounds, **given)
-    if rounds > 1 and randomizer == "grr":  # the lower bound of all rounds together
-        alone = tightshuffle.Collection(10, (tightshuffle.Group("all", 1980, 2.0),), rounds=rounds)
-        assert low == alone.epsilon(1e-6, bound="lower")
+    if rounds > 1 and randomizer == "grr":
+        # A collection has a lower bound of all rounds together.
+        honest = tightshuffle.Group("all", 2000 - 20, 2.0)
+        collection = tightshuffle.Collection(10, (honest,), rounds=rounds)
+        assert low == collection.epsilon(1e-6, bound="lower")
     else:
         assert low == tightshuffle.epsilon(1e-6, method="lower", **given)
     assert low <= high
@@ -51,20 +54,20 @@ def test_curves_pass_through_the_answer():
 
 
 def test_groups_are_rounded_to_the_safe_side():
-    described = answers.typed_collection(GROUPS)
-    for row, group in zip(answers.group_rows(described, -6.0), described.groups, strict=True):
-        low, high = (
-            described.epsilon(1e-6, group=group.name, bound=bound) for bound in ("lower", "upper")
-        )
+    """To six digits: by at most 1e-5."""
+    collection = answers.typed_collection(GROUPS)
+    for row, group in zip(answers.group_rows(collection, -6.0), collection.groups, strict=True):
+        high = collection.epsilon(1e-6, group=group.name)
         assert high * (1 - 1e-9) <= float(row["at most"]) <= high * (1 + 2e-5)
+        low = collection.epsilon(1e-6, group=group.name, bound="lower")
         assert low * (1 - 2e-5) <= float(row["at least"]) <= low * (1 + 1e-9)
 
 
 def test_an_uploaded_matrix():
     own = answers.uploaded_matrix(b"0.6,0.4\n0.4,0.6\n")
     assert own.k == 2
-    setting = answers.Setting(own, 1000, own.k, own.eps0)
-    assert answers.bracket(setting, -6.0)[1] == tightshuffle.epsilon(1e-6, n=1000, randomizer=own)
+    _, high = answers.bracket(answers.Setting(own, 1000, own.k, own.eps0), log10_delta=-6.0)
+    assert high == tightshuffle.epsilon(1e-6, n=1000, randomizer=own)
     with pytest.raises(ValueError, match=r"^matrix\.csv: row 2: expected a probability; got 'x'"):
         answers.uploaded_matrix(b"0.6,0.4\n0.4,x\n")
 
@@ -75,26 +78,28 @@ def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
 
     from tightshuffle.calculator import picture
 
+    # Every method has a curve, of two points: at eps = 0 and 1, log10 delta is 0 and -9.
     setting = answers.Setting("grr", 2000, 10, 0.4)
-    curves = {name: np.array([0.0, -9.0]) for name in setting.methods()}
-    monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), curves))
-    *lines, _ = picture.draw(setting, -6.0, 0.5).axes[0].lines  # the last one is the dot
+    log10_deltas = {name: np.array([0.0, -9.0]) for name in setting.methods()}
+    monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), log10_deltas))
+    figure = picture.draw(setting, -6.0, 0.5)
+    *lines, _dot = figure.axes[0].lines
     looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}
     assert len(set(looks.values())) == len(setting.methods()) > 12
     assert (looks["upper"], looks["lower"]) == ((to_rgb("black"), "-"), (to_rgb("tab:red"), "-"))
 
 
 def test_what_is_left_if_the_shuffler_fails():
-    described = answers.typed_collection(GROUPS.replace("eps0: 3", "eps0: 7"))
-    left = [row["left if the shuffler fails"] for row in answers.group_rows(described, -6.0)]
+    collection = answers.typed_collection(GROUPS.replace("eps0: 3", "eps0: 7"))
+    left = [row["left if the shuffler fails"] for row in answers.group_rows(collection, -6.0)]
     assert left == ["eps 2", "nothing useful (eps 7)"]
 
 
 @pytest.fixture
 def calculator():
-    """A process of `tightshuffle calculator --no-browser`, and the address of its page."""
+    """A process of `tightshuffle calculator --no-browser` whose page is served, and the page's address."""
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+        free.bind(("127.0.0.1", 0))  # the system chooses a port that is free
         port = str(free.getsockname()[1])
     words = [sys.executable, "-m", "tightshuffle", "calculator", "--no-browser", "--port", port]
     with subprocess.Popen(
@@ -105,15 +110,15 @@ def calculator():
                 break
         else:
             pytest.fail("the calculator did not start")
-        assert answers_at(int(port))
+        assert accepts_connections(int(port))
         yield server, f"http://127.0.0.1:{port}"
         with contextlib.suppress(ProcessLookupError):
             os.killpg(server.pid, signal.SIGTERM)
-        server.communicate()  # what it says at its end
+        server.communicate()  # so that it can write what it says at its end
 
 
-def answers_at(port, seconds=30.0):
-    """Whether a server accepts connections there, at last: it says its address before it listens."""
+def accepts_connections(port, seconds=30.0):
+    """Whether a server does at this port before so many seconds are over: it says its address earlier."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with socket.socket() as client:
@@ -127,7 +132,7 @@ def test_sigterm_ends_the_page_too(calculator):
     server, address = calculator
     server.terminate()
     code = server.wait(timeout=30)
-    assert not answers_at(int(address.rpartition(":")[2]), seconds=1)
+    assert not accepts_connections(int(address.rpartition(":")[2]), seconds=1)
     assert code == 128 + signal.SIGTERM
 
 

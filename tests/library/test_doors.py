@@ -14,7 +14,8 @@ from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import MEANINGS, make_points
 
 SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
-DOORS = {
+ARGUMENTS_OF_ONE_ROUND = {"n", "k", "eps0", "randomizer", "colluding"}
+MORE_ARGUMENTS = {  # of each public function that asks about a setting
     "upper": {"rounds", "release", "deletion"},
     "lower": {"rounds"},
     "bracket": set(),
@@ -23,21 +24,27 @@ DOORS = {
     "delta": {"rounds", "release", "deletion", "count", "direction"},
     "epsilon": {"rounds", "release", "deletion", "count", "direction"},
 }
-OF_ONE_ROUND = {"n", "k", "eps0", "randomizer", "colluding"}
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", MORE_ARGUMENTS)
 def test_help_shows_every_argument_with_its_default_and_its_meaning(name):
+    """`make_points`, which checks the arguments of them all, has the defaults, and MEANINGS the texts."""
     function = getattr(tightshuffle, name)
     parameters = inspect.signature(function).parameters
-    arguments = OF_ONE_ROUND | DOORS[name]
+    arguments = ARGUMENTS_OF_ONE_ROUND | MORE_ARGUMENTS[name]
     assert arguments == set(parameters) & set(MEANINGS)
-    checked = inspect.signature(make_points).parameters
+    parameters_of_make_points = inspect.signature(make_points).parameters
     for argument in arguments:
-        assert parameters[argument].default == checked[argument].default
+        assert parameters[argument].default == parameters_of_make_points[argument].default
         assert MEANINGS[argument] in inspect.getdoc(function)
+
+
+@pytest.mark.parametrize("name", MORE_ARGUMENTS)
+def test_an_unknown_argument_is_refused_with_the_name_of_the_function(name):
+    function = getattr(tightshuffle, name)
+    first_argument = next(iter(inspect.signature(function).parameters))
     with pytest.raises(TypeError, match=rf"^{name}\(\) .* 'unknown'"):
-        function(**{next(iter(parameters)): 0.1} | SETTING, unknown=1)
+        function(**{first_argument: 0.1} | SETTING, unknown=1)
 
 
 def test_every_argument_of_a_point_has_a_meaning():

@@ -1,8 +1,11 @@
 """The functions of `import tightshuffle`: what the accountants say, as numbers."""
 
+from functools import partial
+
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import tightshuffle
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
@@ -31,22 +34,28 @@ def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
     assert tightshuffle.upper(0.5, **setting) == 0
 
 
-def test_a_file_holds_a_matrix_and_an_object_knows_its_values_and_budget(tmp_path):
+@pytest.mark.parametrize(
+    "question",
+    [
+        partial(tightshuffle.delta, 0.2, n=20_000),
+        partial(tightshuffle.epsilon, 1e-3, n=20_000, method="lower"),
+        partial(tightshuffle.tradeoff, 0.1, n=10**6),
+        lambda **own: tightshuffle.to_pld(n=10**6, **own).get_epsilon_for_delta(1e-6),
+    ],
+    ids=["delta", "epsilon", "tradeoff", "to_pld"],
+)
+def test_a_matrix_can_be_given_as_a_file_or_as_an_object(question, tmp_path):
+    """It knows its number of values and its budget, so no k and no eps0 are given."""
     matrix = np.array([[0.6, 0.2, 0.3], [0.2, 0.6, 0.3], [0.2, 0.2, 0.4]])
     np.savetxt(tmp_path / "own.csv", matrix, delimiter=",")
-    asked = (
-        lambda **own: tightshuffle.delta(0.2, n=20_000, **own),
-        lambda **own: tightshuffle.epsilon(1e-3, n=20_000, method="lower", **own),
-        lambda **own: tightshuffle.tradeoff(0.1, n=10**6, **own),
-        lambda **own: tightshuffle.to_pld(n=10**6, **own).get_epsilon_for_delta(1e-6),
-    )
-    assert asked[0](k=3, eps0=1.0, randomizer="subset:2") == asked[0](
-        randomizer=SubsetSelection(3, 1.0, 2)
-    )
-    for question in asked:
-        assert question(randomizer=f"file:{tmp_path / 'own.csv'}") == question(
-            randomizer=Finite(matrix)
-        )
+    of_file = question(randomizer=f"file:{tmp_path / 'own.csv'}")
+    assert of_file == question(randomizer=Finite(matrix))
+
+
+def test_an_object_is_the_randomizer_of_its_name():
+    by_name = tightshuffle.delta(0.2, n=20_000, k=3, eps0=1.0, randomizer="subset:2")
+    subset = SubsetSelection(3, 1.0, 2)
+    assert by_name == tightshuffle.delta(0.2, n=20_000, randomizer=subset)
 
 
 def test_colluding_users_do_not_count():
@@ -57,24 +66,26 @@ def test_colluding_users_do_not_count():
 
 
 def test_the_trade_off_curve_bounds_the_count():
-    """Counting x0 when all other users hold x2: its errors are binomial, and above the curve."""
-    from scipy import stats
+    """No test by the count of x0, when all other users hold x2, has errors below the curve.
 
+    Errors are alpha, a user with x1 is taken for one with x0, and beta, the reverse.
+    """
     n, k, eps0 = 200, 5, 1.0
     p, q = np.exp(eps0) / (np.exp(eps0) + k - 1), 1 / (np.exp(eps0) + k - 1)
-    remaining = stats.binom(n - 1, q).pmf(np.arange(-1, n + 1))
-    distributions = [
-        probability * remaining[:-1] + (1 - probability) * remaining[1:] for probability in (p, q)
-    ]
-    # x1 taken for x0: the count is large though the user holds x1.
-    alpha = np.cumsum(distributions[1][::-1])
-    beta = 1 - np.cumsum(distributions[0][::-1])
+    count_of_others = stats.binom.pmf(np.arange(n), n - 1, q)
+    if_x0 = np.convolve(count_of_others, [1 - p, p])  # probabilities of the counts 0, ..., n
+    if_x1 = np.convolve(count_of_others, [1 - q, q])
+    # Each test decides for x0 from some count on.
+    alpha = np.cumsum(if_x1[::-1])
+    beta = 1 - np.cumsum(if_x0[::-1])
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
     assert np.all(curve <= beta + 1e-12)
     assert curve[0] > 0.99
-    ideal = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(n=n, k=k, eps0=eps0))
+
+    # The curve is close to that of two normal distributions at the distance mu of many users.
+    of_many_users = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(n=n, k=k, eps0=eps0))
     inner = (alpha > 0.01) & (alpha < 0.99)
-    assert np.max(ideal[inner] - curve[inner]) < 0.03
+    assert np.max(of_many_users[inner] - curve[inner]) < 0.03
 
 
 def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():

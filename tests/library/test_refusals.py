@@ -41,7 +41,7 @@ from tightshuffle.randomizers.matrix_file import read_matrix
 RNG, OWN = np.random.default_rng(1), Finite([[0.7, 0.4], [0.3, 0.6]])
 KRR = {"n": 10, "k": 3, "eps0": 1.0}
 APP = Collection(5, (Group("a", 1000, 2.0, participation=0.3),))
-GOOD = {  # arguments that are accepted, but for those that every case gives
+GOOD = {  # name: what is called, and arguments that are accepted, but for those that every case gives
     "delta": (tightshuffle.delta, {"eps": 0.1, "n": 1000, "k": 10, "eps0": 2.0}),
     "epsilon": (tightshuffle.epsilon, KRR),
     "sums": (partial(tightshuffle.delta, 0.1), {**KRR, "randomizer": "oue", "release": "sums"}),
@@ -337,9 +337,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("function", "change", "message"), REFUSED)
 def test_a_bad_argument_is_refused_and_named(function, change, message):
-    refusing, good = GOOD[function]
+    refusing_function, good_arguments = GOOD[function]
     with pytest.raises(ValueError, match=message):
-        refusing(**good | change)
+        refusing_function(**good_arguments | change)
 
 
 BITS = parse("rappor", k=5, eps0=2.0)
@@ -395,11 +395,15 @@ def test_a_flag_of_numpy_is_one_of_python():
 
 
 def test_every_public_flag_is_in_the_list():
+    """FLAGGED has every public function, and every method of a collection, with a flag."""
     methods = [member for name, member in vars(Collection).items() if inspect.isfunction(member)]
     public = [getattr(tightshuffle, name) for name in tightshuffle.__all__]
-    asked = {function.__qualname__ for function, _ in FLAGGED}
+    listed = {function.__qualname__ for function, _ in FLAGGED}
     for function in [*public, *methods]:
         if not function.__name__.startswith("_") and flags_of(function):
-            assert function.__qualname__ in asked
+            assert function.__qualname__ in listed
+
+
+def test_a_plan_of_a_kind_of_randomizer_has_no_deletion():
     with pytest.raises(ValueError, match=r"^deletion must be left out"):
         tightshuffle.plan(n=1000, k=5, eps=1.0, delta=1e-6, randomizer="subset", deletion=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tightshuffle
-from tests.library.cli.calls import answer, call
+from tests.library.cli.calls import json_answer, refusal, run_command, text_answer
 from tightshuffle import methods
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
@@ -20,81 +20,111 @@ from tightshuffle.dummies.laws import error_of_parties, parse_law
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
 
-COMMAND = Path(sys.executable).with_name("tightshuffle")
-SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
+INSTALLED_COMMAND = Path(sys.executable).with_name("tightshuffle")
+SETTING = {"n": 2000, "k": 8, "eps0": 0.45}
+WORDS_OF_SETTING = ["--n", "2000", "--k", "8", "--eps0", "0.45"]
+THREE_COUNTS = (
+    "cell,count\n1,500\n2,300\n3,200\n"  # a file of how many of 1000 users hold each value
+)
 
 
-def delta_of(name, eps, **options):
-    """log10 delta in Python, in the same setting."""
-    return tightshuffle.delta(
-        eps, method=name, log10=True, n=2000, k=8, eps0=0.45, **options
-    ).tolist()
+def log10_deltas(method, eps, **options):
+    """What `tightshuffle.delta` says at each of several ``eps``, in the setting of WORDS_OF_SETTING."""
+    return tightshuffle.delta(eps, method=method, log10=True, **SETTING, **options).tolist()
 
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_delta_of_every_method(name):
+    """The JSON has the setting and, for each eps, log10 delta as in Python and no note."""
     method = methods.METHODS[name]
-    extra = {"count": 300} if method.needs_count else {}
-    words = ["delta", name, *SETTING, *["--count", 300] * method.needs_count, "--eps", 0.28]
-    given, one = answer(*words, 0.32), answer(*words)
-    expected = {"method": name, "n": 2000, "k": 8, "eps0": 0.45, **extra}
-    if method.composes:
-        expected["rounds"] = 1
-    expected["eps"] = [0.28, 0.32]
-    expected["log10_delta"] = delta_of(name, [0.28, 0.32], **extra)
-    expected["note"] = [None, None]
+    # How many of the other users hold the first value.
+    count = {"count": 300} if method.needs_count else {}
+    words = ["delta", name, *WORDS_OF_SETTING, *["--count", 300] * method.needs_count]
+    given = json_answer(*words, "--eps", 0.28, 0.32)
+    expected = {
+        "method": name,
+        **SETTING,
+        **count,
+        **({"rounds": 1} if method.composes else {}),
+        "eps": [0.28, 0.32],
+        "log10_delta": log10_deltas(name, [0.28, 0.32], **count),
+        "note": [None, None],
+    }
     assert given == expected
-    assert (one["eps"], one["log10_delta"], one["note"]) == (0.28, given["log10_delta"][0], None)
+
+    # Of one eps, it has numbers instead of lists.
+    of_one_eps = json_answer(*words, "--eps", 0.28)
+    assert [of_one_eps[key] for key in ("eps", "log10_delta", "note")] == [
+        0.28,
+        given["log10_delta"][0],
+        None,
+    ]
+
+
+DUMMIES = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6"]
 
 
 def test_dummies_of_the_best_law_and_of_a_given_one():
-    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6", "--values-per-user", 2]
-    found = answer(*words, "--eps", 1, "--colluding", "10%")
+    words = [*DUMMIES, "--values-per-user", 2]
+    found = json_answer(*words, "--eps", 1, "--colluding", "10%")
     best, *_, poisson = found["designs"]
     assert found["mean_per_device"] == smallest_poisson_mean(
         1, 1e-6, devices=9_000, values_per_user=2
     )
     assert [best["added_by"], poisson["added_by"]] == ["shuffler", "devices"]
-    own = answer(*words, "--law", best["law"])
-    assert own["eps_at_least"] <= own["eps"] <= 1
-    assert own["expected_tv"] == best["expected_tv"]
-    for wrong in (
-        ["--law", "geometric:27"],
-        ["--law", "poisson:9", "--n", 0],
-        ["--eps", 1, "--values-per-user", 51],
-    ):
-        code, out, err = call(*words, *wrong)
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert err.startswith(f"tightshuffle: {wrong[-2].strip('-').replace('-', '_')} must be ")
+
+    # The guarantee and the error of that law, if it is asked for by its name.
+    of_law = json_answer(*words, "--law", best["law"])
+    assert of_law["eps_at_least"] <= of_law["eps"] <= 1
+    assert of_law["expected_tv"] == best["expected_tv"]
 
 
-def test_dummies_of_parties_and_a_law_of_theirs():
-    words = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6"]
-    alone = answer(*words, "--eps", 1)["designs"][0]
-    for parties, honest in ((2, 1), (3, 2)):
-        options = ["--parties", parties, "--honest", honest]
-        found = answer(*words, "--eps", 1, *options)
-        assert (found["parties"], found["honest"]) == (parties, honest)
-        best = found["designs"][0]
-        law = parse_law(best["law"])
-        assert best["added_by"] == f"each of {parties} parties"
-        assert best["mean"] == parties * law.mean
-        assert best["messages_per_user"] == pytest.approx(1 + 50 * parties * law.mean / 10_000)
-        assert best["expected_tv"] == pytest.approx(25 * error_of_parties(law, parties) / 10_000)
-        assert (best["law"] == alone["law"]) == (honest == 1)
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        pytest.param("law", ["--law", "geometric:27"], id="a law without its deviation"),
+        pytest.param("n", ["--law", "poisson:9", "--n", 0], id="nobody"),
+        pytest.param("values_per_user", ["--eps", 1, "--values-per-user", 51], id="more than k"),
+    ],
+)
+def test_a_bad_argument_of_dummies_is_named(argument, words):
+    assert refusal(*DUMMIES, *words).startswith(f"{argument} must be ")
 
-        # The honest parties' law, asked for as the law of a sum.
-        own = answer(*words, *options, "--law", law.name)
-        honest_alone = answer(*words, "--law", f"{honest}*{law.name}")
-        assert own["eps"] == honest_alone["eps"] <= 1
-        assert own["expected_tv"] == best["expected_tv"]
-    code, _, err = call(*words, "--eps", 1, "--parties", 2, "--honest", 3)
-    assert (code, err) == (2, "tightshuffle: honest must be a whole number from 1 to 2; got 3\n")
+
+@pytest.mark.parametrize(("parties", "honest"), [(2, 1), (3, 2)])
+def test_dummies_of_parties_and_a_law_of_theirs(parties, honest):
+    """Each of the parties adds dummies by one law. The sum of the honest parties' dummies hides a user."""
+    words = [*DUMMIES, "--parties", parties, "--honest", honest]
+    found = json_answer(*words, "--eps", 1)
+    assert (found["parties"], found["honest"]) == (parties, honest)
+    best = found["designs"][0]
+    law = parse_law(best["law"])
+    assert best["added_by"] == f"each of {parties} parties"
+    assert best["mean"] == parties * law.mean
+    # Of all 50 values, over the 10,000 users: one report and the dummies, and half the summed error.
+    assert best["messages_per_user"] == pytest.approx(1 + 50 * parties * law.mean / 10_000)
+    assert best["expected_tv"] == pytest.approx(50 / 2 * error_of_parties(law, parties) / 10_000)
+
+    # A single honest party has to hide a user alone, by the law that the shuffler would need.
+    of_shuffler = json_answer(*DUMMIES, "--eps", 1)["designs"][0]
+    assert (best["law"] == of_shuffler["law"]) == (honest == 1)
+
+    # The guarantee of a law that is asked for is that of the sum over the honest parties.
+    of_law = json_answer(*words, "--law", law.name)
+    of_sum = json_answer(*DUMMIES, "--law", f"{honest}*{law.name}")
+    assert of_law["eps"] == of_sum["eps"] <= 1
+    assert of_law["expected_tv"] == best["expected_tv"]
+
+
+def test_more_honest_parties_than_parties_are_refused():
+    message = refusal(*DUMMIES, "--eps", 1, "--parties", 2, "--honest", 3)
+    assert message == "honest must be a whole number from 1 to 2; got 3"
 
 
 def test_sums_and_the_fewest_users():
-    words = "--k 9 --eps0 6 --randomizer rappor --release sums --deletion --rounds 2"
-    given = {
+    """eps of RAPPOR's sums is that of Python, and small enough with the fewest users for it."""
+    words = "--k 9 --eps0 6 --randomizer rappor --release sums --deletion --rounds 2 --delta 1e-5"
+    setting = {
         "k": 9,
         "eps0": 6.0,
         "randomizer": "rappor",
@@ -102,157 +132,185 @@ def test_sums_and_the_fewest_users():
         "deletion": True,
         "rounds": 2,
     }
-    users = answer("users", *words.split(), "--eps", 0.5, "--delta", "1e-5")
-    assert users["n"] == tightshuffle.fewest_users(0.5, 1e-5, **given)
-    found = answer("epsilon", "upper", "--n", users["n"], *words.split(), "--delta", "1e-5")
-    assert found["eps"] == tightshuffle.epsilon(1e-5, n=users["n"], **given) <= 0.5
+    n = json_answer("users", *words.split(), "--eps", 0.5)["n"]
+    assert n == tightshuffle.fewest_users(0.5, 1e-5, **setting)
+    found = json_answer("epsilon", "upper", "--n", n, *words.split())
+    assert found["eps"] == tightshuffle.epsilon(1e-5, n=n, **setting) <= 0.5
 
 
-def test_zero_and_outside_are_told_apart():
-    zero = answer("delta", "upper", *SETTING, "--eps", "0.2", "0.45", "9")
-    assert zero["log10_delta"][1:] == [None, None]
-    assert zero["note"] == [None, "delta is 0", "delta is 0"]
+def test_a_delta_of_0_has_no_logarithm_in_json_and_a_note():
+    found = json_answer("delta", "upper", *WORDS_OF_SETTING, "--eps", "0.2", "0.45", "9")
+    # delta is 0 from eps = eps0 = 0.45 on.
+    assert found["log10_delta"][1:] == [None, None]
+    assert found["note"] == [None, "delta is 0", "delta is 0"]
 
+
+def test_outside_of_a_theorem_the_note_says_why_and_the_exit_code_is_3():
+    condition = "erlingsson holds only for n >= 1000 and delta < 1/100"
     words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
-    code, out, err = call(*words, "--json")
-    assert code == 3
-    assert err == "tightshuffle: erlingsson holds only for n >= 1000 and delta < 1/100\n"
-    assert json.loads(out)["log10_delta"] == [None, None]
-    assert json.loads(out)["note"] == [err[len("tightshuffle: ") : -1], "delta is 0"]
-    assert "nan (erlingsson holds only for n >= 1000 and delta < 1/100)" in call(*words)[1]
+    code, out, err = run_command(*words, "--json")
+    assert (code, err) == (3, f"tightshuffle: {condition}\n")
+    found = json.loads(out)
+    assert found["log10_delta"] == [None, None]
+    assert found["note"] == [condition, "delta is 0"]
+    _, text, _ = run_command(*words)
+    assert f"nan ({condition})" in text
 
+
+def test_where_a_bound_gives_no_eps_the_exit_code_is_3():
     words = ["epsilon", "blanket", "--n", 10, "--k", 8, "--eps0", 0.5, "--delta", "1e-9"]
-    code, out, err = call(*words, "--json")
+    code, out, err = run_command(*words, "--json")
     assert (code, json.loads(out)["eps"], err.count("\n")) == (3, None, 1)
     assert "eps = 0.5 holds without shuffling" in err
 
 
 def test_tables_at_any_depth():
+    """A delta far below the smallest float is written in full, 0 as 0, and the eps in the order asked."""
     words = "delta upper --n 1e6 --k 10 --eps0 1 --eps 0.5 1 0"
-    code, out, err = call(*words.split())
-    assert (code, err) == (0, "")
-    _, setting, _, _, *rows = out.splitlines()
+    text = text_answer(*words.split())
+    _method, setting, _empty, _header, at_half, at_eps0, at_0 = text.splitlines()
     assert setting == "n = 1000000, k = 10, eps0 = 1, rounds = 1"
-    log10 = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
-    assert log10 < -1000
-    delta = rows[0].split()[1]
-    # Up, by less than a unit of the fourth digit.
-    assert 0 <= float(Decimal(delta).log10()) - log10 < 5e-4
-    assert rows[1].split() == ["1", "0", "-inf"]
-    assert 1e-5 < float(rows[2].split()[1]) < 1
+    log10_delta = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
+    assert log10_delta < -1000
+    # Rounded up, by less than a unit of the fourth digit: log10(1.001) is 4.3e-4.
+    written = Decimal(at_half.split()[1])
+    assert 0 <= float(written.log10()) - log10_delta < 5e-4
+    assert at_eps0.split() == ["1", "0", "-inf"]
+    assert 1e-5 < float(at_0.split()[1]) < 1
 
 
 def test_methods():
     kinds = {name: method.kind for name, method in methods.METHODS.items()}
-    assert {name: about["kind"] for name, about in answer("methods").items()} == kinds
-    assert all(name in call("methods")[1] for name in kinds)
+    assert {name: about["kind"] for name, about in json_answer("methods").items()} == kinds
+    assert all(name in text_answer("methods") for name in kinds)
 
 
-def test_plan():
-    words = ["plan", "--n", "1e3", "--k", "15", "--delta", "1e-6", "--colluding", "10%"]
-    plans = [answer(*words, "--eps", eps) for eps in (1, 2)]
-    assert answer(*words, "--eps", 1, 2) == {"method": "upper", "plans": plans}
-    texts = [call(*words, "--eps", eps)[1] for eps in (1, 2)]
-    assert call(*words, "--eps", 1, 2)[1] == "\n\n".join(texts)
-    for text, plan in zip(texts, plans, strict=True):
-        options = {"n": 1000, "k": 15, "eps0": plan["eps0"], "colluding": 100}
-        bound = tightshuffle.upper(plan["eps"], log10=True, **options)
-        assert bound == plan["log10_delta_of_eps0"] <= plan["log10_delta"] == -6
-        assert plan["colluding"] == 0.1
-        assert "n = 1000, k = 15, 100 of the users colluding" in text
-        assert 0 <= plan["eps0"] - float(re.search(r"largest eps0   (\S+) ", text)[1]) < 1e-5
-        assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
-        assert (
-            f"\nleft, with delta = 0, if the shuffler fails: {what_is_left(plan['eps0'])}\n" in text
-        )
-    often = call("plan", "--n", "1e5", "--k", 15, "--delta", "1e-6", "--eps", 1, "--rounds", 4)[1]
-    assert re.search(r"fails: nothing useful \(eps \d+\), for the 4 rounds together\n", often)
-    wanted = answer("plan", "--k", 15, "--delta", "1e-6", "--eps", 1, "--error", 0.05)
-    assert wanted["expected_tv"]["shuffle+INV"] <= wanted["error"] == 0.05
+PLAN = ["plan", "--k", "15", "--delta", "1e-6"]
 
 
-@pytest.mark.parametrize(("deletion", "sensitivity"), [(False, math.sqrt(2)), (True, 1.0)])
-def test_a_plan_names_the_sensitivity_of_its_sigma(deletion, sensitivity):
-    words = [
-        "plan",
-        "--n",
-        "1e5",
-        "--k",
-        9,
-        "--eps",
-        1,
-        "--delta",
-        "1e-6",
-        "--randomizer",
-        "rappor",
-    ]
-    words += ["--release", "sums", *["--deletion"] * deletion]
-    found = answer(*words)
+@pytest.mark.parametrize("eps", [1, 2])
+def test_a_plan_has_the_largest_eps0_and_says_what_it_costs(eps):
+    words = [*PLAN, "--n", "1e3", "--colluding", "10%", "--eps", eps]
+    plan, text = json_answer(*words), text_answer(*words)
+    setting = {"n": 1000, "k": 15, "eps0": plan["eps0"], "colluding": 100}
+    log10_delta = tightshuffle.upper(eps, log10=True, **setting)
+    assert log10_delta == plan["log10_delta_of_eps0"] <= plan["log10_delta"] == -6
+    assert plan["colluding"] == 0.1
+
+    assert "n = 1000, k = 15, 100 of the users colluding" in text
+    # eps0 is written with six digits, rounded down.
+    written_eps0 = float(re.search(r"largest eps0   (\S+) ", text)[1])
+    assert 0 <= plan["eps0"] - written_eps0 < 1e-5
+    assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
+    left = what_is_left(plan["eps0"])
+    assert f"\nleft, with delta = 0, if the shuffler fails: {left}\n" in text
+
+
+def test_plans_for_several_eps_are_those_for_each():
+    words = [*PLAN, "--n", "1e3", "--eps"]
+    plans = [json_answer(*words, eps) for eps in (1, 2)]
+    assert json_answer(*words, 1, 2) == {"method": "upper", "plans": plans}
+    assert text_answer(*words, 1, 2) == "\n\n".join(text_answer(*words, eps) for eps in (1, 2))
+
+
+def test_a_plan_for_rounds_says_that_nothing_useful_is_left_for_all_of_them_together():
+    text = text_answer(*PLAN, "--n", "1e5", "--eps", 1, "--rounds", 4)
+    assert re.search(r"fails: nothing useful \(eps \d+\), for the 4 rounds together\n", text)
+
+
+def test_a_plan_for_an_error_has_no_larger_one():
+    plan = json_answer(*PLAN, "--eps", 1, "--error", 0.05)
+    assert plan["expected_tv"]["shuffle+INV"] <= plan["error"] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "sensitivity", "text_of_sensitivity"),
+    [
+        pytest.param([], math.sqrt(2), "sqrt(2)", id="a value is replaced"),
+        pytest.param(["--deletion"], 1.0, "1", id="a user has a value or none"),
+    ],
+)
+def test_a_plan_names_the_sensitivity_of_its_sigma(options, sensitivity, text_of_sensitivity):
+    line = "plan --n 1e5 --k 9 --eps 1 --delta 1e-6 --randomizer rappor --release sums"
+    words = [*line.split(), *options]
+    found = json_answer(*words)
     assert found["sensitivity"] == sensitivity
     assert found["sigma"] == exact_scale(1.0, 1e-6, sensitivity=sensitivity)
-    assert f": sensitivity {'1' if deletion else 'sqrt(2)'}.\n" in call(*words)[1]
+    assert f": sensitivity {text_of_sensitivity}.\n" in text_answer(*words)
 
 
 def test_a_plan_for_own_data(tmp_path):
-    (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    """The guarantee is for any data of this n and k; the errors are those for the data in the file."""
+    (tmp_path / "counts.csv").write_text(THREE_COUNTS)
     words = ["plan", "--eps", "1", "--delta", "1e-6"]
-    own = answer(*words, "--data", tmp_path / "counts.csv")
-    even = answer(*words, "--n", "1000", "--k", "3")
-    assert {name: own[name] for name in ("n", "k", "eps0")} == {
-        "n": 1000,
-        "k": 3,
-        "eps0": even["eps0"],
-    }
-    errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=own["eps0"])
-    assert own["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
-    assert own["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
+    found = json_answer(*words, "--data", tmp_path / "counts.csv")
+    for_any_data = json_answer(*words, "--n", "1000", "--k", "3")
+    for name, value in {"n": 1000, "k": 3, "eps0": for_any_data["eps0"]}.items():
+        assert found[name] == value
+    errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=found["eps0"])
+    assert found["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
+    # Of the guess that all shares are 1/3, of which only the largest one is above.
+    assert found["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
 
 
 def test_compare_is_delta_by_all_valid_bounds():
     words = ["--n", "1000", "--k", "8", "--eps0", "1"]
-    given = answer("compare", *words, "--eps", "0.1", "0.2")
-    names = [m.name for m in methods.METHODS.values() if m.kind in (methods.UPPER, methods.LOWER)]
-    assert sorted(given["methods"]) == sorted(names)
-    again = answer("delta", ",".join(names), *words, "--eps", 0.1, 0.2)
-    assert given["methods"] == again["methods"]
-    own = answer("compare", *words, "--randomizer", "subset:2")["methods"]
-    assert list(own) == ["lower", "upper", "privacy-blanket", "single-value"]
-    assert -12.001 < own["upper"]["log10_delta"][-1] <= -12
+    compared = json_answer("compare", *words, "--eps", "0.1", "0.2")["methods"]
+    kinds = (methods.UPPER, methods.LOWER)
+    names = [method.name for method in methods.METHODS.values() if method.kind in kinds]
+    assert sorted(compared) == sorted(names)
+    assert compared == json_answer("delta", ",".join(names), *words, "--eps", 0.1, 0.2)["methods"]
+
+
+def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e_minus_12():
+    words = ["--n", "1000", "--k", "8", "--eps0", "1", "--randomizer", "subset:2"]
+    compared = json_answer("compare", *words)["methods"]
+    assert list(compared) == ["lower", "upper", "privacy-blanket", "single-value"]
+    assert -12.001 < compared["upper"]["log10_delta"][-1] <= -12
 
 
 @pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
 @pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
 def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
     words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
-    _, out, _ = call("epsilon", "upper,lower", *words)
-    low, high = map(float, re.search(r"between (\S+) and (\S+)", out).groups())
+    text = text_answer("epsilon", "upper,lower", *words)
+    low, high = map(float, re.search(r"between (\S+) and (\S+)", text).groups())
     assert low < high < 1.002 * low
-    bounds = answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
-    eps = {name: bound["eps"] for name, bound in bounds.items()}
-    assert eps["upper"] <= min(eps.values()) * (1 + 1e-6)
-    _, out, _ = call("epsilon", "upper,lower", *words, "--rounds", "2")  # lower is for one round
-    assert float(re.search(r"at most (\S+)", out).group(1)) > high
+
+    # No upper bound is smaller than `upper`, but for the digits of the search.
+    bounds = json_answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
+    least = min(bound["eps"] for bound in bounds.values())
+    assert bounds["upper"]["eps"] <= least * (1 + 1e-6)
+
+    # `lower` is for one round: for two there is an upper end only.
+    text = text_answer("epsilon", "upper,lower", *words, "--rounds", "2")
+    assert float(re.search(r"at most (\S+)", text)[1]) > high
 
 
 def test_a_randomizer_and_colluding_users():
-    name, options = "subset:3", {"randomizer": "subset:3", "colluding": 200}
-    words = [*SETTING, "--randomizer", name, "--colluding", 200]
-    given = answer("delta", "upper", *words, "--eps", "0.1", "0.2")
+    options = {"randomizer": "subset:3", "colluding": 200}
+    words = ["delta", "upper", *WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
+    words += ["--randomizer", "subset:3", "--colluding"]
+    given = json_answer(*words, 200)
     assert {key: given[key] for key in options} == options
-    assert given["log10_delta"] == delta_of("upper", [0.1, 0.2], **options)
-    for share in ("10%", "0.1"):  # the 200 of 2000 users
-        assert answer("delta", "upper", *words[:-1], share, "--eps", "0.1", "0.2") == given
+    assert given["log10_delta"] == log10_deltas("upper", [0.1, 0.2], **options)
+    for share in ("10%", "0.1"):  # 200 of 2000 users
+        assert json_answer(*words, share) == given
+
+
+MATRIX_WORDS = ["delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer"]
 
 
 def test_a_matrix_of_your_own(tmp_path):
+    """k-RR with e^eps0 = 3, in a file as a spreadsheet writes it: a byte order mark, CRLF, spaces."""
     path = tmp_path / "matrix.csv"
     path.write_text("\ufeff0.6,0.2,0.2\r\n0.2,0.6,0.2\r\n 0.2, 0.2, 0.6\r\n", encoding="utf-8")
-    given = answer("delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}")
-    assert (given["k"], given["eps0"]) == (3, pytest.approx(math.log(3), rel=1e-15))
-    krr = tightshuffle.delta(
-        0.2, n=500, k=3, eps0=math.log(3), method="privacy-blanket", log10=True
-    )
-    assert given["log10_delta"] == pytest.approx(krr, abs=1e-3)  # each 1e-4 above the truth
+    given = json_answer(*MATRIX_WORDS, f"file:{path}")
+    eps0 = math.log(3)
+    assert (given["k"], given["eps0"]) == (3, pytest.approx(eps0, rel=1e-15))
+    of_krr = tightshuffle.delta(0.2, n=500, k=3, eps0=eps0, method="privacy-blanket", log10=True)
+    # Each is at most 1e-4 above the logarithm of the same number.
+    assert given["log10_delta"] == pytest.approx(of_krr, abs=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -267,31 +325,30 @@ def test_a_matrix_of_your_own(tmp_path):
 def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
     path = tmp_path / "matrix.csv"
     path.write_text(text)
-    code, out, err = call(
-        "delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer", f"file:{path}"
-    )
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"tightshuffle: {path}: ")
-    assert message in err
+    refused = refusal(*MATRIX_WORDS, f"file:{path}")
+    assert refused.startswith(f"{path}: ")
+    assert message in refused
 
 
 def test_several_methods():
-    words = [*SETTING, "--eps", "0.1", "0.2"]
-    given = answer("delta", "upper,clones,count-exact,erlingsson", *words)
+    """A method that lacks an argument has a note, and nan in the text; the others are answered."""
+    words = [*WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
+    given = json_answer("delta", "upper,clones,count-exact,erlingsson", *words)["methods"]
     for name in ("upper", "clones"):
-        assert given["methods"][name]["log10_delta"] == delta_of(name, [0.1, 0.2])
-    assert all("count must be given" in note for note in given["methods"]["count-exact"]["note"])
-    code, out, err = call("delta", "upper,count-exact", *words)
-    assert (code, err) == (0, "")
-    assert [line.split()[2] for line in out.splitlines()[4:6]] == ["nan", "nan"]
-    assert "nan: count must be given" in out
-    assert call("delta", "count-exact", *words)[0] == 2  # nobody takes it
+        assert given[name]["log10_delta"] == log10_deltas(name, [0.1, 0.2])
+    assert all("count must be given" in note for note in given["count-exact"]["note"])
+
+    text = text_answer("delta", "upper,count-exact", *words)
+    assert re.findall(r"^ *0\.[12] +\S+ +(\S+)", text, re.MULTILINE) == ["nan", "nan"]
+    assert "nan: count must be given" in text
+    assert "count" in refusal("delta", "count-exact", *words)
 
 
 def test_ranges():
-    words = ["delta", "upper", *SETTING, "--eps"]
-    assert answer(*words, "0:0.4:5", "0.05")["eps"] == [0, 0.1, 0.2, 0.3, 0.4, 0.05]
-    given = answer("epsilon", "upper", *SETTING, "--delta", "1e-9:1e-3:3")
+    """FIRST:LAST:NUMBER are evenly spaced eps, and deltas whose logarithms are evenly spaced."""
+    words = ["delta", "upper", *WORDS_OF_SETTING, "--eps"]
+    assert json_answer(*words, "0:0.4:5", "0.05")["eps"] == [0, 0.1, 0.2, 0.3, 0.4, 0.05]
+    given = json_answer("epsilon", "upper", *WORDS_OF_SETTING, "--delta", "1e-9:1e-3:3")
     assert given["delta"] == [1e-9, 1e-6, 1e-3]
 
 
@@ -329,16 +386,14 @@ def test_ranges():
     ],
 )
 def test_errors_are_one_line(line, message):
-    code, out, err = call(*line.split())
-    assert (code, out, err.count("\n"), err[-1]) == (2, "", 1, "\n")
-    assert err.startswith("tightshuffle: ")
-    assert message in err
+    assert message in refusal(*line.split())
 
 
 @pytest.mark.parametrize("command", ["", "delta", "epsilon", "plan", "compare"])
 def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
+    """Every example that a help text prints can be run as it stands, beside a file of counts."""
     monkeypatch.chdir(tmp_path)
-    Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    Path("counts.csv").write_text(THREE_COUNTS)
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
     out, err = capsys.readouterr()
@@ -346,30 +401,32 @@ def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
     examples = [line.split()[1:] for line in out.splitlines() if line.startswith("  tightshuffle ")]
     assert examples
     for words in examples:
-        code, out, err = call(*words)
-        assert (code, err, bool(out)) == (0, "", True)
+        assert text_answer(*words)
 
 
-def run(*words):
+def finished_process(*words):
+    """The process of a program that has ended, with its exit code and all that it printed."""
     return subprocess.run(words, capture_output=True, text=True, timeout=60)
 
 
 def test_the_installed_command():
-    done = run(
-        COMMAND,
-        *["delta", "upper", "--n", "1e4", "--k", "8", "--eps0", "1", "--eps", "0.1", "--json"],
-    )
+    """The script that pip installs: an answer, a refusal, and the version, as of `python -m`."""
+    words = "delta upper --n 1e4 --k 8 --eps0 1 --eps 0.1 --json"
+    done = finished_process(INSTALLED_COMMAND, *words.split())
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)["log10_delta"] == tightshuffle.upper(
-        0.1, n=10**4, k=8, eps0=1.0, log10=True
-    )
-    done = run(COMMAND, "delta", "upper", "--n", "ten")
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    for command in ([COMMAND], [sys.executable, "-m", "tightshuffle"]):
-        assert run(*command, "--version").stdout == f"tightshuffle {tightshuffle.__version__}\n"
+    log10_delta = tightshuffle.upper(0.1, n=10**4, k=8, eps0=1.0, log10=True)
+    assert json.loads(done.stdout)["log10_delta"] == log10_delta
+
+    refused = finished_process(INSTALLED_COMMAND, "delta", "upper", "--n", "ten")
+    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (2, "", 1)
+
+    for command in ([INSTALLED_COMMAND], [sys.executable, "-m", "tightshuffle"]):
+        version = finished_process(*command, "--version").stdout
+        assert version == f"tightshuffle {tightshuffle.__version__}\n"
 
 
 def test_a_closed_pipe_is_no_traceback():
-    done = run("bash", "-c", '"$0" methods | true; echo ${PIPESTATUS[0]}', COMMAND)
+    exit_code_in_pipe = '"$0" methods | true; echo ${PIPESTATUS[0]}'
+    done = finished_process("bash", "-c", exit_code_in_pipe, INSTALLED_COMMAND)
     assert done.stderr == ""
     assert done.stdout.strip() in ("0", "1")  # 0 where the pipe took all of it before it closed

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from tests.library.cli.calls import answer, call
+from tests.library.cli.calls import json_answer, text_answer
 from tightshuffle.collection import read_collection
 
-FILE = """
+TWO_GROUPS = """
 k: 20
 groups:
   - {name: small, users: 500, eps0: 1}
@@ -18,37 +18,45 @@ dummies: {poisson_per_user_and_value: 0.01}
 
 @pytest.fixture
 def path(tmp_path):
-    made = tmp_path / "mine.yaml"
-    made.write_text(FILE)
-    return made
+    """The path of a file of TWO_GROUPS."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(TWO_GROUPS)
+    return path
 
 
-def test_eps_and_delta_of_every_group(path):
-    """JSON has all digits; text is rounded to the safe side."""
+@pytest.mark.parametrize(
+    ("result", "words", "question"),
+    [
+        ("eps", ["--delta", "1e-6"], {"delta": 1e-6}),
+        ("log10_delta", ["--eps", "0.1"], {"eps": 0.1}),
+    ],
+)
+def test_eps_and_delta_of_every_group_are_those_of_the_class(path, result, words, question):
     collection = read_collection(str(path))
-    for name, asked, bound in (
-        ("eps", ["--delta", "1e-6"], lambda **about: collection.epsilon(1e-6, **about)),
-        ("log10_delta", ["--eps", "0.1"], lambda **about: collection.log10_delta(0.1, **about)),
-    ):
-        given = answer("collection", path, *asked)
-        assert given["largest"] == "large"
-        for record in given["groups"]:
-            group = record["group"]
-            assert record[f"{name}_upper"] == bound(group=group)
-            assert record[f"{name}_lower"] == bound(group=group, bound="lower")
-            assert record[f"{name}_unseen"] == bound(group=group, unseen=True)
-            assert record["eps_without_shuffler"] == collection.if_the_shuffler_fails(group)
-        assert given["expected_tv"]["collection"] == collection.expected_error()
-    out = call("collection", path, "--delta", "1e-6")[1]
-    small = next(line.split() for line in out.splitlines() if line.startswith("small"))
-    record = answer("collection", path, "--delta", "1e-6")["groups"][0]
-    assert float(small[3]) <= record["eps_lower"] < record["eps_upper"] <= float(small[4])
-    assert float(small[5]) >= record["eps_unseen"]
+    bound_of_class = {"eps": collection.epsilon, "log10_delta": collection.log10_delta}[result]
+    given = json_answer("collection", path, *words)
+    assert given["largest"] == "large"
+    for record in given["groups"]:
+        group = record["group"]
+        assert record[f"{result}_upper"] == bound_of_class(**question, group=group)
+        assert record[f"{result}_lower"] == bound_of_class(**question, group=group, bound="lower")
+        assert record[f"{result}_unseen"] == bound_of_class(**question, group=group, unseen=True)
+        assert record["eps_without_shuffler"] == collection.if_the_shuffler_fails(group)
+    assert given["expected_tv"]["collection"] == collection.expected_error()
+
+
+def test_the_text_rounds_each_eps_to_the_safe_side(path):
+    words = ["collection", path, "--delta", "1e-6"]
+    small = json_answer(*words)["groups"][0]
+    [cells] = [line.split() for line in text_answer(*words).splitlines() if line[:5] == "small"]
+    at_least, at_most, if_unseen = map(float, cells[3:6])
+    assert at_least <= small["eps_lower"] < small["eps_upper"] <= at_most
+    assert if_unseen >= small["eps_unseen"]
 
 
 def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps({"k": 4, "groups": [{"users": 10, "eps0": "inf"}]}))
-    given = answer("collection", path, "--delta", "1e-6")
+    given = json_answer("collection", path, "--delta", "1e-6")
     assert given["groups"][0]["eps_upper"] is None  # JSON has no infinity
     assert given["expected_tv"] == {"collection": 0}

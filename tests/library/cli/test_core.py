@@ -13,49 +13,57 @@ import tightshuffle
 from tightshuffle.cli.layout import delta_text
 from tightshuffle.side import Side
 
-START = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
-SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
+# The packages are found in {site} only, and `main` runs the command.
+START_OF_PROGRAM = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
+WORDS_OF_SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """Runs Python with the standard library, numpy, scipy and tightshuffle, and nothing else."""
+def run_with_light_core(tmp_path_factory):
+    """A function that runs a program's text in a Python without other packages, and returns the process.
+
+    This Python has the standard library, numpy, scipy and tightshuffle. `sys` is imported and `main` runs the
+    command, see START_OF_PROGRAM.
+    """
     site = tmp_path_factory.mktemp("site")
     for name in ("numpy", "scipy"):
         package = Path(find_spec(name).origin).parent
+        # Beside a package, a folder may have the compiled libraries that it uses.
         for folder in (package, package.with_name(f"{name}.libs")):
             if folder.exists():
                 (site / folder.name).symlink_to(folder)
     (site / "tightshuffle").symlink_to(Path(tightshuffle.__file__).parent)
 
-    def run(program):
-        command = [sys.executable, "-I", "-S", "-c", START.format(site=str(site)) + program]
+    def run_program(program):
+        start = START_OF_PROGRAM.format(site=str(site))
+        # -I and -S: no installed packages, no current folder.
+        command = [sys.executable, "-I", "-S", "-c", start + program]
         return subprocess.run(command, capture_output=True, text=True)
 
-    return run
+    return run_program
 
 
-def test_every_command_and_method(run, tmp_path):
+def test_every_command_and_method(run_with_light_core, tmp_path):
     (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     commands = [
-        ["delta", "all", *SETTING, "--eps", "0.2", "--count", "30"],
-        ["delta", "all", *SETTING, "--eps", "0.2", "--count", "30", "--rounds", "2"],
-        ["epsilon", "clones", *SETTING, "--delta", "1e-3", "--rounds", "2"],
+        ["delta", "all", *WORDS_OF_SETTING, "--eps", "0.2", "--count", "30"],
+        ["delta", "all", *WORDS_OF_SETTING, "--eps", "0.2", "--count", "30", "--rounds", "2"],
+        ["epsilon", "clones", *WORDS_OF_SETTING, "--delta", "1e-3", "--rounds", "2"],
         ["methods"],
         ["plan", "--data", str(tmp_path / "counts.csv"), "--eps", "0.5", "--delta", "1e-6"],
-        ["compare", *SETTING],
+        ["compare", *WORDS_OF_SETTING],
     ]
     for words in commands:
-        done = run(f"sys.exit(main({[*words, '--json']!r}))")
+        done = run_with_light_core(f"sys.exit(main({[*words, '--json']!r}))")
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout)
 
 
-def test_each_call_imports_only_what_it_uses(run):
-    """The rest takes as long to import as all that it uses: the parts of scipy."""
+def test_each_call_imports_only_what_it_uses(run_with_light_core):
+    """The parts of scipy that `upper` does not need take as long to import as all that it uses."""
     words = ["delta", "upper", "--eps", "0.2", "--n", "100000", "--k", "408", "--eps0", "4"]
-    lines = [words, [*words, "--randomizer", "oue"]]
-    done = run(f"[main(line) for line in {lines!r}]; print(*sys.modules)")
+    calls = [words, [*words, "--randomizer", "oue"]]
+    done = run_with_light_core(f"[main(words) for words in {calls!r}]; print(*sys.modules)")
     imported = set(done.stdout.splitlines()[-1].split())
     assert "tightshuffle.bounds.privacy_blanket" in imported
     assert not imported & {
@@ -67,8 +75,8 @@ def test_each_call_imports_only_what_it_uses(run):
     }
 
 
-def test_the_package_itself_imports_nothing(run):
-    done = run(
+def test_the_package_itself_imports_nothing(run_with_light_core):
+    done = run_with_light_core(
         "[sys.modules.pop(name) for name in list(sys.modules) if name.startswith('tightshuffle')]\n"
         "before = set(sys.modules); import tightshuffle; print(*(set(sys.modules) - before))"
     )

@@ -20,59 +20,76 @@ clones = at_points(clones_module.clones)
 
 
 def amplification_variable(eps, k, eps0):
-    """L of k-RR with its probabilities under the uniform blanket, and gamma, by definition."""
-    e, grown = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
-    p, q = e / (e + k - 1), 1 / (e + k - 1)
-    # Laws of the answers for x0 and x1, cell by cell.
-    ratios = [(p, q), (q, p)] + [(q, q)] * (k - 2)
-    return [(k * (a - grown * b), mp.mpf(1) / k) for a, b in ratios], k * q
+    """Pairs (value, probability) of Balle et al.'s L for k-RR, and gamma, by definition.
+
+    gamma is the mass of the blanket, which is uniform. L is (R_x0 - e^eps R_x1) over the blanket's density.
+    """
+    e_eps0, e_eps = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
+    p, q = e_eps0 / (e_eps0 + k - 1), 1 / (e_eps0 + k - 1)
+    # The probabilities of each report for x0 and for x1.
+    reports = [(p, q), (q, p)] + [(q, q)] * (k - 2)
+    variable = [(k * (of_x0 - e_eps * of_x1), mp.mpf(1) / k) for of_x0, of_x1 in reports]
+    return variable, k * q
 
 
-def sum_over_blanket(per_m, n, gamma, first):
-    """E over M ~ Bin(n, gamma), M >= first, of a bound on the excess; over gamma n; as log10."""
+def log10_delta_of_blanket(bound_on_excess, n, gamma, least):
+    """log10 of E[bound_on_excess(M)] / (gamma n) with M ~ Bin(n, gamma), without numbers M below ``least``.
+
+    M is how many users' reports come from the blanket, and the excess E[(L_1 + ... + L_M)_+].
+    """
     total = sum(
-        comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * per_m(m) for m in range(first, n + 1)
+        comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * bound_on_excess(m)
+        for m in range(least, n + 1)
     )
     return mp.log10(total / (gamma * n))
 
 
-def hoeffding_by_definition(distribution, a):
-    width = max(value for value, _ in distribution) - min(value for value, _ in distribution)
+def hoeffding_by_definition(variable, a):
+    """The function m -> bound on the excess of m copies by Hoeffding's inequality; -a is the mean."""
+    width = max(value for value, _ in variable) - min(value for value, _ in variable)
     return lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2)
 
 
-def bennett_by_definition(distribution, a):
-    largest = max(value for value, _ in distribution)
-    square = sum(value**2 * probability for value, probability in distribution)
-    u = a * largest / square
-    rate = square / largest**2 * ((1 + u) * mp.log(1 + u) - u)
+def bennett_by_definition(variable, a):
+    """The function m -> bound on the excess of m copies by Bennett's inequality; -a is the mean."""
+    largest = max(value for value, _ in variable)
+    second_moment = sum(value**2 * probability for value, probability in variable)
+    u = a * largest / second_moment
+    rate = second_moment / largest**2 * ((1 + u) * mp.log(1 + u) - u)
     return lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate)
 
 
 @pytest.mark.parametrize(
-    ("bound", "definition", "first"),
-    [(balle_hoeffding, hoeffding_by_definition, 0), (balle_bennett, bennett_by_definition, 1)],
+    ("bound", "inequality", "least"),
+    [
+        pytest.param(balle_hoeffding, hoeffding_by_definition, 0, id="from no report on"),
+        pytest.param(balle_bennett, bennett_by_definition, 1, id="from one report on"),
+    ],
 )
 @mp.workdps(50)
-def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, definition, first):
+def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequality, least):
     for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
         for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
             if eps < eps0:
-                distribution, gamma = amplification_variable(eps, k, eps0)
-                a = -sum(value * probability for value, probability in distribution)
-                wanted = sum_over_blanket(definition(distribution, a), n, gamma, first)
+                variable, gamma = amplification_variable(eps, k, eps0)
+                a = -sum(value * probability for value, probability in variable)
+                expected = log10_delta_of_blanket(inequality(variable, a), n, gamma, least)
                 found = bound(eps, n=n, k=k, eps0=eps0)
-                assert found == pytest.approx(min(0.0, float(wanted)), rel=1e-10, abs=1e-11)
+                assert found == pytest.approx(min(0.0, float(expected)), rel=1e-10, abs=1e-11)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
-def test_feldman_is_its_own_inverse(n, eps0):
+def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0):
+    """Theorem 3.1 of Feldman et al. 2021, in closed form:
+
+    eps = log(1 + (e^eps0 - 1) / (e^eps0 + 1) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
+    """
     with mp.workdps(50):
         for log10_delta in (-0.5, -6, -20):
-            log = mp.log(4) - log10_delta * mp.log(10)
-            e = mp.exp(mp.mpf(eps0))
-            inner = 8 * mp.sqrt(e * log) / mp.sqrt(n) + 8 * e / n
-            eps = mp.log(1 + (e - 1) / (e + 1) * inner)
+            log_4_over_delta = mp.log(4) - log10_delta * mp.log(10)
+            e_eps0 = mp.exp(mp.mpf(eps0))
+            bracket = 8 * mp.sqrt(e_eps0 * log_4_over_delta / n) + 8 * e_eps0 / n
+            eps = mp.log(1 + (e_eps0 - 1) / (e_eps0 + 1) * bracket)
             assert eps < eps0
             assert feldman(float(eps), n=n, k=2, eps0=eps0) == pytest.approx(log10_delta, rel=1e-9)
 
@@ -82,7 +99,7 @@ def test_feldman_is_its_own_inverse(n, eps0):
     [
         (erlingsson, 0.1, 999, 0.4, "n >= 1000"),
         (erlingsson, 0.1, 10**6, 0.5, "eps0 < 1/2"),
-        (erlingsson, 0.311, 1000, 0.4, "delta < 1/100"),  # 0.015
+        (erlingsson, 0.311, 1000, 0.4, "delta < 1/100"),  # delta = 0.015
         (feldman, 0.45, 1000, 0.5, r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)"),
     ],
 )

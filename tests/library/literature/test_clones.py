@@ -14,59 +14,73 @@ from tightshuffle.literature import koskela
 clones, stronger_clones = at_points(module.clones), at_points(module.stronger_clones)
 koskela_strong = at_points(koskela.koskela_strong)
 
-BOUNDS = {clones: "clones", stronger_clones: "stronger-clones", koskela_strong: "strong"}
+BOUNDS = {"clones": clones, "stronger-clones": stronger_clones, "strong": koskela_strong}
 
 
-@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("name", BOUNDS)
 @pytest.mark.parametrize(
     ("n", "eps0"), [(1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5)]
 )
-def test_against_the_definition_in_both_directions(bound, n, eps0):
-    probabilities = dominating.PAIRS[BOUNDS[bound]](n, 7, eps0).values()
+def test_against_the_definition_in_both_directions(name, n, eps0):
+    """log10 delta of the pair (P, Q), outcome by outcome; that of (Q, P) is the same."""
+    pair = dominating.PAIRS[name](n, 7, eps0).values()
     for share in (0, 0.01, 0.2, 0.6, 0.95, 0.9999):
-        wanted, reverse = (
-            dominating.hockey_stick(share * eps0, probabilities, side) for side in (1, -1)
-        )
-        assert mp.almosteq(wanted, reverse, rel_eps=mp.mpf("1e-40"))
-        got = bound(share * eps0, n=n, k=7, eps0=eps0)
-        assert -1e-13 <= got - float(mp.log10(wanted)) <= 5e-7
+        eps = share * eps0
+        exact, reverse = (dominating.hockey_stick(eps, pair, direction) for direction in (1, -1))
+        assert mp.almosteq(exact, reverse, rel_eps=mp.mpf("1e-40"))
+        found = BOUNDS[name](eps, n=n, k=7, eps0=eps0)
+        # Rounded up by at most 1e-6 of delta, which is 4.4e-7 of its log10.
+        assert -1e-13 <= found - float(mp.log10(exact)) <= 5e-7
 
 
 @pytest.mark.parametrize(("n", "c"), [(50, 0.3), (3000, 0.02), (10**7, 2e-5)])
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.6])
-def test_sums_of_binomial_tails_against_thirty_digits(n, c, share):
-    """E[(G_1 + ... + G_n)_+], over the number of messages that are not 0, with the gain 1."""
-    fall = 1 + share
+def test_positive_part_by_tails_against_thirty_digits(n, c, share):
+    """E[(G_1 + ... + G_n)_+], where G is 1 or -loss with probability c / 2 each, and else 0.
+
+    It is the mean over m ~ Bin(n, c), the number of G_i that are not 0. If at least t of these are gains,
+    their sum is positive. With B ~ Bin(m - 1, 1/2) its positive part is, on average,
+    m / 2 (P(B >= t - 1) - loss P(B >= t)).
+    """
+    loss = 1 + share
     with mp.workdps(30):
         mean, exact = n * c, mp.mpf(0)
-        for m in range(
-            max(1, int(mean - 12 * mean**0.5)), min(n, int(mean + 12 * mean**0.5) + 40) + 1
-        ):
-            least = math.floor(m * fall / (1 + fall)) + 1
-            up, down = (
+        reach = 12 * mean**0.5  # 12 standard deviations
+        for m in range(max(1, int(mean - reach)), min(n, int(mean + reach) + 40) + 1):
+            t = math.floor(m * loss / (1 + loss)) + 1
+            tail_from_t_minus_1, tail_from_t = (
                 mp.betainc(j, m - j, 0, 0.5, regularized=True) if 0 < j < m else int(j <= 0)
-                for j in (least - 1, least)
+                for j in (t - 1, t)
             )
-            chance = mp.binomial(n, m) * mp.mpf(c) ** m * (1 - mp.mpf(c)) ** (n - m)
-            exact += chance * m / 2 * (up - mp.mpf(fall) * down)
-        got = module.ln_positive_part_by_tails(n, 1.0, -fall, c / 2, 0.0)
-        assert 0 <= got - float(mp.log(exact)) <= 5e-7
+            positive_part = mp.mpf(m) / 2 * (tail_from_t_minus_1 - mp.mpf(loss) * tail_from_t)
+            probability = mp.binomial(n, m) * mp.mpf(c) ** m * (1 - mp.mpf(c)) ** (n - m)
+            exact += probability * positive_part
+        found = module.ln_positive_part_by_tails(n, 1.0, -loss, c / 2, 0.0)
+        assert 0 <= found - float(mp.log(exact)) <= 5e-7
 
 
-def test_a_long_sum_of_tails_and_one_that_leaves_out_too_much_are_left_to_the_engine(monkeypatch):
-    usual = (3000, 1.0, -1.2, 0.01, 0.0)
-    assert module.ln_positive_part_by_tails(*usual) < math.inf
-    assert module.ln_positive_part_by_tails(10**9, 1.0, -1.2, 0.01, 0.0) == math.inf
-    assert (
-        module.ln_positive_part_by_tails(10**5, 1.0, -1e9, 0.2, 0.0) == math.inf
-    )  # below the smallest float
-    for name in ("DEPTH_BELOW", "DEPTH_ABOVE"):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, name, 1.0)
-            assert module.ln_positive_part_by_tails(*usual) == math.inf
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"n": 10**9}, id="too many numbers of messages"),
+        pytest.param({"n": 10**5, "loss": -1e9, "probability": 0.2}, id="no float is so small"),
+    ],
+)
+def test_what_tails_cannot_give_is_left_to_the_engine(change):
+    """They return inf then, and where they leave out too much, see below."""
+    usual = {"n": 3000, "gain": 1.0, "loss": -1.2, "probability": 0.01, "ulps": 0.0}
+    assert module.ln_positive_part_by_tails(**usual) < math.inf
+    assert module.ln_positive_part_by_tails(**usual | change) == math.inf
 
 
-@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("depth", ["DEPTH_BELOW", "DEPTH_ABOVE"])
+def test_tails_that_leave_out_too_much_are_left_to_the_engine(depth, monkeypatch):
+    """Beyond a depth of 1 a share of e^-1 is left out."""
+    monkeypatch.setattr(module, depth, 1.0)
+    assert module.ln_positive_part_by_tails(3000, 1.0, -1.2, 0.01, ulps=0.0) == math.inf
+
+
+@pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS)
 def test_a_billion_users(bound):
     eps = np.array([0, 1e-5, 1e-3, 0.3, 3.999])
     got = bound(eps, n=10**9, k=2, eps0=4.0)
@@ -78,8 +92,9 @@ def test_a_billion_users(bound):
 
 
 def test_the_strong_adversary_may_have_an_infinite_loss():
-    """With the probability that no other user's uniform report is x1."""
+    """With the probability that no other user's uniform report is x1; it is delta at any large eps."""
     n, k, eps0 = 40, 4, 1.0
-    alone = (1 - 1 / (np.exp(eps0) + k - 1)) ** (n - 1)
+    nobody_hides = (1 - 1 / (np.exp(eps0) + k - 1)) ** (n - 1)
     for eps in (40.0, 1e308):
-        assert 10 ** koskela_strong(eps, n=n, k=k, eps0=eps0) == pytest.approx(alone, rel=2e-6)
+        found = 10 ** koskela_strong(eps, n=n, k=k, eps0=eps0)
+        assert found == pytest.approx(nobody_hides, rel=2e-6)

@@ -16,109 +16,131 @@ from tests.library.printed import (
 from tightshuffle.literature import count as accountant
 from tightshuffle.literature.count import log10_ceiling, log10_delta_by_moment
 
-RELATIVE = 1e-9  # promised in delta's docstring
-READINGS = (["published", "exact"], ["forward", "reverse"])
+RELATIVE_ERROR = 1e-9  # of delta: promised in its docstring
 
 
-def delta(eps, *, form="exact", direction="forward", **setting):
-    return log10_delta_by_moment(
-        eps, direction=direction, moment={"exact": 1, "published": 2}[form], **setting
-    )
+def log10_delta(eps, *, form="exact", direction="forward", **setting):
+    """Of the count of x0, by the corrected ("exact") or by the printed loss ("published").
+
+    ``direction`` is "forward" for P against Q, or "reverse".
+    """
+    moment = {"exact": 1, "published": 2}[form]
+    return log10_delta_by_moment(eps, direction=direction, moment=moment, **setting)
 
 
-def assert_close(log10_delta, expected):
-    """Relative error of delta, measured in logarithms so that 1e-400 is no special case."""
-    if expected == 0:
-        assert log10_delta == -np.inf
+def assert_close(found_log10_delta, delta):
+    """The relative error is small. It is measured in logarithms so that 1e-400 is no special case."""
+    if delta == 0:
+        assert found_log10_delta == -np.inf
     else:
-        assert abs(mp.mpf(float(log10_delta)) * mp.log(10) - mp.log(expected)) < RELATIVE
+        error = mp.mpf(float(found_log10_delta)) * mp.log(10) - mp.log(delta)
+        assert abs(error) < RELATIVE_ERROR
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
-def test_formulas_as_printed(n):
-    for share, k, eps0 in itertools.product(
-        [0.0, 0.3, 0.8, 1.0], [2, 10, 408], [0.1, 0.5, 2.0, 6.0]
-    ):
-        setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share * n))}
+@pytest.mark.parametrize("share_of_holders", [0.0, 0.3, 0.8, 1.0])
+def test_formulas_as_printed(n, share_of_holders):
+    count = min(n - 1, int(share_of_holders * n))
+    for k, eps0 in itertools.product([2, 10, 408], [0.1, 0.5, 2.0, 6.0]):
+        setting = {"n": n, "k": k, "eps0": eps0, "count": count}
         terms = printed_terms(**setting)
-        for relative, *reading in itertools.product([0.0, 0.05, 0.7, 0.999], *READINGS):
-            names = dict(zip(("form", "direction"), reading, strict=True))
-            expected = printed_delta(relative * eps0, terms, **names)
-            assert_close(delta(relative * eps0, **setting, **names), expected)
+        for eps, form, direction in itertools.product(
+            eps0 * np.array([0.0, 0.05, 0.7, 0.999]),
+            ["published", "exact"],
+            ["forward", "reverse"],
+        ):
+            expected = printed_delta(eps, terms, form=form, direction=direction)
+            found = log10_delta(eps, **setting, form=form, direction=direction)
+            assert_close(found, expected)
 
 
 @pytest.mark.slow
-def test_down_to_1e_minus_300():
+def test_published_form_down_to_1e_minus_180():
     setting = {"n": 200, "k": 10, "eps0": 2.0, "count": 10}
     terms = printed_terms(**setting)
     for eps in np.linspace(0.1, 1.999, 25):
         expected = printed_delta(eps, terms, form="published", direction="forward")
-        assert_close(delta(eps, form="published", **setting), expected)
+        assert_close(log10_delta(eps, form="published", **setting), expected)
     assert mp.log10(expected) < -180
+
+
+@pytest.mark.slow
+def test_exact_form_down_to_1e_minus_300():
     setting = {"n": 1000, "k": 408, "eps0": 4.0, "count": 100}
     distributions = convolved_distributions(**setting)
-    for eps, below in ((1.0, -30), (2.2, -250), (3.0, -300)):
+    for eps, upper_limit in ((1.0, 1e-30), (2.2, 1e-250), (3.0, 1e-300)):
         expected = hockey_stick(eps, *distributions)
-        assert mp.log10(expected) < below
-        assert_close(delta(eps, **setting), expected)
+        assert expected < upper_limit
+        assert_close(log10_delta(eps, **setting), expected)
 
 
 def test_reverse_of_the_published_form_where_its_edge_lies_beyond_the_mean():
     setting = {"n": 956, "k": 2, "eps0": 1.0, "count": 0}
+    reading = {"form": "published", "direction": "reverse"}
     terms = printed_terms(**setting)
     for eps in (0.0, 0.01):
-        names = {"form": "published", "direction": "reverse"}
-        assert_close(delta(eps, **setting, **names), printed_delta(eps, terms, **names))
+        assert_close(log10_delta(eps, **setting, **reading), printed_delta(eps, terms, **reading))
 
 
 def test_fft_agrees_with_direct_convolution(monkeypatch):
     points = itertools.product([10**5, 10**7], [0.1, 0.5], [0.0, 0.02, 0.1], ["exact", "published"])
-    for n, share, eps, form in points:
-        setting = {"n": n, "k": 15, "eps0": 4.0, "count": int(n * share), "form": form}
+    for n, share_of_holders, eps, form in points:
+        count = int(n * share_of_holders)
+        setting = {"n": n, "k": 15, "eps0": 4.0, "count": count, "form": form}
         monkeypatch.setattr(accountant, "DIRECT_PRODUCTS", np.inf)
-        direct = delta(eps, **setting)
+        direct = log10_delta(eps, **setting)
         monkeypatch.setattr(accountant, "DIRECT_PRODUCTS", 0)
         if direct > -300:
-            assert delta(eps, **setting) == pytest.approx(direct, abs=RELATIVE / math.log(10))
+            by_fft = log10_delta(eps, **setting)
+            assert by_fft == pytest.approx(direct, abs=RELATIVE_ERROR / math.log(10))
 
 
 def test_far_beyond_the_smallest_float():
-    value = delta(0.05, n=10**9, k=408, eps0=4.0, count=10**8)
-    # The leading term, n times a relative entropy, by an independent formula.
-    e = math.exp(4.0)
-    p, q, kappa2 = e / (e + 407), 1 / (e + 407), 407 / (e + 406)
-    t = (math.exp(0.05) - kappa2) / (e - kappa2)
-    theta = math.log(t / (1 - t)) - math.log(q / (1 - q))
-    tilted = p * math.exp(theta) / (1 - p + p * math.exp(theta))
-    kl = [
-        a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
-        for a, b in ((tilted, p), (t, q))
-    ]
-    assert value == pytest.approx(-(1e8 * kl[0] + 9e8 * kl[1]) / math.log(10), rel=1e-4)
+    """ln delta is about -(count KL(p' || p) + others KL(q' || q)), by Cramer's theorem.
+
+    p and q are the probabilities of a report of x0 by a user who holds x0, and by another one. p' and q' are
+    those with both odds multiplied such that the loss is eps: q' is at the threshold
+    (e^eps - kappa_2) / (e^eps0 - kappa_2).
+    """
+    k, eps, eps0, count, others = 408, 0.05, 4.0, 10**8, 9 * 10**8
+    e_eps0 = math.exp(eps0)
+    p, q, kappa_2 = e_eps0 / (e_eps0 + k - 1), 1 / (e_eps0 + k - 1), (k - 1) / (e_eps0 + k - 2)
+    tilted_q = (math.exp(eps) - kappa_2) / (e_eps0 - kappa_2)
+    factor_of_odds = tilted_q / (1 - tilted_q) / (q / (1 - q))
+    tilted_p = p * factor_of_odds / (1 - p + p * factor_of_odds)
+
+    def divergence(a, b):
+        return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
+
+    ln_delta = -(count * divergence(tilted_p, p) + others * divergence(tilted_q, q))
+    found = log10_delta(eps, n=count + others, k=k, eps0=eps0, count=count)
+    assert found == pytest.approx(ln_delta / math.log(10), rel=1e-4)
 
 
-def test_ceiling_bounds_both_forms_at_every_smaller_count():
-    checked = 0
-    for n, k, eps0 in (
-        (30, 3, 0.5),
-        (30, 8, 2.0),
-        (2000, 10, 4.0),
-        (10**6, 408, 4.0),
-        (2000, 2, 1.0),
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"),
+    [(30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**6, 408, 4.0), (2000, 2, 1.0)],
+)
+def test_ceiling_bounds_both_forms_at_every_smaller_count(n, k, eps0):
+    nontrivial = 0
+    for share, count in itertools.product(
+        (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999), (0, n // 10, n // 2, n - 1)
     ):
-        for share in (0.001, 0.05, 0.3, 0.7, 0.99, 0.9999):
-            for count in (0, n // 10, n // 2, n - 1):
-                bound = log10_ceiling(share * eps0, n=n, k=k, eps0=eps0, count=count)
-                smaller = np.unique(np.linspace(0, count, 5).astype(int))
-                for form in ("exact", "published"):
-                    deltas = delta(share * eps0, n=n, k=k, eps0=eps0, count=smaller, form=form)
-                    assert np.all(deltas <= bound + 1e-9)
-                checked += bound < 0
-    assert checked > 60  # elsewhere it says no more than 1
+        eps = share * eps0
+        bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=count)
+        counts = np.unique(np.linspace(0, count, 5).astype(int))
+        for form in ("exact", "published"):
+            found = log10_delta(eps, n=n, k=k, eps0=eps0, count=counts, form=form)
+            assert np.all(found <= bound + 1e-9)
+        nontrivial += bound < 0
+    assert nontrivial >= 13  # of 24; elsewhere it says no more than that delta is at most 1
+
+
+def test_ceiling_at_eps0_is_0():
     assert log10_ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
 
 
-EXTREME = [
+EXTREME = [  # n, count, k, eps0, eps
     *[(25, 13, 3, 9e-7, 4.5e-7), (25, 13, 3, 2e-9, 1e-9)],  # e^-eps is next to kappa_2
     *[(9, 6, 2, 3.5e-8, 3.499999999e-8), (7, 2, 10**6, 0.05, 0.0), (8, 3, 3, 4.0, 4.0 - 1e-12)],
     (6, 0, 10**12, 1e-8, 0.0),  # 1 - kappa_2 is 1e-20
@@ -129,11 +151,14 @@ EXTREME = [
 
 @pytest.mark.parametrize(("n", "count", "k", "eps0", "eps"), EXTREME)
 def test_extreme_budgets(n, count, k, eps0, eps):
+    setting = {"n": n, "k": k, "eps0": eps0, "count": count}
+    # e^(2 eps0) has so many digits more.
     with mp.workdps(60 + int(2 * eps0 / math.log(10))):
-        distributions = convolved_distributions(n=n, k=k, eps0=eps0, count=count)
-        terms = printed_terms(n=n, k=k, eps0=eps0, count=count)
-        for direction, pair in (("forward", distributions), ("reverse", distributions[::-1])):
-            setting = {"n": n, "k": k, "eps0": eps0, "count": count, "direction": direction}
-            assert_close(delta(eps, **setting), hockey_stick(eps, *pair))
-            published = printed_delta(eps, terms, form="published", direction=direction)
-            assert_close(delta(eps, form="published", **setting), published)
+        p, q = convolved_distributions(**setting)
+        assert_close(log10_delta(eps, **setting), hockey_stick(eps, p, q))
+        assert_close(log10_delta(eps, **setting, direction="reverse"), hockey_stick(eps, q, p))
+        terms = printed_terms(**setting)
+        for direction in ("forward", "reverse"):
+            reading = {"form": "published", "direction": direction}
+            expected = printed_delta(eps, terms, **reading)
+            assert_close(log10_delta(eps, **setting, **reading), expected)

@@ -16,7 +16,11 @@ def normalised(supports, eps0):
 
 
 def supports_of(name, k):
-    """Which reports (rows) support which values (columns), reports in any order."""
+    """Whether a report supports a value, booleans of shape (reports, k). Every possible report is a row.
+
+    The reports are values for "grr", sets of m values for "subset:m", k bits for "rappor" and "oue", columns
+    of a Hadamard matrix for "hadamard", and a hash function with a hash value for "hash:g".
+    """
     kind, _, number = name.partition(":")
     if kind == "grr":
         return np.eye(k, dtype=bool)
@@ -28,25 +32,31 @@ def supports_of(name, k):
     if kind == "hadamard":
         order = 2 ** int(np.ceil(np.log2(k + 1)))
         return hadamard(order)[1 : k + 1].T == 1
-    functions = itertools.product(range(int(number)), repeat=k)
-    return np.array([[h[x] == v for x in range(k)] for h in functions for v in range(int(number))])
+    # "hash": every function from the k values to g hash values, as the tuple of its results.
+    hash_values = range(int(number))
+    functions = itertools.product(hash_values, repeat=k)
+    return np.array([np.equal(h, v) for h, v in itertools.product(functions, hash_values)])
 
 
 def matrix_of(name, k, eps0):
-    """R[y, x] = P(report y | value x)."""
+    """P(report y | value x) at [y, x], shape (reports, k). The reports are in the order of `supports_of`."""
     supports = supports_of(name, k)
     if name not in ("rappor", "oue"):
         return normalised(supports, eps0)
-    half = np.exp(eps0 / 2)
-    p, q = (
-        (half / (half + 1), 1 / (half + 1)) if name == "rappor" else (0.5, 1 / (np.exp(eps0) + 1))
-    )
-    probability = np.where(np.eye(k, dtype=bool), p, q)  # of a 1: [value, bit]
-    return np.prod(np.where(supports[:, None, :], probability, 1 - probability), axis=2)
+    # p and q are the probabilities of a 1 in the bit of the true value, and in another bit.
+    if name == "rappor":
+        half = np.exp(eps0 / 2)
+        p, q = half / (half + 1), 1 / (half + 1)
+    else:
+        p, q = 0.5, 1 / (np.exp(eps0) + 1)
+    probability_of_one = np.where(np.eye(k, dtype=bool), p, q)  # [value, bit]
+    bits = supports[:, None, :]
+    probability_of_bit = np.where(bits, probability_of_one, 1 - probability_of_one)
+    return np.prod(probability_of_bit, axis=2)
 
 
 def merged(reports, *arrays):
-    """Rows of ``arrays`` added up where rows of ``reports`` are equal."""
+    """Each of the ``arrays``, with its rows added up where the same rows of ``reports`` are equal; a list."""
     _, groups = np.unique(reports, axis=0, return_inverse=True)
     sums = [np.zeros((groups.max() + 1, *np.shape(array)[1:])) for array in arrays]
     for total, array in zip(sums, arrays, strict=True):
@@ -54,16 +64,10 @@ def merged(reports, *arrays):
     return sums
 
 
-SMALL = [
+SMALL = [  # randomizers whose matrix is small, with k
     *[("grr", k) for k in (2, 3, 4)],
-    *[
-        ("subset:1", 2),
-        ("subset:2", 3),
-        ("subset:1", 4),
-        ("subset:2", 4),
-        ("subset:3", 4),
-        ("subset:3", 6),
-    ],
+    *[("subset:1", 2), ("subset:2", 3), ("subset:1", 4), ("subset:2", 4), ("subset:3", 4)],
+    ("subset:3", 6),
     *[(name, k) for name in ("rappor", "oue") for k in (2, 3, 4)],
     *[("hadamard", k) for k in (2, 3, 4, 5, 7, 8)],
     *[("hash:2", 2), ("hash:2", 3), ("hash:3", 3), ("hash:5", 3), ("hash:2", 4)],

@@ -21,54 +21,62 @@ def test_mean_absolute_is_the_integral(bias, deviation):
     assert expected_errors.mean_absolute(deviation, bias) == pytest.approx(value, rel=1e-9)
 
 
-def within(values, mean, level=4):
-    """Whether the values' average is within four standard errors (one in 16,000) of ``mean``."""
-    return abs(values.mean() - mean) < level * values.std(ddof=1) / np.sqrt(len(values))
+def four_standard_errors(values):
+    """Of the average of ``values`` (repetitions, ...): it is farther off once in 16,000 times."""
+    return 4 * values.std(axis=0, ddof=1) / np.sqrt(len(values))
 
 
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
 def test_errors_of_every_randomizer(name):
-    """Each user's report drawn from the full matrix; every value of a normal error of this variance."""
+    """Against the mean of 200 simulations, in which the users' reports are drawn from the full matrix."""
     n, repetitions, rng = 100_000, 200, np.random.default_rng(20261122)
-    randomizer, supports = parse(name, k=len(SHARES), eps0=1.5), supports_of(name, len(SHARES))
-    matrix = matrix_of(name, len(SHARES), 1.5)
-    users = zip((SHARES * n).astype(int), matrix.T, strict=True)
-    drawn = [rng.multinomial(number, p, repetitions) for number, p in users]
-    frequencies, p, q = np.sum(drawn, axis=0) @ supports / n, randomizer.p_star, randomizer.q_star
-    misses = np.abs((frequencies - q) / (p - q) - SHARES)
-    for cell, error in enumerate(expected_errors.errors(randomizer, SHARES, n=n)):
-        assert within(misses[:, cell], error), cell
-    largest = expected_errors.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
-    simulated = misses.max(axis=1)
-    margin = 4 * simulated.std(ddof=1) / np.sqrt(repetitions)
-    assert simulated.mean() < largest + margin
+    k = len(SHARES)
+    randomizer, matrix = parse(name, k=k, eps0=1.5), matrix_of(name, k, 1.5)
+    # How many users of each value send each report, added up over the values: (repetitions, reports).
+    reports = sum(
+        rng.multinomial(users, law, repetitions)
+        for users, law in zip((SHARES * n).astype(int), matrix.T, strict=True)
+    )
+    frequencies = reports @ supports_of(name, k) / n
+    p, q = randomizer.p_star, randomizer.q_star
+    errors = np.abs((frequencies - q) / (p - q) - SHARES)
+    expected = expected_errors.errors(randomizer, SHARES, n=n)
+    assert np.all(abs(errors.mean(axis=0) - expected) < four_standard_errors(errors))
+
+    # The expected largest error is one of independent estimates: of others, it is an upper bound.
+    largest_errors = errors.max(axis=1)
+    margin = four_standard_errors(largest_errors)
+    expected = expected_errors.largest_error(np.sqrt(randomizer.variance(SHARES, n)))
+    assert largest_errors.mean() < expected + margin
     if name in ("rappor", "oue", "hash:5"):
-        assert simulated.mean() > largest - margin
+        assert largest_errors.mean() > expected - margin
 
 
 @pytest.mark.parametrize("k", [1, 2, 100, 10**6])
 def test_largest_error_is_the_integral(k):
-    # P(max |X_i| > t) of independent standard normals
-    def beyond(t):
+    """E max |X_i| of k independent standard normals is the integral over t of P(max |X_i| > t)."""
+
+    def probability_of_larger(t):
         return -np.expm1(k * np.log1p(-2 * stats.norm.sf(t))) if t else 1.0
 
-    exact, _ = integrate.quad(beyond, 0, 12, epsabs=1e-13, epsrel=1e-12, limit=500)
+    exact, _ = integrate.quad(probability_of_larger, 0, 12, epsabs=1e-13, epsrel=1e-12, limit=500)
     assert expected_errors.largest_error(np.ones(k)) == pytest.approx(exact, rel=1e-9)
-    assert expected_errors.largest_error([3.0] * k + [1e-9, 0.0]) == pytest.approx(
-        3 * exact, rel=1e-6
-    )
+    # Values with hardly any noise do not matter.
+    found = expected_errors.largest_error([3.0] * k + [1e-9, 0.0])
+    assert found == pytest.approx(3 * exact, rel=1e-6)
 
 
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 6.0])
 @pytest.mark.parametrize("k", [2, 15, 408])
-def test_the_limit_is_the_ratio_of_the_two_closed_forms(eps0, k):
+def test_noise_ratios_are_those_of_the_two_closed_forms(eps0, k):
+    """The error of k-RR over that of the Gaussian with the noise that many users of k-RR are equal to."""
     shares = np.random.default_rng(4).dirichlet(np.full(k, 0.3))
     p, q, n = truth_probability(eps0, k), lie_probability(eps0, k), 10**6
-    sigma = np.sqrt(n * q) / (p - q)
-    gaussian = expected_errors.gaussian_errors(k, n=n, sigma=sigma)
-    ratio = expected_errors.krr_errors(shares, n=n, eps0=eps0) / gaussian
-    assert expected_errors.noise_ratios(shares, eps0) == pytest.approx(ratio, rel=1e-9)
+    gaussian = expected_errors.gaussian_errors(k, n=n, sigma=np.sqrt(n * q) / (p - q))
+    expected = expected_errors.krr_errors(shares, n=n, eps0=eps0) / gaussian
+    ratios = expected_errors.noise_ratios(shares, eps0)
+    assert ratios == pytest.approx(expected, rel=1e-9)
     # No histogram is worse than equal shares, and those stay below the square root of 2.
-    worst = expected_errors.noise_ratios(np.full(k, 1 / k), eps0).mean()
-    assert expected_errors.noise_ratios(shares, eps0).mean() <= worst < np.sqrt(2)
-    assert worst == pytest.approx(np.sqrt((1 - 1 / k) * (1 + p - q)), rel=1e-12)
+    of_equal_shares = expected_errors.noise_ratios(np.full(k, 1 / k), eps0).mean()
+    assert ratios.mean() <= of_equal_shares < np.sqrt(2)
+    assert of_equal_shares == pytest.approx(np.sqrt((1 - 1 / k) * (1 + p - q)), rel=1e-12)
