@@ -176,10 +176,13 @@ class SupportRandomizer(Randomizer):
 
         R_x(y) = c u(y) e^eps0  if y supports x,  else c u(y).
 
-    By symmetry all pairs of values have the same delta. The blanket is c u, and c u e^eps0 for reports that
-    support every value. These are the "pure" frequency oracles of Wang, Blocki, Li and Jha 2017. With alpha
-    and beta as below and omega the probability under u that a report supports every value, the gain under the
-    blanket is
+    By symmetry all pairs of values have the same gains under the blanket, and the same delta. Only the delta
+    of Hadamard response differs between pairs, as the product of two rows is some value's row or none. Its
+    first pair has third values of both kinds, so bounds for this pair hold for every pair.
+
+    The blanket is c u, and c u e^eps0 for reports that support every value. These randomizers are the "pure"
+    frequency oracles of Wang, Blocki, Li and Jha 2017. With alpha and beta as below and omega the probability
+    under u that a report supports every value, the gain under the blanket is
 
         e^eps0 - e^eps         with probability c alpha,
         1 - e^(eps + eps0)     with probability c alpha,
