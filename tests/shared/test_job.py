@@ -36,18 +36,22 @@ def folder(tmp_path, monkeypatch):
 def test_errors_are_one_line(error, words, monkeypatch):
     described = SimpleNamespace(rule="r", log=["job.log"], params=Params())
     monkeypatch.setattr("__main__.snakemake", described, raising=False)
-    with pytest.raises(SystemExit) as ended, job():
+    with pytest.raises(SystemExit) as run_job, job():
         raise error
-    assert ended.value.code == f"error: r: {words}"
+    assert run_job.value.code == f"error: r: {words}"
 
 
 def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with(monkeypatch):
-    """Else an edit that is put back before the run ends would stay in the result."""
+    """Else an edit that is put back before the run ends would stay in the result.
+
+    The run was planned with a digest of the script's file and one of the data's.
+    """
     file = "scripts/shared/job.py"
     Path("mine.csv").write_text("cell,count\n1,2\n")
-    planned = (file, code_digest(file)), digests(["mine.csv"])
+    code, contents = (file, code_digest(file)), digests(["mine.csv"])
 
-    def ended(code, contents):
+    def run_job(code, contents):
+        """Run a job with these digests in its parameters, as Snakemake runs a script."""
         params = Params(fromdict={"contents": contents, "n": 5})
         params.append(code)
         described = SimpleNamespace(rule="r", log=["job.log"], params=params, output=[])
@@ -55,13 +59,13 @@ def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned
         with job():
             return "well"
 
-    assert ended(*planned) == "well"
+    assert run_job(code, contents) == "well"
     again = "was edited while the run was on: run the same command again"
     with pytest.raises(SystemExit, match=f"^error: r: {file} {again}$"):
-        ended((file, "0" * 16), planned[1])
+        run_job((file, "0" * 16), contents)
     Path("mine.csv").write_text("cell,count\n1,3\n")
     with pytest.raises(SystemExit, match=f"^error: r: mine.csv {again}$"):
-        ended(*planned)
+        run_job(code, contents)
 
 
 def test_a_damaged_table_is_refused_by_its_name():
@@ -81,7 +85,7 @@ def test_a_damaged_table_is_refused_by_its_name():
 
 
 def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
-    Path(".x.csv.0123.part").write_text("half")
+    Path(".x.csv.0123.part").write_text("half")  # a killed job's
     Path(".xx.csv.part").write_text("yours")
     with contextlib.suppress(ValueError), whole_file("x.csv") as path:
         path.write_text("half")
