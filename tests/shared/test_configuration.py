@@ -270,7 +270,7 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
     assert papers_eps0(CONFIG) == papers_eps0(config_with("parity.eps0", [4, 6, 8]))
     assert papers_eps0(CONFIG) == all_datasets
     others = {name: eps0 for name, eps0 in all_datasets.items() if name != "paris"}
-    for key, value in (
+    for key, other_value in (
         ("tv.n", [1000, 2000]),
         ("uniform.columns", 10),
         ("box.north", 48.8799),
@@ -278,14 +278,16 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
         ("individual.cells", [1, 2]),
         ("individual", MISSING),
     ):
-        assert papers_eps0(config_with(f"datasets.paris.{key}", value)) == others
-    for key, value in (
+        assert papers_eps0(config_with(f"datasets.paris.{key}", other_value)) == others
+    for key, other_value in (
         ("population", 999_999),
         ("cells", 16),
         ("spread_is", "variance"),
         ("mean", 1),
     ):
-        assert "synthetic" not in papers_eps0(config_with(f"datasets.synthetic.{key}", value))
+        config = config_with(f"datasets.synthetic.{key}", other_value)
+        assert "synthetic" not in papers_eps0(config)
+    # The paper counts check-ins on the uniform grid.
     assert list(papers_eps0(config_with("gowalla.grid", "stepped"))) == ["synthetic"]
     assert "paris" not in papers_eps0(config_with("datasets.paris", MISSING))
 
@@ -300,9 +302,8 @@ def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
 def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_and_section():
     datasets = datasets_of(config_with("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
-    assert (
-        of_kind(datasets, "gowalla") == having("estimates", datasets) == ["san_francisco", "paris"]
-    )
+    cities = ["san_francisco", "paris"]
+    assert of_kind(datasets, "gowalla") == having("estimates", datasets) == cities
     assert having("grid", datasets) == ["a_own"]
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
 

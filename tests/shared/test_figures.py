@@ -51,6 +51,7 @@ from tests import ROOT
 from tightshuffle.side import Side
 
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
+PROTOCOL = CONFIG["protocol"]
 BROKEN_FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
 BUDGETS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
@@ -103,12 +104,10 @@ def range_text(values, form=".2g"):
 
 
 def audit(_folder):
-    settings = [
-        {"n": 60, "k": 5, "eps0": 2.0, "count": 40},
-        {"n": 20, "k": 10, "eps0": 1.0, "count": 3},
-        {"n": 5, "k": 2, "eps0": 0.5, "count": 0},
+    settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
+    tallies = [
+        play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
-    tallies = [play(**setting, runs=200_000) for setting in settings]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
     rows = draw_audit.drawn(table)  # the first setting, up to the first eps without a bound
     assert rows["eps"].max() < 1.5
@@ -147,9 +146,8 @@ def blanket(_folder):
 def checkins(folder):
     """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own."""
     histogram = histogram_of_cells()
-    histogram_file, bundled_file, own_file = (
-        folder / name for name in ("cells.csv", "paris.parquet", "own.parquet")
-    )
+    histogram_file, bundled_file = folder / "cells.csv", folder / "paris.parquet"
+    own_file = folder / "own.parquet"
     histogram.to_csv(histogram_file)
     x, y = np.random.default_rng(6).random((2, 400))
     places = pd.DataFrame({"latitude": 48.8 + 0.05 * x, "longitude": 2.2 + 0.06 * y})
@@ -287,9 +285,8 @@ def positive_cells(maps):
 def estimates(folder, histogram=None, title="Paris"):
     """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets."""
     histogram = histogram_of_cells() if histogram is None else histogram
-    protocol = Protocol(**CONFIG["protocol"])
     table = estimate_cells(
-        COUNTS, budgets=BUDGETS, protocol=protocol, dataset="paris", n=3000, seed=1
+        COUNTS, budgets=BUDGETS, protocol=Protocol(**PROTOCOL), dataset="paris", n=3000, seed=1
     )
     histogram.to_csv(folder / "cells.csv")
     table.to_csv(folder / "estimates.csv")
@@ -309,7 +306,7 @@ def estimates(folder, histogram=None, title="Paris"):
     series = positive_cells([*maps, first["original"]]) if on_a_map else []
     negative = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
     phrases = [title, f"{negative} of the Gaussian's 30 shares are negative"]
-    caption = draw_estimates.caption(runs, title, CONFIG["protocol"])
+    caption = draw_estimates.caption(runs, title, PROTOCOL)
     return DrawnFigure(figure, caption, series, phrases)
 
 
@@ -323,8 +320,9 @@ def trials_at(budgets):
     for budget in budgets:
         for n in (300, 3000):
             points.append({"experiment": "tv", "n": n, "repetitions": 10, **budget})
-    protocol = Protocol(**CONFIG["protocol"])
-    return run_points(COUNTS, points, protocol=protocol, dataset="paris", cells=[3], seed=1)
+    return run_points(
+        COUNTS, points, protocol=Protocol(**PROTOCOL), dataset="paris", cells=[3], seed=1
+    )
 
 
 def tv(folder, budgets=BUDGETS, title="Paris"):
@@ -346,7 +344,7 @@ def tv(folder, budgets=BUDGETS, title="Paris"):
         "The small panels are ours",
         title,
     ]
-    caption = draw_tv.caption(table, title, CONFIG["protocol"])
+    caption = draw_tv.caption(table, title, PROTOCOL)
     series = [(None, medians), (None, [0.0])]
     return DrawnFigure(draw_tv.draw(table, title), caption, series, phrases)
 
@@ -361,11 +359,10 @@ def boxes_from_left(axes):
     corners = [box.get_path().get_extents() for box in axes.patches]
     panel_height = axes.get_position().height * axes.figure.get_figheight() * 72
     points_per_unit = panel_height / np.ptp(axes.get_ylim())
-    return np.array(
-        sorted(
-            ((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * points_per_unit) for box in corners
-        )
-    )
+    rows = [
+        ((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * points_per_unit) for box in corners
+    ]
+    return np.array(sorted(rows))
 
 
 @pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
@@ -412,7 +409,7 @@ def test_boxes_of_one_repetition_or_without_any_error():
         figure = draw_tv.draw(table, "Mine")
         assert encoded(figure, "png")
         assert len(figure.axes[0].patches) == 3  # the boxes of three mechanisms
-    assert "1 repetition per box" in draw_tv.caption(once, "Mine", CONFIG["protocol"])
+    assert "1 repetition per box" in draw_tv.caption(once, "Mine", PROTOCOL)
 
 
 def parity_ratios():
