@@ -13,77 +13,86 @@ from scripts.report.article_tables import MISSED, printed_tables, zeros
 from scripts.report.state_findings import to_json
 from scripts.report.write_article import article_values, set_article
 from scripts.shared.configuration import PAPERS, merged
-from scripts.shared.printed import DELTA_KEY
 from tests import ROOT
-from tests.beyond.study.test_designs_page import table as study_table
+from tests.beyond.study.test_designs_page import study_table
 from tests.report.world import (
     CHANGED,
-    CITED,
+    CITED_BOUNDS,
     EVERYTHING,
     PARAMETERS,
-    as_text,
     claim_rows,
-    found_in,
     real_verdicts,
+    stated_findings,
+    text_table,
 )
 
-PARTS = {
+# The files of the article's Typst template: name -> bytes.
+TEMPLATE = {
     path.name: path.read_bytes() for path in sorted((ROOT / "scripts/report/article").iterdir())
 }
-FIGURES = re.findall(r'drawn\("(\w+)"', PARTS[article.MAIN].decode())
+FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE[article.MAIN].decode())
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
 CONFIG = merged([PAPERS])
 HISTOGRAM = pd.DataFrame({"count": [700, 300], "row": [0, 1], "column": [0, 2]})
 
 
-def values_of(study=None, captions=CAPTIONS, changed=(), datasets=CONFIG["datasets"]):
-    """The template's values: real printed values with made-up verdicts; every dataset has `HISTOGRAM`."""
+def template_values(study=None, captions=CAPTIONS, changed=(), datasets=CONFIG["datasets"]):
+    """The values that the article shows, by name: of the real printed values with made-up verdicts.
+
+    ``study`` is the table of the study of randomizers, by default the made-up one of its tests. Every dataset
+    has the cells of `HISTOGRAM`.
+    """
     tables = {
         "study": study_table() if study is None else study,
-        "verdicts": as_text(real_verdicts()),
-        "claim_verdicts": as_text(claim_rows()),
-        "cited_bounds": pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str),
-        "parameters": as_text(PARAMETERS),
+        "verdicts": text_table(real_verdicts()),
+        "claim_verdicts": text_table(claim_rows()),
+        "cited_bounds": CITED_BOUNDS,
+        "parameters": text_table(PARAMETERS),
     }
     settings = {name: CONFIG[name] for name in ("protocol", "parity", "seed")}
     settings |= {"changed": changed, "datasets": datasets}
     return article_values(tables, dict.fromkeys(datasets, HISTOGRAM), captions, settings)
 
 
-def parts_of(figures=(), **tables):
-    found = to_json(found_in(real_verdicts(), skip={"designs"}, **tables)).encode()
-    return PARTS | {"findings.json": found} | {f"{name}.svg": SVG for name in figures}
+def template_files(figures=(), **tables):
+    """The files that Typst reads, name -> bytes: template, findings of ``tables`` and figures."""
+    findings = to_json(stated_findings(real_verdicts(), skip={"designs"}, **tables)).encode()
+    return TEMPLATE | {"findings.json": findings} | {f"{name}.svg": SVG for name in figures}
 
 
 @pytest.fixture(scope="module")
-def parts():
-    published = [EVERYTHING["parity_ratio"][0] | {"comparison": "published", "bound": ""}]
-    return parts_of(
-        FIGURES, **EVERYTHING | {"parity_ratio": EVERYTHING["parity_ratio"] + published}
-    )
+def files():
+    """The files that Typst reads, with every figure and the findings of every table."""
+    parity = EVERYTHING["parity_ratio"]
+    published = parity[0] | {"comparison": "published", "bound": ""}
+    return template_files(FIGURES, **EVERYTHING | {"parity_ratio": [*parity, published]})
 
 
-def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(parts):
-    values = values_of()
+def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(files):
+    values = template_values()
     assert values["captions"]["too_small"] == ["A caption.", "Settings."]
-    first = set_article(parts, values)
+    first = set_article(files, values)
     assert first.startswith(b"%PDF")
-    assert first == set_article(parts, values)
+    assert first == set_article(files, values)
     assert str(ROOT).encode() not in first
 
 
 def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
+    """An estimate is useful if its TV error is at most 0.5: here of the three settings in that of n = 10,000.
+
+    There k-RR has a TV error of 0.12: 1.2 times the Gaussian's, and a fifth of that without a shuffler.
+    """
     rows = study_table()
-    rows.loc[(rows["n"] == 10_000) & (rows["randomizer"] == "oue"), "tv"] = (
-        0.1194  # that of k-RR is 0.12
-    )
-    study = values_of(pd.concat([rows, rows.assign(k=2, ratio=0.7, eps0=4.0)]))["study"]
-    assert study["by_eps"] == [
-        ["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]
-    ]
-    assert values_of(rows.assign(tv=1.0))["study"]["by_eps"] == []
-    assert values_of(rows)["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
+    best = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
+    rows.loc[best, "tv"] = 0.1194  # 0.12 is 0.6 % above
+    two_cells = rows.assign(k=2, ratio=0.7, eps0=4.0)  # whose ratio to the Gaussian does not count
+    by_eps = template_values(pd.concat([rows, two_cells]))["study"]["by_eps"]
+    # eps, useful settings, k-RR above the best one, over the Gaussian, the loss without a shuffler, eps0
+    assert by_eps == [["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]]
+    assert template_values(rows.assign(tv=1.0))["study"]["by_eps"] == []
+    # The ratio to the Gaussian for each n.
+    assert template_values(rows)["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
 
 
 def test_it_shows_every_figure_of_the_paper():
@@ -91,48 +100,50 @@ def test_it_shows_every_figure_of_the_paper():
 
 
 def test_every_printed_value_stands_beside_ours_once():
-    tables, verdicts = values_of()["printed"], real_verdicts()
-    written = [
-        (item, half["title"], *(text.removesuffix(MISSED) for text in row))
-        for item, halves in tables.items()
-        for half in halves
-        for row in half["rows"]
-    ]
+    tables = template_values()["printed"]  # name of a printed table -> its halves
+    written = []
+    for item, halves in tables.items():
+        for half in halves:
+            for row in half["rows"]:
+                written.append((item, half["title"], *(text.removesuffix(MISSED) for text in row)))
     assert len(set(written)) == len(written)
-    for value in verdicts:
+    for value in real_verdicts():
         assert any(value["item"] == row[0] and value["printed"] in row for row in written)
     assert [half["title"] for half in tables["Table V"]] == ["Gaussian", "shuffle+INV"]
     assert tables["Table VI"][0]["rows"][0][0] == "Paris"
 
 
 def test_a_dagger_marks_what_is_not_reproduced():
+    """A row of Table VI is dataset, x0, the printed value, ours."""
     judged = [value for value in real_verdicts() if value["item"] == "Table VI"]
     missed = [value["printed"] + MISSED for value in judged if value["verdict"] not in GOOD]
-    printed = [row[2] for half in values_of()["printed"]["Table VI"] for row in half["rows"]]
+    printed = [row[2] for half in template_values()["printed"]["Table VI"] for row in half["rows"]]
     assert sorted(text for text in printed if MISSED in text) == sorted(missed)
 
 
 def test_the_exact_value_of_a_bound_is_the_bound_that_is_named():
-    first, _ = values_of()["printed"]["Table 1"]
+    """1.073E-4 is 10^-3.9693, from the only row of `CITED_BOUNDS`."""
+    first, _ = template_values()["printed"]["Table 1"]
     (balle,) = (row for row in first["rows"] if row[:2] == ["0.1", "Balle"])
     assert balle[-1] == "1.073E-4"
 
 
 def test_zeros_are_left_out_only_if_ours_are_zeros_too():
+    """A row ends with the printed, the reproduced and the exact value."""
     zero = next(value for value in real_verdicts() if value["printed"] == "0")
-    zero |= {"verdict": "same digits"}
-    table = as_text(
-        [zero | {"reproduced": "0", "exact": "0"}, zero | {"reproduced": "0", "exact": "1e-9"}]
-    )
-    assert zeros(table) == 1
-    (first, second) = printed_tables(table, {})["Table IV"]
+    zero |= {"verdict": "same digits", "reproduced": "0"}
+    verdicts = text_table([zero | {"exact": "0"}, zero | {"exact": "1e-9"}])
+    assert zeros(verdicts) == 1  # how many are zero in print and in both of ours
+    first, second = printed_tables(verdicts, {})["Table IV"]
     assert [row[-3:] for row in first["rows"] + second["rows"]] == [["0", "0", "1.000E-9"]]
 
 
 def test_the_methods_are_those_of_the_run():
-    synthetic, paris = (CONFIG["datasets"][name] for name in ("synthetic", "paris"))
-    tv = synthetic["tv"] | {"n": [50, 70], "repetitions": 3}
-    methods = values_of(datasets={"synthetic": synthetic | {"tv": tv}, "paris": paris})["methods"]
+    """The paper's settings of two datasets, but for Figure 2, where n and the repetitions are changed."""
+    synthetic, paris = CONFIG["datasets"]["synthetic"], CONFIG["datasets"]["paris"]
+    synthetic = synthetic | {"tv": synthetic["tv"] | {"n": [50, 70], "repetitions": 3}}
+    methods = template_values(datasets={"synthetic": synthetic, "paris": paris})["methods"]
+    # Dataset, cells and users of `HISTOGRAM`, what it is for, eps0, n (how many), repetitions.
     assert methods["runs"] == [
         ["N(0, 2)", "2", "1,000", "Figure 2", "4", "50 to 70 (2)", "3"],
         ["N(0, 2)", "2", "1,000", "Table V", "4", "1,000 to 100,000 (2)", "1,000"],
@@ -145,8 +156,8 @@ def test_the_methods_are_those_of_the_run():
 
 
 def test_the_statements_that_fail_are_named_with_both_readings():
-    (failing,) = values_of()["failing"]
-    (row,) = (row for row in claim_rows() if row["verdict"] == "fails")
+    [failing] = template_values()["failing"]
+    [row] = [row for row in claim_rows() if row["verdict"] == "fails"]
     assert failing == {
         "claim": row["claim"],
         "where": row["where"],
@@ -156,39 +167,44 @@ def test_the_statements_that_fail_are_named_with_both_readings():
 
 
 def test_numbers_are_written_as_python_writes_them():
+    """By the functions of style.typ: each call in Typst, and what Python's `format` makes of the number.
+
+    How the two write a minus and the digits of an exponent is not compared.
+    """
     numbers = [1.2, 0.999, 0.00273, 4e-4, 99.9, 2.4849e-15, 9.999e-8, 1e-30, 0.05]
     forms = {"fixed({}, 2)": ".2f", "scientific({}, 2)": ".2e", "short({}, digits: 2)": ".2g"}
-    calls = {call.format(x): format(x, form) for x in numbers for call, form in forms.items()}
-    calls |= {"grouped(1234567)": "1,234,567", "short(4.0)": "4"}
+    expected = {call.format(x): format(x, form) for x in numbers for call, form in forms.items()}
+    expected |= {"grouped(1234567)": "1,234,567", "short(4.0)": "4"}
     main = '#import "style.typ": fixed, grouped, scientific, short\n'
-    main += "".join(f"#metadata({call})<n>" for call in calls)
-    found = json.loads(typst.query(PARTS | {"main.typ": main.encode()}, "<n>", field="value"))
-    for (call, like), text in zip(calls.items(), found, strict=True):
-        first, _, exponent = text.replace("−", "-").partition("e")
-        if "e" in like and call.startswith("short"):  # which has noughts at the end
-            assert float(f"{first}e{exponent or 0}") == float(like)
+    main += "".join(f"#metadata({call})<n>" for call in expected)
+    files = TEMPLATE | {"main.typ": main.encode()}
+    written = json.loads(typst.query(files, "<n>", field="value"))
+    for (call, by_python), text in zip(expected.items(), written, strict=True):
+        mantissa, _, exponent = text.replace("−", "-").partition("e")
+        if call.startswith("short") and "e" in by_python:  # `short` keeps noughts at the end
+            assert float(f"{mantissa}e{exponent or 0}") == float(by_python)
         else:
-            assert (f"{first}e{int(exponent):+03d}" if exponent else first) == like
+            assert (f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa) == by_python
 
 
 def test_what_a_configuration_lacks_is_left_out():
-    bare = parts_of(claim_verdicts=EVERYTHING["claim_verdicts"])
-    assert set_article(bare, values_of(captions={})).startswith(b"%PDF")
+    bare = template_files(claim_verdicts=EVERYTHING["claim_verdicts"])
+    assert set_article(bare, template_values(captions={})).startswith(b"%PDF")
 
 
-def test_other_settings_than_the_papers_are_named_at_the_top(parts):
-    values = json.dumps(values_of(changed=CHANGED)).encode()
-    files = parts | {"main.typ": parts[article.MAIN], "values.json": values}
-    first, *_ = json.loads(typst.query(files, "raw", field="text"))
+def test_other_settings_than_the_papers_are_named_at_the_top(files):
+    values = json.dumps(template_values(changed=CHANGED)).encode()
+    files = files | {"main.typ": files[article.MAIN], "values.json": values}
+    first, *_ = json.loads(typst.query(files, "raw", field="text"))  # texts in a fixed width
     assert first == CHANGED[0][0]
 
 
 def test_the_documents_that_it_cites_exist():
-    cited = re.findall(r"`((?:docs|data)/[\w./]+)`", PARTS[article.MAIN].decode())
+    cited = re.findall(r"`((?:docs|data)/[\w./]+)`", TEMPLATE[article.MAIN].decode())
     assert "docs/errata.md" in cited
     assert not [name for name in cited if not (ROOT / name).exists()]
 
 
-def test_an_error_in_the_template_has_typsts_message(parts):
+def test_an_error_in_the_template_has_typsts_message(files):
     with pytest.raises(ValueError, match=r"^article.typ: .*unknown font"):  # a warning to Typst
-        set_article(parts | {article.MAIN: b'#set text(font: "No")\nA'}, {})
+        set_article(files | {article.MAIN: b'#set text(font: "No")\nA'}, {})

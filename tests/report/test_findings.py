@@ -9,7 +9,7 @@ from scripts.report.state_findings import state_findings, to_json
 from scripts.shared.configuration import PAPERS, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
-from tests.report.world import EVERYTHING, found_in, parity_rows, real_verdicts, results
+from tests.report.world import EVERYTHING, parity_rows, real_verdicts, results, stated_findings
 
 VERDICTS = real_verdicts()
 
@@ -19,33 +19,39 @@ def test_every_number_that_a_document_quotes_is_a_finding():
     """That the documents have these numbers is tested after a full run, in tests/workflow."""
     parity = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
     parity.append(parity[0] | {"comparison": "published", "bound": ""})
-    stated = found_in(VERDICTS, skip=(), **EVERYTHING | {"parity_ratio": parity})
+    findings = to_json(stated_findings(VERDICTS, skip=(), **EVERYTHING | {"parity_ratio": parity}))
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
     quoted = [text for texts in quotes.values() for text in texts]
+    # Numbers are quoted at all, and they stay few.
     assert 20 < sum(text.count("{") for text in quoted) <= 90
     for text in quoted:
-        assert "{" not in filled(text, to_json(stated))
+        assert "{" not in filled(text, findings)
 
 
 @pytest.mark.parametrize(
-    ("changed", "silent"),
+    ("changed", "silent_topics"),
     [
         ("datasets.paris.uniform.columns", {"papers_settings"}),
         ("datasets.paris.tv.n", {"papers_settings"}),
         ("datasets.synthetic.cells", {"papers_settings", "unequal"}),
     ],
 )
-def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(changed, silent):
+def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
+    changed, silent_topics
+):
+    """``changed``: the key of a setting. At eps0 = 4, ``own`` says whether a dataset's row is the paper's."""
     config = merged([PAPERS])
     *parents, last = changed.split(".")
     section = functools.reduce(dict.__getitem__, parents, config)
+    # Another number than the paper has, or its sizes n without the last one.
     section[last] = section[last][:-1] if last == "n" else 10
     tables = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
 
     stated = state_findings(tables, ["papers_settings", "unequal", "parity"])
-    assert {topic for topic, numbers in stated.items() if "not_computed" in numbers} == silent
-    budgets = {(row["title"], row["eps0"]): row["own"] for row in stated["parity"]["rows"]}
-    assert budgets["N(0, 2)", 4] != budgets["Paris", 4]  # the changed dataset has no star
+    silent = {topic for topic, numbers in stated.items() if "not_computed" in numbers}
+    assert silent == silent_topics
+    is_papers = {(row["title"], row["eps0"]): row["own"] for row in stated["parity"]["rows"]}
+    assert is_papers["N(0, 2)", 4] != is_papers["Paris", 4]  # one of the two is changed
 
 
 @pytest.mark.parametrize("topic", ["claims", "audit", "parity", "papers_settings", "unequal"])
@@ -56,7 +62,7 @@ def test_a_topic_whose_table_a_configuration_lacks_says_so(topic):
 
 
 def test_a_topic_without_an_informative_setting_says_so():
-    silent = results(VERDICTS, parity_ratio=parity_rows((0.1,)))
+    silent = results(VERDICTS, parity_ratio=parity_rows(eps0s=[0.1]))
     reason = "LookupError: no setting is informative"
     assert state_findings(silent, ["parity"]) == {"parity": {"not_computed": reason}}
 

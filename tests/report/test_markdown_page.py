@@ -30,6 +30,7 @@ a < b
 
 @pytest.fixture(scope="module")
 def page():
+    """`TEXT` as an HTML element, with links to documents from the folder of a report."""
     html, _ = render_markdown(TEXT, lambda link: f"../../docs/{link}")
     return ElementTree.fromstring(f"<div>{html!s}</div>")
 
@@ -59,7 +60,5 @@ def test_code_and_html_are_shown_as_they_are(page):
 
 def test_an_anchor_is_the_one_that_github_gives():
     assert slug("6. For eps >= eps0 delta is 0") == "6-for-eps--eps0-delta-is-0"
-    assert (
-        slug("The histogram's L2 sensitivity is sqrt(2)")
-        == "the-histograms-l2-sensitivity-is-sqrt2"
-    )
+    heading = "The histogram's L2 sensitivity is sqrt(2)"
+    assert slug(heading) == "the-histograms-l2-sensitivity-is-sqrt2"

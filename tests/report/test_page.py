@@ -14,101 +14,108 @@ from scripts.report.sections import SECTIONS, TABLE, Shown, figures_of, targets_
 from scripts.report.write_report import HEADLINES, PAGES, like, statements_about
 from tests import ROOT
 from tests.report import world
-from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, page_of, row
+from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, html_page, row
 
 FIGURES_OF_INDEX = [figure for figure in FIGURES if figure["section"] != "companion"]
 
 
-def tree(page):
+def xml_tree(page):
     """The page as XML, which fails on a tag that is closed in the wrong place or never."""
-    for html, xml in (
-        ("<!doctype html>", ""),
-        ("&nbsp;", " "),
-        ("&shy;", ""),
-        (' loading="lazy"', ""),
-    ):
-        page = page.replace(html, xml)
+    # What HTML knows and XML does not.
+    page = page.replace("<!doctype html>", "").replace("&nbsp;", " ").replace("&shy;", "")
+    page = page.replace(' loading="lazy"', "")
     return ElementTree.fromstring(re.sub(r"<(meta|link|img)\b([^>]*)>", r"<\1\2/>", page))
 
 
-def words(page, part="body"):
-    return " ".join("".join(tree(page).find(part).itertext()).split())
+def text_of(page, part="body"):
+    """The text that a reader sees in the first ``part`` (an XPath) of a page, with single spaces."""
+    return " ".join("".join(xml_tree(page).find(part).itertext()).split())
 
 
 @pytest.fixture(scope="module")
 def verdicts():
+    """Rows of verdicts.csv, one for each of the 185 printed values."""
     return world.real_verdicts()
 
 
 @pytest.fixture(scope="module")
 def whole(verdicts):
-    """The page with every optional part, and a note that must not widen it."""
+    """The report's main page with every optional part, and a note that must not widen it."""
     verdicts[40]["note"] = "a_long_word_without_any_place_to_break_it_" * 4
-    return page_of(verdicts, **EVERYTHING)
+    return html_page(verdicts, **EVERYTHING)
 
 
 @pytest.fixture(scope="module")
 def statements(verdicts):
-    return page_of(verdicts, template="statements.html.j2", **EVERYTHING)
+    """The page of the paper's statements."""
+    return html_page(verdicts, template="statements.html.j2", **EVERYTHING)
 
 
 @pytest.fixture(scope="module")
 def pages(verdicts, whole):
-    """All pages of the report, by file."""
+    """All pages of the report: file -> HTML."""
     others = [file for file in PAGES if file != "index.html"]
-    texts = {file: page_of(verdicts, template=f"{file}.j2", **EVERYTHING) for file in others}
+    texts = {file: html_page(verdicts, template=f"{file}.j2", **EVERYTHING) for file in others}
     return {"index.html": whole} | texts
 
 
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
-    badges = Counter(
-        re.findall(r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<', whole)
-    )
-    counts = Counter(found["verdict"] for found in verdicts)
-    assert badges == counts
-    total = re.search(r'scope="row">all</th>(.*)</tr>', whole)[1]
-    match, differ = (
-        counts["same digits"] + counts["close"],
-        counts["differs"] + counts["inconsistent"],
-    )
-    numbers = [185, match, counts["consistent"], differ, counts["not comparable"]]
-    assert re.findall(r"\d+", total) == [str(number) for number in numbers]
+    """The paper has 185 printed values; the table of counts has a last row for all of them."""
+    badge = r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<'
+    counts = Counter(verdict["verdict"] for verdict in verdicts)
+    assert Counter(re.findall(badge, whole)) == counts
+
+    match = counts["same digits"] + counts["close"]
+    differ = counts["differs"] + counts["inconsistent"]
+    expected = [185, match, counts["consistent"], differ, counts["not comparable"]]
+    last_row = re.search(r'scope="row">all</th>(.*)</tr>', whole)[1]
+    assert list(map(int, re.findall(r"\d+", last_row))) == expected
 
 
 def test_statements_stand_by_verdict_each_with_its_test(statements):
-    """The test has its threshold. The eighth claim has the verdict of the first one."""
-    sections = tree(statements).findall("body/main/section[@id]")
+    """The made-up statements are c1 to c8. The last one has the verdict of the first one.
+
+    The test of each states its threshold. That of c2 has none on the exact reading.
+    """
+    sections = xml_tree(statements).findall("body/main/section[@id]")
     assert [section.get("id").replace("-", " ") for section in sections] == list(CLAIM_VERDICTS)
     first, second = sections[0].findall(".//tbody/tr"), sections[1].findall(".//tbody/tr")
     assert [row.get("id") for row in first] == ["claim-c1", "claim-c8"]
     for section in sections:
         badges = [row.find("td/span").text for row in section.findall(".//tbody/tr")]
         assert set(badges) == {section.get("id").replace("-", " ")}
-    test = "td[2]/p[@class='small']"
+    test = "td[2]/p[@class='small']"  # below the statement
     assert first[0].find(test).text == "Test as published: TV below 0.01; exactly: the same."
     assert second[0].find(test).text == "Test as published: TV below 0.02; exactly: none."
 
 
 def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
-    summary = tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
+    """All eight made-up statements are about Figure 1, so each verdict is in its caption.
+
+    A statement that names figures and "(short)" has the numbers of the short version, at FPS. There Figure 2
+    is 4 and 5 on arXiv, and Figure 3 is 6 and 7.
+    """
+    summary = xml_tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
+    # Hold or mostly hold, only for the true values, only as published, fail, cannot be decided.
     assert [int(cell.text) for cell in summary] == [3, 1, 1, 1, 2]
-    caption = words(whole, ".//figure[@id='fig1_surface']/figcaption")
+    caption = text_of(whole, ".//figure[@id='fig1_surface']/figcaption")
     assert "holds: 2 mostly holds: 1 holds only exactly: 1" in caption
-    assert "statements about" not in words(whole, ".//figure[@id='fig7_tv_paris']")
-    about = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
-    figure = {"section": "figures", "number": 7}
-    for number, count in ((2, 0), (3, 0), (5, 1), (7, 1)):
-        assert len(statements_about(figure | {"number": number}, about)["statements"]) == count
+    assert "statements about" not in text_of(whole, ".//figure[@id='fig7_tv_paris']")
+    short = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
+    for number_on_arxiv, count in ((2, 0), (3, 0), (5, 1), (7, 1)):
+        figure = {"section": "figures", "number": number_on_arxiv}
+        assert len(statements_about(figure, short)["statements"]) == count
 
 
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
+    """The headline of Figure 1 is the third made-up statement. A reason that is there twice is said once."""
     claims = claim_rows()
     claims[2] |= {
         "id": HEADLINES[1],
         "statistic_published": "true in 2 of 2 cases; true in 2 of 2 cases",
     }
-    page = page_of(verdicts, **EVERYTHING | {"claim_verdicts": claims})
-    beside = words(page, ".//figure[@id='fig1_surface']/p[@class='says']")
+    page = html_page(verdicts, **EVERYTHING | {"claim_verdicts": claims})
+    beside = text_of(page, ".//figure[@id='fig1_surface']/p[@class='says']")
     assert beside == (
         "The paper says: δ falls, part 3. We get: holds only exactly as published true in 2 of 2 cases,"
         " and exactly because of 3."
@@ -122,63 +129,67 @@ def test_every_headline_is_a_statement_about_its_figure():
 
 
 def test_notes_stand_in_one_list_for_all_tables_and_each_mark_leads_to_its_note(verdicts, whole):
-    notes = tree(whole).findall(".//section[@id='notes']/ol/li")
+    notes = xml_tree(whole).findall(".//section[@id='notes']/ol/li")
     different = {row["note"] for row in verdicts if row["note"]}
     assert len(notes) == len(different)
-    marks = tree(whole).findall(".//table[@class='values']//sup/a")
+    marks = xml_tree(whole).findall(".//table[@class='values']//sup/a")
     assert len(marks) == sum(bool(row["note"]) for row in verdicts)
     assert {mark.get("href") for mark in marks} == {f"#{note.get('id')}" for note in notes}
 
 
 def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
     """Of two rows for one statement the better one counts; the other one is grey, and no figure has it."""
-    claims = [
-        claim | {"family": "both" if claim["id"] in ("c1", "c7") else ""} for claim in claim_rows()
-    ]
-    assert [claim["verdict"] for claim in claims if claim["family"]] == ["holds", "fails"]
-    given = EVERYTHING | {"claim_verdicts": claims}
-    page = page_of(verdicts, template="statements.html.j2", **given)
-    contents = [link.text for link in tree(page).findall("body/nav/div[@class='contents']/a")]
+    claims = claim_rows()
+    better, other = claims[0], claims[6]
+    better["family"] = other["family"] = "both"  # the same statement
+    assert (better["verdict"], other["verdict"]) == ("holds", "fails")
+    tables = EVERYTHING | {"claim_verdicts": claims}
+    page = html_page(verdicts, template="statements.html.j2", **tables)
+    contents = [link.text for link in xml_tree(page).findall("body/nav/div[@class='contents']/a")]
     assert contents[0] == "holds (2)"
-    assert contents[-1] == "fails (0)"  # as its one row does not count
-    red = [part for part in tree(page).iter("span") if part.get("class") == "badge bad"]
+    assert contents[-1] == "fails (0)"  # the only one that fails does not count
+    red = [part for part in xml_tree(page).iter("span") if part.get("class") == "badge bad"]
     assert red == []
-    assert words(page, ".//tr[@id='claim-c7']/td").startswith("fails does not count")
-    whole = page_of(verdicts, **given)
-    assert "fails" not in words(whole, ".//figure[@id='fig1_surface']/figcaption")
-    summary = tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
-    assert [int(cell.text) for cell in summary] == [3, 1, 1, 0, 2]
+    assert text_of(page, ".//tr[@id='claim-c7']/td").startswith("fails does not count")
+
+    index = html_page(verdicts, **tables)
+    assert "fails" not in text_of(index, ".//figure[@id='fig1_surface']/figcaption")
+    summary = xml_tree(index).findall(".//section[@id='statements']//tbody/tr/td")
+    assert [int(cell.text) for cell in summary] == [3, 1, 1, 0, 2]  # the fourth: fail
 
 
 def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole):
-    page = tree(whole)
+    """The numbers are those of the made-up tables: the ratio 1 + eps0 / 30 at eps0 = 4 and 6, for example."""
+    page = xml_tree(whole)
     sections = [name for name in SECTIONS if name != "companion"]  # which has a page of its own
     assert [part.get("id") for part in page.findall("body/main/section")] == sections
     contents = page.findall("body/nav/div[@class='contents']/a")
     assert [link.get("href") for link in contents] == [f"#{name}" for name in sections]
-    said = words(whole, "body/main/section[@id='overview']")
-    numbers = [
-        *(
-            "What holds",
-            "1.13 to 1.20",
-            "6 points",
-            "2 values of δ",
-            "51.1 to 51.2 times as large",
-            "82 times",
-        ),
-        *(
-            "What does not hold",
-            "55.6 orders of magnitude",
-            "3.05",
-            "0.250 for 1,000 users",
-            "they have 2.86 and 0.319, where the Gaussian noise is made for 4",
-            "1.03 to 2.20 times the total variation error of Gaussian noise, in the 12 other settings",
-        ),
-        *("What to do", "Why to trust it", "Of the 90", "Of 8 statements", "in 1 of 3 cases"),
+
+    overview = text_of(whole, "body/main/section[@id='overview']")
+    in_this_order = [
+        "What holds",
+        "1.13 to 1.20",
+        "6 points",
+        "2 values of δ",
+        "51.1 to 51.2 times as large",
+        "82 times",
+        "What does not hold",
+        "55.6 orders of magnitude",
+        "3.05",
+        "0.250 for 1,000 users",
+        "they have 2.86 and 0.319, where the Gaussian noise is made for 4",
+        "1.03 to 2.20 times the total variation error of Gaussian noise, in the 12 other settings",
+        "What to do",
+        "Why to trust it",
+        "Of the 90",
+        "Of 8 statements",
+        "in 1 of 3 cases",
     ]
-    places = [said.find(text) for text in numbers]
-    assert -1 not in places, numbers[places.index(-1)]
+    places = [overview.find(text) for text in in_this_order]
+    assert -1 not in places, in_this_order[places.index(-1)]
     assert places == sorted(places)
+    # Paris at eps0 = 6 in the table of the ratios: ratio, useful settings, limit for many users.
     assert re.search(r"<td><strong>1.20 to 1.20</strong></td><td>4 of 4</td><td>1.25</td>", whole)
 
 
@@ -188,72 +199,69 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(
     own = SETTINGS | {
         "results": "results/my_own",
         "configfiles": ["config/quick.yaml", "my own.yaml"],
+        "changed": world.CHANGED,
     }
-    own |= {"changed": world.CHANGED}
-    page = page_of(verdicts, settings=own, **EVERYTHING)
+    page = html_page(verdicts, settings=own, **EVERYTHING)
+    own_statements = html_page(verdicts, settings=own, template="statements.html.j2", **EVERYTHING)
+    # The page lies in results/my_own/report.
     assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
     assert 'href="../attack/audit.csv"' in page
     command = "snakemake --configfile config/quick.yaml 'my own.yaml' -- "
-    assert f"{command}results/my_own/attack/audit.csv" in words(page)
-    assert f"{command}results/my_own/figures/delta_bounds.png" in words(page)
-    for other in (
-        page,
-        page_of(verdicts, settings=own, template="statements.html.j2", **EVERYTHING),
-    ):
-        notice = words(other, "body/header/div")
+    assert f"{command}results/my_own/attack/audit.csv" in text_of(page)
+    assert f"{command}results/my_own/figures/delta_bounds.png" in text_of(page)
+    for changed_page in (page, own_statements):
+        notice = text_of(changed_page, "body/header/div")
         assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in notice
-    assert "not the paper's settings" not in words(whole) + words(statements)
+    assert "not the paper's settings" not in text_of(whole) + text_of(statements)
 
 
 def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
-    trees = {file: tree(text) for file, text in pages.items()}
-    ids = {
-        file: [part.get("id") for part in page.iter() if part.get("id")]
-        for file, page in trees.items()
-    }
+    trees = {file: xml_tree(text) for file, text in pages.items()}
+    ids = {file: [part.get("id") for part in page.iter("*")] for file, page in trees.items()}
     for file, page in trees.items():
-        assert len(ids[file]) == len(set(ids[file]))
-        links = [part.get("href").partition("#") for part in page.iter("a")]
-        inner = [
-            (target or file, anchor) for target, _, anchor in links if (target or file) in trees
-        ]
-        assert [
-            (target, anchor) for target, anchor in inner if anchor and anchor not in ids[target]
-        ] == []
-        assert {target for target, _ in inner} == set(trees)
+        own_ids = [name for name in ids[file] if name]
+        assert len(own_ids) == len(set(own_ids))
+
+        linked_pages = set()
+        for link in page.iter("a"):
+            target, _, anchor = link.get("href").partition("#")
+            target = target or file
+            if target in trees:
+                linked_pages.add(target)
+                assert not anchor or anchor in ids[target]
+        assert linked_pages == set(trees)
+
         assert not list(page.iter("script"))
-        assert not [
-            part for part in page.iter() if part.tag != "a" and "http" in str(part.attrib.values())
-        ]
+        for part in page.iter():
+            assert part.tag == "a" or "http" not in str(part.attrib.values())
 
 
 def test_every_figure_is_on_one_page(pages):
-    sources = [part.get("src") for text in pages.values() for part in tree(text).iter("img")]
+    sources = [part.get("src") for text in pages.values() for part in xml_tree(text).iter("img")]
     assert sorted(sources) == sorted(f"../figures/{figure['name']}.png" for figure in FIGURES)
 
 
 def test_a_configuration_with_hardly_any_results_has_a_page():
-    bare = tree(page_of([row(printed="0")], figures=()))
+    bare = xml_tree(html_page([row(printed="0")], figures=()))
     assert [part.get("href") for part in bare.find("body/nav/div[@class='contents']")] == [
         "#overview", "#values", "#methods", "#experts", "#again",
     ]  # fmt: skip
 
 
 def test_data_are_escaped():
+    """Markup in any column of a table and in a setting is shown as text, on both pages that have tables."""
     evil = '<img src=x onerror="alert(1)">&'
     values = [
         row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"),
         row(printed="0"),
     ]
-    claims = [
-        dict.fromkeys(claim_rows()[0], evil) | {"verdict": "fails", "verdict_published": "fails"}
-    ]
-    claims[0] |= {"verdict_exact": "fails", "family": ""}
+    claim = dict.fromkeys(claim_rows()[0], evil) | {"family": ""}
+    claim |= dict.fromkeys(["verdict", "verdict_published", "verdict_exact"], "fails")
+    settings = SETTINGS | {"changed": [(evil, evil, evil)]}
     for template in ("index.html.j2", "statements.html.j2"):
-        settings = SETTINGS | {"changed": [(evil,) * 3]}
-        text = page_of(values, settings=settings, template=template, claim_verdicts=claims)
+        text = html_page(values, settings=settings, template=template, claim_verdicts=[claim])
         assert evil not in text
-        assert not [part for part in tree(text).iter() if "onerror" in part.attrib]
+        assert not [part for part in xml_tree(text).iter() if "onerror" in part.attrib]
 
 
 def test_ours_is_written_as_the_printed_value():
@@ -266,8 +274,12 @@ def test_ours_is_written_as_the_printed_value():
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory, pages):
-    """A function that opens a page in a window of this width and gives it, and what it had to say."""
+def open_page(tmp_path_factory, pages):
+    """A function that opens a page of the report in Chromium, in a window of a width in pixels.
+
+    It returns Playwright's page, and a list to which the browser's complaints are appended. Every picture is
+    640 pixels wide and white.
+    """
     api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or pytest.skip("there is no Chromium on this machine")
     folder = tmp_path_factory.mktemp("any name")
@@ -280,21 +292,21 @@ def browser(tmp_path_factory, pages):
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
 
-        def opened(width, name="index"):
-            page, said = chromium.new_page(viewport={"width": width, "height": 900}), []
+        def opened(width, file="index.html"):
+            page, complaints = chromium.new_page(viewport={"width": width, "height": 900}), []
             for event in ("console", "pageerror", "requestfailed"):
-                page.on(event, lambda found: said.append(str(found)))
-            page.goto((folder / f"report/{name}.html").as_uri())
-            return page, said
+                page.on(event, lambda found: complaints.append(str(found)))
+            page.goto((folder / "report" / file).as_uri())
+            return page, complaints
 
         yield opened
 
 
 @pytest.mark.slow
 def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(
-    browser,
+    open_page,
 ):
-    page, said = browser(1280)
+    page, complaints = open_page(1280)
     pictures = page.evaluate("[...document.images].map(i => i.naturalWidth)")
     assert pictures == [640] * len(FIGURES_OF_INDEX)
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
@@ -302,27 +314,27 @@ def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_stateme
     assert page.url.endswith("/report/statements.html")
     page.get_by_role("link", name="Report", exact=True).click()
     assert page.url.endswith("/report/index.html")
-    assert said == []
+    assert complaints == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", PAGES)
-def test_the_contents_stay_in_sight(browser, file):
+def test_the_contents_stay_in_sight(open_page, file):
     """At the left of a wide window; on a phone there is a link to them."""
-    wide, _ = browser(1280, file.removesuffix(".html"))
+    wide, _ = open_page(1280, file)
     wide.evaluate("window.scrollTo(0, 400)")
     assert 0 <= wide.locator("nav .pages").bounding_box()["y"] < 900
     assert not wide.locator(".top").is_visible()
 
-    phone, _ = browser(390, file.removesuffix(".html"))
+    phone, _ = open_page(390, file)
     phone.evaluate("window.scrollTo(0, 400)")
     phone.locator(".top").click()
     assert phone.evaluate("window.scrollY") == 0
 
 
 @pytest.mark.slow
-def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(browser):
-    page, _ = browser(1280)
+def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(open_page):
+    page, _ = open_page(1280)
     cut = page.evaluate("""[...document.querySelectorAll(".scroll")].filter(table =>
         table.scrollWidth > table.clientWidth
         && table.clientWidth < 0.9 * table.parentElement.clientWidth).length""")
@@ -331,23 +343,26 @@ def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(browser
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "least"), [("index", 185), ("statements", 2 * len(claim_rows()))])
-def test_on_a_phone_nothing_decisive_is_hidden(browser, name, least):
+@pytest.mark.parametrize(
+    ("file", "verdicts_on_it"), [("index.html", 185), ("statements.html", 2 * len(claim_rows()))]
+)
+def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
     """Findings, counts and every verdict lie inside of 390 pixels."""
-    page, _ = browser(390, name)
+    page, _ = open_page(390, file)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     decisive = (
         "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
     )
     boxes = page.evaluate(f"""[...document.querySelectorAll("{decisive}")].map(
         e => [e.textContent, e.getBoundingClientRect().left, e.getBoundingClientRect().right])""")
-    assert len(boxes) > least
-    assert [box for box in boxes if not 0 <= box[1] < box[2] <= 390] == []
+    assert len(boxes) > verdicts_on_it
+    assert [(text, *box) for text, *box in boxes if not 0 <= box[0] < box[1] <= 390] == []
 
 
 @pytest.mark.slow
-def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(browser):
-    page, _ = browser(390)
+def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(open_page):
+    """On a phone of 390 pixels. A large figure is 50rem wide in style.css, which are 800 pixels."""
+    page, _ = open_page(390)
     for figure in FIGURES_OF_INDEX:
         picture = page.locator(f"#{figure['name']} img")
         assert picture.bounding_box()["width"] <= 390
@@ -362,21 +377,18 @@ def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(browser
 
 def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
     """1.073e-4, from the -3.9693 of cited_bounds.csv; the verdicts have no exact value there."""
-    section = tree(whole).find(".//section[@id='values-table-1']")
+    section = xml_tree(whole).find(".//section[@id='values-table-1']")
     assert "1.073" in "".join(section.itertext())
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    names = {
-        "fig1_a": 1,
-        "fig3_b": 3,
-        "fig4_c": 4,
-        "fig5_d": 5,
-        "fig6_e": 6,
-        "fig7_f": 7,
-        "audit": 0,
-    }
-    figures = [Shown(name, "stage", "figures", name, number) for name, number in names.items()]
+    """FPS has fewer figures: its 1 is arXiv's 3, its 2 is 4 and 5, its 3 is 6 and 7."""
+    numbers = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7}
+    numbers["audit"] = 0  # not in the paper
+    figures = [
+        Shown(name=name, stage="stage", section="figures", title=name, number=number)
+        for name, number in numbers.items()
+    ]
     assert targets_of_figures(figures) == {
         "fig1": ["fig1_a"],
         "fig3": ["fig3_b"],
@@ -397,11 +409,13 @@ def test_the_figures_are_those_that_the_datasets_need():
     paris["figures"] = {"tv": "fig7"}
     always = [row.name for row in TABLE if not row.needs]
 
-    made = {figure.name: figure for figure in figures_of({"mine": mine, "paris": paris}, ["paris"])}
+    both = figures_of({"mine": mine, "paris": paris}, papers=["paris"])
+    made = {figure.name: figure for figure in both}
     of_datasets = {"tv_mine", "fig7_tv_paris", "estimates_paris"}
     assert made.keys() == {*always, *of_datasets, "fig3_checkins", "parity_ratio", "constants"}
+    # Stage, section, title, and number in the paper.
     assert made["fig7_tv_paris"][1:] == ("trials", "figures", "Total variation error: Paris", 7)
     assert made["tv_mine"][1:] == ("trials", "own-figures", "Total variation error: Mine", 0)
 
-    alone = {figure.name for figure in figures_of({"mine": mine}, [])}
+    alone = {figure.name for figure in figures_of({"mine": mine}, papers=[])}
     assert alone == {*always, "tv_mine", "parity_ratio"}

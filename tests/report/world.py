@@ -31,9 +31,14 @@ CHANGED = [("datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}]", "[{eps0: 4, eps:
 PARAMETERS = [
     {"parameter": "eps0", "printed": "0.1 to 3", "table_IV": "1, 2, 3", "source": "Table III"}
 ]
-# A row of cited_bounds.csv.
-CITED = [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]]
-SLOW = {"designs", "noise"}  # topics of seconds, which the page does not state
+# cited_bounds.csv with one row: the log10 of the delta that the bound of Balle et al. has at eps = 0.1.
+CITED_BOUNDS = pd.DataFrame(
+    [["Table 1", "delta", "balle", "100", "", "0.5", "0.1", "", "-3.9693"]],
+    columns=[*DELTA_KEY, "cited"],
+    dtype=str,
+)
+SLOW = {"designs", "noise"}  # topics of findings that take seconds and that the page does not state
+# Figures of the page: name, stage, section, title and number in the paper (0: the paper has none).
 SHOWN = [Shown(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS]
 SHOWN += [
     Shown("delta_bounds", "bounds", "experts", "All bounds", 0),
@@ -45,7 +50,7 @@ FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_orde
 
 
 def row(**fields):
-    """One verdict: blank but for ``fields``."""
+    """A row of verdicts.csv as texts: ``fields``, the usual texts of some columns, and "" in the others."""
     blank = dict.fromkeys((*COLUMNS, "reproduced", "exact", "quantile", "low", "high"), "")
     usual = {
         "item": "Table IV",
@@ -58,19 +63,23 @@ def row(**fields):
 
 
 def real_verdicts():
-    """All printed values, judged: one of each kind and verdict among them."""
+    """A row of verdicts.csv for every real printed value, with made-up verdicts of every sort in turn.
+
+    Our value is the printed one wherever the two can be compared.
+    """
     judged = []
     for place, value in enumerate(records(read_values(ROOT / "data/published/values.csv"))):
         verdict = row(**value)
         if value["kind"] == "random":
             verdict.update(quantile="0.25", low="1e-7", high="0.1")
-            verdicts = ("consistent", "inconsistent")
+            verdicts_in_turn = ("consistent", "inconsistent")
         else:
-            verdicts = ("same digits", "close", "differs")
+            verdicts_in_turn = ("same digits", "close", "differs")
+
         if value["mechanism"] == "koskela":
             verdict["verdict"] = "not comparable"
         else:
-            verdict["verdict"] = verdicts[place % len(verdicts)]
+            verdict["verdict"] = verdicts_in_turn[place % len(verdicts_in_turn)]
             verdict["reproduced"] = str(printed_to_decimal(value["printed"]))
             verdict["exact"] = "2.5e-3" if value["mechanism"] == "this paper" else ""
         judged.append(verdict)
@@ -81,23 +90,25 @@ METRICS = ("tv", "individual_error", "most_popular", "ten_most_popular")
 
 
 def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
-    """Rows of parity_ratio.csv: at eps0 = 0.1 nothing is informative.
+    """Rows of parity_ratio.csv: the error of shuffling over that of Gaussian noise at equal privacy.
 
-    By upper and TV the ratio is 1 + eps0 / 20, as is its closed form, after projection 1 + eps0 / 30 and in
-    the paper's pairing 1 - eps0 / 30; all else is far larger.
+    For the upper bound on delta and the metric TV, the ratio is 1 + eps0 / 20 unprojected (also its closed
+    form ``predicted``), 1 + eps0 / 30 projected and 1 - eps0 / 30 in the paper's pairing. For the other bound
+    and the other metrics the ratio is larger by 50, so a test sees where one of these is taken instead.
+    At eps0 = 0.1 no estimate is informative.
     """
     ratios = []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
         datasets, (1000, 100_000), eps0s, (1e-6, 5e-4), ("upper", "lower"), METRICS
     ):
-        share = eps0 / 30
+        excess = eps0 / 30
         if (dataset, eps0) == ("synthetic", 6):  # which the paper did not run
-            share += 1
-        far = 0 if (bound, metric) == ("upper", "tv") else 50
+            excess += 1
+        shift = 0 if (bound, metric) == ("upper", "tv") else 50
         by_comparison = {
-            "unprojected": 1 + 1.5 * share + far,
-            "projected": 1 + share + far,
-            "the paper's pairing": 1 - share + far,
+            "unprojected": 1 + 1.5 * excess + shift,
+            "projected": 1 + excess + shift,
+            "the paper's pairing": 1 - excess + shift,
         }
         for comparison, ratio in by_comparison.items():
             ratios.append(
@@ -127,7 +138,12 @@ def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
 
 
 def audit_row(published, alone, together, violated_jointly, **changed):
-    """A case of audit.csv: the published log10 delta, and the bounds on delta alone and with all others."""
+    """A row of audit.csv: one case in which the attack bounds delta from below.
+
+    ``published`` is the log10 of the delta that the paper's formula gives. ``alone`` is the audited lower
+    bound on delta at the confidence of this case, ``together`` at that of all cases jointly, and
+    ``violated_jointly`` whether the latter exceeds the published delta. ``changed``: other columns.
+    """
     case = {
         "n": 100,
         "k": 10,
@@ -148,7 +164,10 @@ def audit_row(published, alone, together, violated_jointly, **changed):
 
 
 def claim_rows():
-    """One claim of each verdict, two that hold."""
+    """Rows of claim_verdicts.csv: a statement of each verdict in the order of `CLAIM_VERDICTS`, one more.
+
+    Statement number i has the id "c<i>". The last one holds as the first one does.
+    """
     rows = []
     for number, verdict in enumerate((*CLAIM_VERDICTS, "holds"), start=1):
         rows.append(
@@ -173,6 +192,10 @@ def claim_rows():
 
 
 def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
+    """A row of grids.csv: the joint test of a grid of Paris, with p-value ``p`` and the ``corrected`` one.
+
+    A grid is contradicted at the level 0.01.
+    """
     verdict = "contradicted" if p <= 0.01 else "not contradicted"
     given = {
         "dataset": "paris",
@@ -233,46 +256,43 @@ EVERYTHING = {
 }
 
 
-def as_text(rows):
-    """Rows as `read_verdicts` reads them."""
+def text_table(rows):
+    """A table of the rows with all values as texts, as `read_verdicts` reads a file."""
     return pd.DataFrame(rows, dtype=str)
 
 
 def results(rows, **tables):
-    """Verdicts ``rows`` and other ``tables`` of rows, as they are read from their files."""
+    """What findings are stated from: verdicts ``rows``, and other ``tables`` of rows as read from files."""
     read = {
-        name: pd.read_csv(io.StringIO(pd.DataFrame(of).to_csv())) for name, of in tables.items()
+        name: pd.read_csv(io.StringIO(pd.DataFrame(content).to_csv()))
+        for name, content in tables.items()
     }
-    text = {name: as_text(of) for name, of in tables.items() if name == "claim_verdicts"}
-    return {
-        "verdicts": as_text(rows),
-        **read,
-        **text,
-        "titles": SETTINGS["titles"],
-        "papers": PAPER,
-    }
+    if "claim_verdicts" in tables:  # which is read as texts
+        read["claim_verdicts"] = text_table(tables["claim_verdicts"])
+    settings = {"titles": SETTINGS["titles"], "papers": PAPER}
+    return {"verdicts": text_table(rows), **read, **settings}
 
 
-def found_in(rows, skip=SLOW, **tables):
-    """The findings of `results`, but for the topics ``skip``."""
+def stated_findings(rows, skip=SLOW, **tables):
+    """topic -> its findings, from `results` of the same arguments; topics ``skip`` are not computed."""
     topics = [topic for topic in TOPICS if topic not in skip]
     skipped = {topic: {"not_computed": "slow"} for topic in skip}
     return state_findings(results(rows, **tables), topics) | skipped
 
 
-def page_of(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
-    """A page of verdicts ``rows``; ``tables``: rows of the other tables, none by default."""
-    given = {
-        "verdicts": rows,
-        "claim_verdicts": tables.get("claim_verdicts", ()),
-        "parameters": PARAMETERS,
+def html_page(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
+    """The HTML text of a page of the report.
+
+    ``rows``: rows of verdicts.csv. ``tables``: rows of the other tables by name, none by default.
+    """
+    printed = {
+        "verdicts": text_table(rows),
+        "claim_verdicts": text_table(tables.get("claim_verdicts", ())),
+        "parameters": text_table(PARAMETERS),
+        "cited_bounds": CITED_BOUNDS,
     }
-    given = {name: as_text(found) for name, found in given.items()}
-    given["cited_bounds"] = pd.DataFrame(CITED, columns=[*DELTA_KEY, "cited"], dtype=str)
-    parts = {
-        path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()
-    }
+    folder = ROOT / "scripts/report/page"
+    parts = {path.name: path.read_text("utf-8") for path in folder.iterdir()}
     errata = (ROOT / "docs/errata.md").read_text("utf-8")
-    return render(
-        template, parts, page_values(given, found_in(rows, **tables), figures, settings, errata)
-    )
+    findings = stated_findings(rows, **tables)
+    return render(template, parts, page_values(printed, findings, figures, settings, errata))

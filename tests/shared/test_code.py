@@ -9,6 +9,7 @@ import pytest
 from scripts.shared import code
 from tests import ROOT
 
+# A small project, file -> text: s.py is the script, and what it imports when it runs is `USED`.
 TEXTS = {
     "scripts/__init__.py": "",
     "scripts/stage/__init__.py": "",
@@ -28,7 +29,7 @@ UNUSED = ["scripts/stage/other.py", "tightshuffle/typed.py", "tightshuffle/unuse
 USED = sorted(set(TEXTS) - set(UNUSED))
 
 
-def forget():
+def clear_caches():
     """Empty the caches of the module, whose answers are for another folder or an older text."""
     for function in vars(code).values():
         if hasattr(function, "cache_clear"):
@@ -37,20 +38,19 @@ def forget():
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project in which a script imports a module of a package, which imports another one in a function."""
+    """The folder of a project with the files of `TEXTS`. Its modules are imported, not the real ones."""
     for name, text in TEXTS.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for name in [
-        name for name in sys.modules if name.partition(".")[0] in ("tightshuffle", "scripts")
-    ]:
-        monkeypatch.delitem(sys.modules, name)
-    forget()
+    for name in list(sys.modules):
+        if name.partition(".")[0] in ("tightshuffle", "scripts"):
+            monkeypatch.delitem(sys.modules, name)
+    clear_caches()
     yield tmp_path
-    forget()
+    clear_caches()
 
 
 def test_the_whole_package_is_used_where_its_public_functions_are(project):
@@ -58,7 +58,7 @@ def test_the_whole_package_is_used_where_its_public_functions_are(project):
     text = "import tightshuffle\nfrom tightshuffle.inner.a import f\n"
     for lines in (text, "\n".join(reversed(text.splitlines())) + "\n"):
         (project / "scripts/stage/s.py").write_text(lines)
-        forget()
+        clear_caches()
         assert "tightshuffle/unused.py" in code.files_of("scripts/stage/s.py")
 
 
@@ -69,23 +69,25 @@ def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name):
+    """The code of a script is pairs (file, digest). Both edits have a date in 1970."""
     script = "scripts/stage/s.py"
     before = code.code_of(script)
     os.utime(project / name, (1, 1))
-    forget()
+    clear_caches()
     assert code.code_of(script) == before
+
     (project / name).write_text(TEXTS[name] + "edited = 1\n")
     os.utime(project / name, (1, 1))
-    forget()
-    differ = {file for file, _ in set(code.code_of(script)) ^ set(before)}
-    assert differ == {name} & set(USED)
+    clear_caches()
+    changed_files = {file for file, _ in set(code.code_of(script)) ^ set(before)}
+    assert changed_files == ({name} if name in USED else set())
 
 
 FUNCTION = 'class C:\n    def f(self):\n        return "text", b"bytes"\n'
 
 
 @pytest.mark.parametrize(
-    ("edited", "counts"),
+    ("edited", "is_other_code"),
     [
         (f'"""About."""\n\n# Why.\n{FUNCTION}', False),
         (FUNCTION.replace("C:\n", 'C:\n    """About."""\n\n'), False),
@@ -97,13 +99,13 @@ FUNCTION = 'class C:\n    def f(self):\n        return "text", b"bytes"\n'
         (FUNCTION.replace("return", "yield"), True),
     ],
 )
-def test_comments_docstrings_and_layout_are_no_code(project, edited, counts):
+def test_comments_docstrings_and_layout_are_no_code(project, edited, is_other_code):
     digests = []
     for text in (FUNCTION, edited):
         (project / "tightshuffle/b.py").write_text(text)
-        forget()
+        clear_caches()
         digests.append(code.code_digest("tightshuffle/b.py"))
-    assert (digests[0] != digests[1]) == counts
+    assert (digests[0] != digests[1]) == is_other_code
 
 
 def test_no_code_reads_a_docstring():

@@ -33,7 +33,11 @@ OWN = {"kind": "counts", "title": "Mine", "file": "mine.csv"}
 GRID = {"eps0": [4, 2], "eps": [0.5, 2.0, 3], "n": [10, "all"], "repetitions": 5}
 
 
-def changed(path, value):
+def config_with(path, value):
+    """The paper's configuration with another value at a path such as "datasets.paris.tv.n.1" (1: of a list).
+
+    With `MISSING` the key is left out.
+    """
     config = copy.deepcopy(CONFIG)
     *parents, last = path.split(".")
     node = config
@@ -173,7 +177,7 @@ def test_every_file_in_config_is_valid(overlay):
 )
 def test_a_mistake_is_named_in_one_line(path, value, told):
     with pytest.raises(ValueError, match=r"^config: ") as error:
-        check(changed(path, value))
+        check(config_with(path, value))
     line = str(error.value)
     assert told in line
     assert "\n" not in line
@@ -181,28 +185,28 @@ def test_a_mistake_is_named_in_one_line(path, value, told):
 
 
 def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
-    def run(text):
-        (tmp_path / "mine.yaml").write_text(text)
-        words = [sys.executable, "-m", "scripts.shared.configuration", str(tmp_path / "mine.yaml")]
-        done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT)
+    file = tmp_path / "mine.yaml"
+
+    def printed(text):
+        """What the command prints of a configuration file with this text, and its error."""
+        file.write_text(text)
+        command = [sys.executable, "-m", "scripts.shared.configuration", str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
         return done.stdout, done.stderr
 
-    assert run("seed: 5") == ("results/mine\n", "")
-    assert run("seed: 5\n\tx: 3")[1].startswith(
-        f"error: {tmp_path}/mine.yaml, line 2: not valid YAML: "
-    )
-    twice = run("datasets:\n  paris: null\ndatasets:\n  san_francisco: null\n")[1]
-    assert (
-        twice
-        == f"error: {tmp_path}/mine.yaml, line 3: not valid YAML: the key 'datasets' occurs twice\n"
-    )
-    assert (
-        run("[1]")[1]
-        == f"error: {tmp_path}/mine.yaml: expected a mapping (key: value) at the top level\n"
-    )
-    assert run("datasets: {synthetic: null, paris: null}\nseed: one")[1].startswith(
-        "error: config: seed: "
-    )
+    assert printed("seed: 5") == ("results/mine\n", "")
+
+    _, tabulator = printed("seed: 5\n\tx: 3")
+    assert tabulator.startswith(f"error: {file}, line 2: not valid YAML: ")
+
+    _, twice = printed("datasets:\n  paris: null\ndatasets:\n  san_francisco: null\n")
+    assert twice == f"error: {file}, line 3: not valid YAML: the key 'datasets' occurs twice\n"
+
+    _, no_mapping = printed("[1]")
+    assert no_mapping == f"error: {file}: expected a mapping (key: value) at the top level\n"
+
+    _, no_number = printed("datasets: {synthetic: null, paris: null}\nseed: one")
+    assert no_number.startswith("error: config: seed: ")
 
 
 @pytest.mark.parametrize(
@@ -233,7 +237,7 @@ def test_keys_that_yaml_merges_are_not_twice(tmp_path):
 
 def test_a_name_that_yaml_reads_as_false_is_explained():
     with pytest.raises(ValueError, match=r"got False \(YAML reads no, off, yes and on as"):
-        check(changed("datasets", CONFIG["datasets"] | {False: OWN}))
+        check(config_with("datasets", CONFIG["datasets"] | {False: OWN}))
 
 
 def test_the_largest_population_is_what_numpy_can_sample_from():
@@ -248,23 +252,25 @@ def test_the_folder_of_the_results():
 
 
 def test_settings_that_are_not_the_papers_are_named():
+    """Each by its key, the paper's value and the other one. A dataset of your own and the seed are none."""
     assert differences(CONFIG) == []
-    assert differences(changed("datasets.paris.tv.budgets", [{"eps0": 4, "eps": 5}])) == [
-        (
-            "datasets.paris.tv.budgets",
-            "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]",
-            "[{eps0: 4, eps: 5}]",
-        )
-    ]
-    left_out = differences(changed("datasets.paris.individual", MISSING))
-    assert {ours for _, _, ours in left_out} == {"left out"}
-    assert differences(changed("datasets.mine", OWN)) == differences(changed("seed", 5)) == []
+    key, papers_value = "datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]"
+    other = differences(config_with(key, [{"eps0": 4, "eps": 5}]))
+    assert other == [(key, papers_value, "[{eps0: 4, eps: 5}]")]
+    left_out = differences(config_with("datasets.paris.individual", MISSING))
+    assert {value for _, _, value in left_out} == {"left out"}
+    assert (
+        differences(config_with("datasets.mine", OWN)) == differences(config_with("seed", 5)) == []
+    )
 
 
 def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
-    whole = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
-    assert papers_eps0(CONFIG) == papers_eps0(changed("parity.eps0", [4, 6, 8])) == whole
-    for key, value in (
+    """`papers_eps0` gives dataset -> the eps0s of the paper's figures; those of parity are ours."""
+    all_datasets = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
+    assert papers_eps0(CONFIG) == papers_eps0(config_with("parity.eps0", [4, 6, 8]))
+    assert papers_eps0(CONFIG) == all_datasets
+    others = {name: eps0 for name, eps0 in all_datasets.items() if name != "paris"}
+    for key, other_value in (
         ("tv.n", [1000, 2000]),
         ("uniform.columns", 10),
         ("box.north", 48.8799),
@@ -272,17 +278,18 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
         ("individual.cells", [1, 2]),
         ("individual", MISSING),
     ):
-        others = {name: eps0 for name, eps0 in whole.items() if name != "paris"}
-        assert papers_eps0(changed(f"datasets.paris.{key}", value)) == others
-    for key, value in (
+        assert papers_eps0(config_with(f"datasets.paris.{key}", other_value)) == others
+    for key, other_value in (
         ("population", 999_999),
         ("cells", 16),
         ("spread_is", "variance"),
         ("mean", 1),
     ):
-        assert "synthetic" not in papers_eps0(changed(f"datasets.synthetic.{key}", value))
-    assert list(papers_eps0(changed("gowalla.grid", "stepped"))) == ["synthetic"]
-    assert "paris" not in papers_eps0(changed("datasets.paris", MISSING))
+        config = config_with(f"datasets.synthetic.{key}", other_value)
+        assert "synthetic" not in papers_eps0(config)
+    # The paper counts check-ins on the uniform grid.
+    assert list(papers_eps0(config_with("gowalla.grid", "stepped"))) == ["synthetic"]
+    assert "paris" not in papers_eps0(config_with("datasets.paris", MISSING))
 
 
 def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
@@ -293,11 +300,10 @@ def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
 
 
 def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_and_section():
-    datasets = datasets_of(changed("datasets.a_own", OWN | {"grid": GRID}))
+    datasets = datasets_of(config_with("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
-    assert (
-        of_kind(datasets, "gowalla") == having("estimates", datasets) == ["san_francisco", "paris"]
-    )
+    cities = ["san_francisco", "paris"]
+    assert of_kind(datasets, "gowalla") == having("estimates", datasets) == cities
     assert having("grid", datasets) == ["a_own"]
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
 

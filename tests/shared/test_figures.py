@@ -52,31 +52,32 @@ from tests import ROOT
 from tightshuffle.side import Side
 
 CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
-FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
+PROTOCOL = CONFIG["protocol"]
+BROKEN_FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
-PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
-ONCE: Any = {"dataset": "paris", "n": 3000, "seed": 1}
-SIZES = dict.fromkeys((100, 300, 3000), (["upper", "lower"], 10))
-PARITY: Any = {
-    "dataset": "paris",
-    "eps0": [1, 6],
-    "delta": [1e-6],
-    "delta_exponents": [1.1],
-    "cells": [3],
-}
+BUDGETS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 
 
-class Drawn(NamedTuple):
-    """A figure, its caption, the (x, y) of the series that it must show, what its caption must say."""
+class DrawnFigure(NamedTuple):
+    """A figure with its caption, and what a test expects of them.
+
+    ``series`` are pairs (x, y) of equally long columns: points in data coordinates that the figure must show.
+    Where x is None, only the heights y are compared. ``phrases`` must be in the caption.
+    """
 
     figure: Any
     caption: str
-    shows: list[Any]
-    says: list[str]
+    series: list[Any]
+    phrases: list[str]
 
 
-def cells(on_a_map=True, rows=5, columns=6):
-    """A histogram."""
+def drawn_by(module, *arguments, series, phrases):
+    """A `DrawnFigure`: what ``draw`` and ``caption`` of the module make of the arguments."""
+    return DrawnFigure(module.draw(*arguments), module.caption(*arguments), series, phrases)
+
+
+def histogram_of_cells(on_a_map=True, rows=5, columns=6):
+    """A histogram with a made-up count for each cell: squares of 0.01 degrees from the corner of `BOX`."""
     index = np.arange(rows * columns)
     row, column = np.divmod(index, columns)
     counts = np.random.default_rng(2).poisson(3, rows * columns) ** 3
@@ -86,41 +87,52 @@ def cells(on_a_map=True, rows=5, columns=6):
     return table.assign(row=row, column=column, **edges) if on_a_map else table
 
 
-COUNTS = cells()["count"].to_numpy() * 3
+COUNTS = histogram_of_cells()["count"].to_numpy() * 3  # users who hold each of 30 values
 
 
-def lines(table, x, *ys):
+def columns_over(table, x, *ys):
+    """A series (x, y) for each of the columns ``ys``."""
     return [(table[x], table[y]) for y in ys]
 
 
-def span(values, form=".2g"):
+def range_text(values, form=".2g"):
+    """'0.8 to 14': the smallest and the largest value, as a caption states them."""
     return f"{values.min():{form}} to {values.max():{form}}"
 
 
-def audit(_):
+# A function for each figure makes a small table, draws it, and computes from the table what must be seen and
+# said. It returns a `DrawnFigure`. Its argument is an empty folder, for figures that read files.
+
+
+def audit(_folder):
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
     tallies = [
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
+<<<<<<< HEAD
     rows = draw_audit.drawn_rows(table)
+=======
+    rows = draw_audit.drawn(table)  # the first setting, up to the first eps without a bound
+>>>>>>> T3b
     assert rows["eps"].max() < 1.5
-    shows = lines(rows, "eps", *draw_audit.LINES)
-    seen = rows[rows["audited_delta"] > 0]
-    shows.append((seen["eps"], np.log10(seen["audited_delta"])))
-    says = [
+    bounded = rows[rows["audited_delta"] > 0]
+    series = columns_over(rows, "eps", *draw_audit.LINES)
+    series.append((bounded["eps"], np.log10(bounded["audited_delta"])))
+
+    exceeded = table["violated_jointly"].sum()
+    first = bounded.loc[bounded["observes"] == "count", "audited_delta"].iloc[0]
+    phrases = [
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs",
         "99.9 % confidence",
         "none our upper bound",
+        f"In all 3 settings, {exceeded} of 24 bounds exceed the paper's δ",  # 4 eps, 2 observers
+        f"at ε = 0.1 it is {typeset(first, side=Side.LOWER)}",
     ]
-    says.append(
-        f"In all 3 settings, {table['violated_jointly'].sum()} of 24 bounds exceed the paper's δ"
-    )
-    of_count = seen.loc[seen["observes"] == "count", "audited_delta"]
-    says.append(f"at ε = 0.1 it is {typeset(of_count.iloc[0], side=Side.LOWER)}")
-    return Drawn(draw_audit.draw(table), draw_audit.caption(table), shows, says)
+    return drawn_by(draw_audit, table, series=series, phrases=phrases)
 
 
+<<<<<<< HEAD
 def blanket(_):
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
@@ -128,182 +140,222 @@ def blanket(_):
     shows += lines(growth, "n", "orders")
     closest = 10 ** (curve["equation_3"].clip(upper=0) - curve["upper"]).min()
     says = [
+=======
+def blanket(_folder):
+    """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n."""
+    table = draw_blanket.inside(blanket_tightness())
+    over_eps, over_n = table[table["series"] == "eps"], table[table["series"] == "n"]
+    # A delta below 10^-200 is drawn there, far below the axis.
+    series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
+    series += columns_over(over_n, "n", "orders")
+    closest = 10 ** (over_eps["equation_3"].clip(upper=0) - over_eps["upper"]).min()
+    phrases = [
+>>>>>>> T3b
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
         f"at least {closest:,.0f} times in (a)",
         "3 of 3 rise",
     ]
-    return Drawn(draw_blanket.draw(table), draw_blanket.caption(table), shows, says)
+    return drawn_by(draw_blanket, table, series=series, phrases=phrases)
 
 
 def checkins(folder):
-    points = np.random.default_rng(6).random((2, 400))
-    places = {"latitude": 48.8 + 0.05 * points[0], "longitude": 2.2 + 0.06 * points[1]}
-    files = [folder / name for name in ("cells.csv", "paris.parquet", "own.parquet")]
-    cells().to_csv(files[0])
-    for path in files[1:]:
-        pd.DataFrame(places).assign(spread=path.stem == "paris").to_parquet(path)
-    cities = draw_checkins.read([files[0]] * 2, files[1:], ["Paris", FORMULA], [BOX] * 2)
-    says = [
+    """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own."""
+    histogram = histogram_of_cells()
+    histogram_file, bundled_file = folder / "cells.csv", folder / "paris.parquet"
+    own_file = folder / "own.parquet"
+    histogram.to_csv(histogram_file)
+    x, y = np.random.default_rng(6).random((2, 400))
+    places = pd.DataFrame({"latitude": 48.8 + 0.05 * x, "longitude": 2.2 + 0.06 * y})
+    places.assign(spread=True).to_parquet(bundled_file)
+    places.assign(spread=False).to_parquet(own_file)
+    titles = ["Paris", BROKEN_FORMULA]
+    cities = draw_checkins.read([histogram_file] * 2, [bundled_file, own_file], titles, [BOX] * 2)
+
+    figure, caption = draw_checkins.draw(cities), draw_checkins.caption(cities, "uniform")
+    bundled, own = (axes.get_title() for axes in figure.axes[:2])
+    assert bundled.endswith("400 check-ins\nat random places in small squares")
+    assert own.endswith("400 check-ins")  # the places of a file's check-ins are theirs
+    phrases = [
         "uniform grid",
         "6 × 5 cells",
         "latitude 48.8 to 48.85",
         "of Paris are placed at random",
+        f"{histogram['count'].sum():,} check-ins in the cells, 400 in the box",
     ]
-    says.append(f"{cells()['count'].sum():,} check-ins in the cells, 400 in the box")
-    caption, figure = draw_checkins.caption(cities, "uniform"), draw_checkins.draw(cities)
-    bundled, given = (axes.get_title() for axes in figure.axes[:2])
-    assert bundled.endswith("400 check-ins\nat random places in small squares")
-    assert given.endswith("400 check-ins")  # the places of a file's check-ins are theirs
-    return Drawn(figure, caption, maps([cells()["count"]]), says)
+    return DrawnFigure(figure, caption, positive_cells([histogram["count"]]), phrases)
 
 
-def bounds(_):
+def bounds(_folder):
+    """log10 delta over eps by every bound, in the first and the last of the three settings."""
     table = delta_bounds(**CONFIG["delta_bounds"])
-    drawn = table[table["setting"] != 2]  # the first and the last
-    shows = []
+    drawn = table[table["setting"] != 2]
+    series = []
     for bound in ("lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS):
-        inside = drawn[drawn[bound] > -200]
-        shows.append((inside["eps"], inside[bound]))
+        inside = drawn[drawn[bound] > -200]  # a delta below is drawn there, under the axis
+        series.append((inside["eps"], inside[bound]))
+
+    # Orders of magnitude of the literature's bounds above ours, and of ours above the paper's delta.
     first = table[table["setting"] == 1]
     best = first[[*draw_delta_bounds.BOUNDS]].min(axis=1) - first["upper"]
     weak = first["privacy_blanket"] - first["upper"]
-    says = [
-        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {weak.min():.1f} to {weak.max():.1f} and"
+    paper = first["lower"] - first["published"]
+    phrases = [
+        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {range_text(weak, '.1f')} and",
+        f" and {range_text(paper, ',.0f')}; n = 100,000",
+        "Balle et al. (2019, Lemma 5.3)",
+        "is their strong adversary only",
     ]
-    says.append(f" and {span(first['lower'] - first['published'], ',.0f')}; n = 100,000")
-    says += ["Balle et al. (2019, Lemma 5.3)", "is their strong adversary only"]
-    return Drawn(draw_delta_bounds.draw(table), draw_delta_bounds.caption(table), shows, says)
+    return drawn_by(draw_delta_bounds, table, series=series, phrases=phrases)
 
 
-def surface(_):
+def surface(_folder):
     table = delta_surface(**CONFIG["delta_surface"])
-    says = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
-    says.append(f"up to {(table['exact'] - table['published']).max():.0f} orders")
-    # Triangles.
-    return Drawn(draw_delta_surface.draw(table), draw_delta_surface.caption(table), [], says)
+    orders = (table["exact"] - table["published"]).max()
+    phrases = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
+    phrases.append(f"up to {orders:.0f} orders")
+    # The triangles of a surface have no series.
+    return drawn_by(draw_delta_surface, table, series=[], phrases=phrases)
 
 
-def noise(_):
+def noise(_folder):
+    """The scale of diffprivlib's noise over the exact one, over log10 delta: a line for each eps."""
     table = gaussian_scale()
-    shows = lines(table.assign(ratio=table["published"] / table["exact"]), "log10_delta", "ratio")
-    says = []
-    # From the smallest δ back to the first that is met to 1 %.
+    ratio = table["published"] / table["exact"]
+    series = columns_over(table.assign(ratio=ratio), "log10_delta", "ratio")
+    phrases = []
     for eps, curve in table.groupby("eps"):
+        # From the smallest delta back to the first one that is met to 1 %, as the caption says.
         backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
-        scale, depth = backwards["published"].iloc[0], backwards["published_log10_delta"].iloc[0]
-        says.append(
-            f"ε = {eps}: {scale:.4g}, {depth:.1f} and {backwards['log10_delta'].iloc[met - 1]:g}"
-        )
-    return Drawn(draw_gaussian_scale.draw(table), draw_gaussian_scale.caption(table), shows, says)
+        scale, log10_delta = backwards[["published", "published_log10_delta"]].iloc[0]
+        last_missed = backwards["log10_delta"].iloc[met - 1]
+        phrases.append(f"ε = {eps}: {scale:.4g}, {log10_delta:.1f} and {last_missed:g}")
+    return drawn_by(draw_gaussian_scale, table, series=series, phrases=phrases)
 
 
-def girgis(_):
-    """Girgis et al.: divergences of one round, and composed deltas, from tables that are made here."""
+def girgis(_folder):
+    """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds."""
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
     one_round, most_rounds = draw_girgis.rows_of_panels(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
-    shows = lines(one_round, "order", *draw_girgis.LEFT)
-    shows += lines(most_rounds, "eps", *draw_girgis.RIGHT)
-    says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
-    says.append(f"{span(divergences['girgis'] / divergences['clones'])} times")
-    figure = draw_girgis.draw(divergences, composed)
-    return Drawn(figure, draw_girgis.caption(divergences, composed), shows, says)
+    series = columns_over(one_round, "order", *draw_girgis.LEFT)
+    series += columns_over(most_rounds, "eps", *draw_girgis.RIGHT)
+    phrases = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
+    phrases.append(f"{range_text(divergences['girgis'] / divergences['clones'])} times")
+    return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)
 
 
 def koskela(table):
+<<<<<<< HEAD
     rows = draw_koskela.drawn_rows(table)
+=======
+    """A panel of Figure 1 of Koskela et al.: log10 delta over eps after several rounds."""
+    rows = draw_koskela.drawn(table)
+>>>>>>> T3b
     assert set(rows["rounds"]) == set(table["rounds"])
-    says = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
-    return Drawn(
-        draw_koskela.draw(table), draw_koskela.caption(table), lines(rows, "eps", "upper"), says
-    )
+    phrases = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
+    series = columns_over(rows, "eps", "upper")
+    return drawn_by(draw_koskela, table, series=series, phrases=phrases)
 
 
-def koskela_1a(_):
+def koskela_1a(_folder):
     return koskela(koskela_fig1a(rounds=(1, 4), axis=(0.05, 4.0, 20)))
 
 
-def koskela_1b(_):
+def koskela_1b(_folder):
     return koskela(koskela_fig1b(rounds=(1, 2), axis=(0.02, 2.0, 20)))
 
 
-def first_picture(_):
+def first_picture(_folder):
+    """log10 delta over eps: the paper's and the true one of a count, and the bound for all counts."""
     table = too_small(**CONFIG["delta_surface"])
-    says = ["n = 100, k = 10", f"{typeset(10 ** table['exact'].iloc[0])}. The δ of all counts"]
-    shows = lines(table, "eps", "published", "exact", "upper")
-    return Drawn(draw_too_small.draw(table), draw_too_small.caption(table), shows, says)
+    true_delta = typeset(10 ** table["exact"].iloc[0])
+    phrases = ["n = 100, k = 10", f"{true_delta}. The δ of all counts"]
+    series = columns_over(table, "eps", "published", "exact", "upper")
+    return drawn_by(draw_too_small, table, series=series, phrases=phrases)
 
 
-def every_design(_):
+def every_design(_folder):
+    """Two marks for each design, in the line of its name: the errors of a rare and of a popular value.
+
+    The caption states k-RR's errors over the smallest ones, but for designs that are there as a reference.
+    """
     table = designs(CONFIG["study"]["designs"])
-    shows = []
-    for error in ("rare_error", "popular_error"):
-        for value, name in zip(table[error], table["name"], strict=True):
-            shows.append(([value], [draw_designs.DESIGNS.index(name)]))
+    lines = table["name"].map(draw_designs.DESIGNS.index)
     used = table[~table["reference"]].set_index("name")
-    says = ["a value that 10% of the users hold"]
+    series, phrases = [], ["a value that 10% of the users hold"]
     for error in ("rare_error", "popular_error"):
+        series += [([value], [line]) for value, line in zip(table[error], lines, strict=True)]
         ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
-        says.append(
-            f"{ratios.min():.2g}"
-            if len(ratios) == 1
-            else f"{ratios.min():.2g} to {ratios.max():.2g}"
-        )
-    return Drawn(draw_designs.draw(table), draw_designs.caption(table), shows, says)
+        phrases.append(f"{ratios.min():.2g}" if len(ratios) == 1 else range_text(ratios))
+    return drawn_by(draw_designs, table, series=series, phrases=phrases)
 
 
-def maps(values):
-    """Every cell's place in its image and its value, where it is neither empty nor negative."""
-    shown = []
-    for shares in values:
-        positive = shares > 0
-        shown.append((np.flatnonzero(positive), shares[positive]))
-    return shown
+def positive_cells(maps):
+    """A series for each map: the places of its positive cells in the image, and their values.
+
+    A map is a column with a value for each cell. Empty and negative cells have no colour.
+    """
+    return [(np.flatnonzero(values > 0), values[values > 0]) for values in maps]
 
 
 def estimates(folder, histogram=None, title="Paris"):
-    histogram = cells() if histogram is None else histogram
-    table = estimate_cells(COUNTS, budgets=PAIRS, protocol=Protocol(**CONFIG["protocol"]), **ONCE)
+    """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets."""
+    histogram = histogram_of_cells() if histogram is None else histogram
+    table = estimate_cells(
+        COUNTS, budgets=BUDGETS, protocol=Protocol(**PROTOCOL), dataset="paris", n=3000, seed=1
+    )
     histogram.to_csv(folder / "cells.csv")
     table.to_csv(folder / "estimates.csv")
     runs = draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
     figure = draw_estimates.draw(runs, title)
+
     first = runs.runs[0].table
-    seen = [text.get_text() for text in figure.findobj(Text)]
+    texts = [text.get_text() for text in figure.findobj(Text)]
     for name in draw_estimates.MECHANISMS:
         error = (first[name] - first["original"]).abs().sum() / 2
-        assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in seen)
-    assert any("δ = 10⁻³⁰ (our choice)" in text for text in seen)
-    values = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
-    values.append(first["original"])
-    assert seen.count("original") == 1  # all runs have it
-    below = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
-    says = [title, f"{below} of the Gaussian's 30 shares are negative"]
-    shows = maps(values) if "row" in histogram else []
-    return Drawn(figure, draw_estimates.caption(runs, title, CONFIG["protocol"]), shows, says)
+        assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in texts)
+    assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
+    assert texts.count("original") == 1  # all runs have it
+
+    maps = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
+    on_a_map = "row" in histogram
+    series = positive_cells([*maps, first["original"]]) if on_a_map else []
+    negative = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
+    phrases = [title, f"{negative} of the Gaussian's 30 shares are negative"]
+    caption = draw_estimates.caption(runs, title, PROTOCOL)
+    return DrawnFigure(figure, caption, series, phrases)
 
 
 def estimates_without_a_grid(folder):
-    return estimates(folder, cells(on_a_map=False), FORMULA)
+    return estimates(folder, histogram_of_cells(on_a_map=False), BROKEN_FORMULA)
 
 
-def trials(pairs):
-    points = [
-        {"experiment": "tv", "n": n, "repetitions": 10, **pair}
-        for pair in pairs
-        for n in (300, 3000)
-    ]
-    protocol = Protocol(**CONFIG["protocol"])
-    return run_points(COUNTS, points, protocol=protocol, dataset="paris", cells=[3], seed=1)
+def trials_at(budgets):
+    """The trials of all mechanisms with 300 and 3,000 users, 10 repetitions of each."""
+    points = []
+    for budget in budgets:
+        for n in (300, 3000):
+            points.append({"experiment": "tv", "n": n, "repetitions": 10, **budget})
+    return run_points(
+        COUNTS, points, protocol=Protocol(**PROTOCOL), dataset="paris", cells=[3], seed=1
+    )
 
 
-def boxes(table):
-    """The medians of all boxes, on the paper's axis and as 0 of the enlarged ones; what the caption says."""
+def tv(folder, budgets=BUDGETS, title="Paris"):
+    """Box plots of the TV errors for each budget, on the paper's axis and enlarged.
+
+    A box shows its median: on the paper's axis as it is, and in the enlarged panels as 0.
+    """
+    files = [folder / f"{number}.parquet" for number in range(len(budgets))]
+    for budget, file in zip(budgets, files, strict=True):
+        trials_at([budget]).to_parquet(file)
+    table = draw_tv.read(files)
     medians = table.groupby(["eps0", "mechanism", "n"])["value"].median()
     uniform = table.groupby("n")["uniform"].mean()
+<<<<<<< HEAD
     says = ["k = 30", "10 repetitions", f"the TV error {wording.two_digits(uniform)}"]
     says += ["from left to right, Gaussian, shuffle and shuffle+INV", "The small panels are ours"]
     return [(None, medians), (None, [0.0])], says
@@ -320,156 +372,199 @@ def tv(folder, pairs=PAIRS, title="Paris"):
     shows, says = boxes(table)
     caption = draw_tv.caption(table, title, CONFIG["protocol"])
     return Drawn(draw_tv.draw(table, title), caption, shows, [*says, title])
+=======
+    phrases = [
+        "k = 30",
+        "10 repetitions",
+        f"the TV error {wording.two_digits(uniform)}",
+        "from left to right, Gaussian, shuffle and shuffle+INV",
+        "The small panels are ours",
+        title,
+    ]
+    caption = draw_tv.caption(table, title, PROTOCOL)
+    series = [(None, medians), (None, [0.0])]
+    return DrawnFigure(draw_tv.draw(table, title), caption, series, phrases)
+>>>>>>> T3b
 
 
 def tv_of_one_budget(folder):
     """The two panels of Figure 2."""
-    return tv(folder, PAIRS[:1], FORMULA)
+    return tv(folder, BUDGETS[:1], BROKEN_FORMULA)
 
 
-def quartiles(axes):
-    """(middle, lower quartile, upper quartile) of every box of a panel, and its height in points."""
+def boxes_from_left(axes):
+    """The boxes of a panel, (boxes, 4): middle, lower and upper quartile, and height in points."""
     corners = [box.get_path().get_extents() for box in axes.patches]
-    height = axes.get_position().height * axes.figure.get_figheight() * 72 / np.ptp(axes.get_ylim())
-    return [((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * height) for box in corners]
+    panel_height = axes.get_position().height * axes.figure.get_figheight() * 72
+    points_per_unit = panel_height / np.ptp(axes.get_ylim())
+    rows = [
+        ((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * points_per_unit) for box in corners
+    ]
+    return np.array(sorted(rows))
 
 
-@pytest.mark.parametrize("pairs", [PAIRS, PAIRS[:1]], ids=["two budgets", "one budget"])
-def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(pairs):
-    """In the order of the paper's captions, on linear axes from 0."""
-    table = pd.concat([trials([pair]) for pair in pairs])
+@pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
+def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(budgets):
+    """In the order of the paper's captions. The first two panels are the paper's, on linear axes from 0.
+
+    With two budgets each has a panel. With one, the second panel leaves the plain shuffle out.
+    """
+    table = pd.concat([trials_at([budget]) for budget in budgets])
     table = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
     errors = table.groupby(["eps0", "mechanism", "n"])["value"]
     low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
     figure = draw_tv.draw(table, "Paris")
     encoded(figure, "png")  # which lays it out
-    everything, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
+    all_mechanisms, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
 
     papers = figure.axes[:2]
-    shown = (
-        [(4, everything), (6, everything)] if len(pairs) == 2 else [(4, everything), (4, inverted)]
-    )
-    for axes, (eps0, mechanisms) in zip(papers, shown, strict=True):
+    second = (6, all_mechanisms) if len(budgets) == 2 else (4, inverted)
+    for axes, (eps0, mechanisms) in zip(papers, [(4, all_mechanisms), second], strict=True):
         assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
         boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
-        expected = [(low[box], high[box]) for box in boxes]
-        assert np.allclose([box[1:3] for box in sorted(quartiles(axes))], expected, rtol=1e-12)
+        quartiles = [(low[box], high[box]) for box in boxes]
+        assert np.allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
-    assert len(scales) == (1 if len(pairs) == 2 else 2)  # two budgets can be compared
+    assert len(scales) == (1 if len(budgets) == 2 else 2)  # two budgets can be compared
 
-    small = [(pair["eps0"], name) for pair in pairs for name in everything]
-    for axes, box in zip(figure.axes[2:], small, strict=True):
-        percent = [100 * (quartile[box] / median[box] - 1) for quartile in (low, high)]
-        seen = np.array(sorted(quartiles(axes)))
+    enlarged = [(budget["eps0"], name) for budget in budgets for name in all_mechanisms]
+    for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
+        percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
+        seen = boxes_from_left(axes)
         assert np.allclose(seen[:, 1:3], np.transpose(percent), atol=1e-9)
-        assert seen[:, 3].min() > 4  # points
+        assert seen[:, 3].min() > 4  # points: a box, not a line
         labels = [label.get_text() for label in axes.get_xticklabels()]
-        medians = map(wording.significant, median[box])
+        medians = map(wording.significant, median[panel])
         assert labels == [f"{n}\n{error}" for n, error in zip(["300", "3k"], medians, strict=True)]
 
 
 def test_boxes_of_one_repetition_or_without_any_error():
     """A dataset of your own may have one n, and estimates without any error."""
-    setting = {
-        "eps0": 4.0,
-        "eps": 1.0,
-        "delta": 1e-30,
-        "n": 200,
-        "k": 4,
-        "uniform": 0.3,
-        "value": 0.2,
-    }
-    once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting)
+    setting = {"eps0": 4.0, "eps": 1.0, "delta": 1e-30, "n": 200, "k": 4}
+    once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting, uniform=0.3, value=0.2)
     for table in (once, once.assign(value=0.0)):
         figure = draw_tv.draw(table, "Mine")
         assert encoded(figure, "png")
-        assert len(figure.axes[0].patches) == 3
-    assert "1 repetition per box" in draw_tv.caption(once, "Mine", CONFIG["protocol"])
+        assert len(figure.axes[0].patches) == 3  # the boxes of three mechanisms
+    assert "1 repetition per box" in draw_tv.caption(once, "Mine", PROTOCOL)
 
 
-def ratios():
-    points = run_parity(COUNTS, SIZES, seed=1, **PARITY)
-    published = [trials([pair]) for pair in PAIRS]
+def parity_ratios():
+    """A small parity_ratio.csv, with 100, 300 and 3,000 users: shuffling's errors over the Gaussian's."""
+    repetitions, bounds_on_delta = 10, ["upper", "lower"]
+    points = run_parity(
+        COUNTS,
+        dict.fromkeys((100, 300, 3000), (bounds_on_delta, repetitions)),
+        dataset="paris",
+        eps0=[1, 6],
+        delta=[1e-6],
+        delta_exponents=[1.1],
+        cells=[3],
+        seed=1,
+    )
+    published = [trials_at([budget]) for budget in BUDGETS]
     how = {"resamples": 50, "confidence": 0.95, "seed": 1}
-    return summarise_parity(points, published, {"paris": COUNTS}, **how)[1]
+    _, ratios = summarise_parity(points, published, {"paris": COUNTS}, **how)
+    return ratios.astype({"informative": bool})
 
 
-def parity_ratio(_):
-    """The ratios at the first delta, both projected, where at least one estimate is useful; two metrics."""
-    table = ratios().astype({"informative": bool})
-    given = table, {"paris": FORMULA}, PAPER
+def parity_ratio(_folder):
+    """Ratios over n for two metrics: projected, at delta = 1e-6, where at least one estimate is useful.
+
+    Where one of the paper's datasets is changed, no range is said to be like the paper's.
+    """
+    table, titles = parity_ratios(), {"paris": BROKEN_FORMULA}
     rows = table.query("bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'")
     tv = rows[(rows["metric"] == "tv") & rows["informative"]]
     popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
-    assert 0 < len(tv) == len(popular) < 6
-    of_tv = tv.loc[tv["eps0"] == 6, "ratio"]
-    of_popular = popular.loc[popular["eps0"] == 6, "ratio"]
-    says = [f"shuffling has {span(of_tv, '.2f')} times the Gaussian's total variation error"]
-    says += [
-        f"and {span(of_popular, '.2f')} times its error for the most popular value",
+    assert 0 < len(tv) == len(popular) < 6  # of 2 eps0 and 3 n
+    unprojected = "metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6"
+    limit = table.query(unprojected)["limit"]
+    series = [*columns_over(tv, "n", "ratio"), *columns_over(popular, "n", "ratio"), (None, limit)]
+
+    of_tv = range_text(tv.loc[tv["eps0"] == 6, "ratio"], ".2f")  # at the paper's eps0
+    of_popular = range_text(popular.loc[popular["eps0"] == 6, "ratio"], ".2f")
+    phrases = [
+        f"shuffling has {of_tv} times the Gaussian's total variation error",
+        f"and {of_popular} times its error for the most popular value",
         "10 repetitions",
+        BROKEN_FORMULA,
+        "like the paper's",
+        "δ = 10⁻⁶,",
+        "δ = n⁻¹·¹",
     ]
-    says += [FORMULA, "like the paper's", "δ = 10⁻⁶,", "δ = n⁻¹·¹"]
-    limit = table.query("metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6")[
-        "limit"
-    ]
-    shows = [*lines(tv, "n", "ratio"), *lines(popular, "n", "ratio"), (None, limit)]
-    changed = *given[:2], {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
-    said = draw_parity_ratio.draw(*changed).get_suptitle() + draw_parity_ratio.caption(*changed)
-    assert f"shuffling has {span(tv['ratio'], '.2f')} times" in said
+
+    others = {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
+    changed = drawn_by(draw_parity_ratio, table, titles, others, series=[], phrases=[])
+    said = changed.figure.get_suptitle() + changed.caption
+    assert f"shuffling has {range_text(tv['ratio'], '.2f')} times" in said
     assert "like the paper's" not in said
-    return Drawn(draw_parity_ratio.draw(*given), draw_parity_ratio.caption(*given), shows, says)
+    return drawn_by(draw_parity_ratio, table, titles, PAPER, series=series, phrases=phrases)
 
 
 def delta_hats():
+    """delta-hat at three eps below eps0 = 3, of 300 users and of all: a row for each of the 6 points."""
     return compute_delta_hat(COUNTS, dataset="paris", n=[300, "all"], eps0=[3], steps=3, seed=1)
 
 
 def delta_hat(folder):
+    """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound."""
     delta_hats().to_csv(folder / "paris.csv", index=False)
+<<<<<<< HEAD
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
     given = table, {"paris": FORMULA}, 1e-30
+=======
+    table = draw_delta_hat.read([folder / "paris.csv"])
+>>>>>>> T3b
     depths = -table[["published", "exact", "upper"]]
-    shows = lines(depths.assign(eps=table["eps"]), "eps", *depths.columns)
+    series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
     gaps = table["exact"] - table["published"]
-    says = [
-        f"lies {gaps.min():,.0f} to {gaps.max():,.0f} orders",
-        FORMULA,
+    below_floats = (table["published"] < -308).sum()
+    phrases = [
+        f"lies {range_text(gaps, ',.0f')} orders",
+        BROKEN_FORMULA,
         "10⁻³⁰, which the Gaussian",
+        f"At {below_floats} of the 6 points it is below every float",
     ]
-    says.append(f"At {(table['published'] < -308).sum()} of the 6 points it is below every float")
-    return Drawn(draw_delta_hat.draw(*given), draw_delta_hat.caption(*given), shows, says)
+    arguments = table, {"paris": BROKEN_FORMULA}, 1e-30
+    return drawn_by(draw_delta_hat, *arguments, series=series, phrases=phrases)
 
 
 def delta_hat_trials(folder):
+    """Mean TV errors: the Gaussian's over eps, with delta-hat as printed and exact, and shuffle+INV's."""
     table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
     table.to_parquet(folder / "paris.parquet")
     table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
     means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
-    shows = lines(means, "eps", "value")
-    shows.append((None, table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()))
+    shuffled = table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()
+    series = [*columns_over(means, "eps", "value"), (None, shuffled)]
+
     ratios = gaussian_ratios(table).groupby("form")["ratio"]
     printed, exact = ratios.get_group("published"), ratios.get_group("exact")
-    says = [f"has {printed.min():.1f} to {printed.max():,.0f} times the error of", "sensitivity 1,"]
-    says += [f"it has {exact.min():.2f} to {exact.max():.1f} times", "5 repetitions"]
-    figure = draw_delta_hat_trials.draw(table, {"paris": FORMULA})
-    return Drawn(figure, draw_delta_hat_trials.caption(table, 1), shows, says)
+    phrases = [
+        f"has {printed.min():.1f} to {printed.max():,.0f} times the error of",
+        "sensitivity 1,",
+        f"it has {exact.min():.2f} to {exact.max():.1f} times",
+        "5 repetitions",
+    ]
+    figure = draw_delta_hat_trials.draw(table, {"paris": BROKEN_FORMULA})
+    return DrawnFigure(figure, draw_delta_hat_trials.caption(table, 1), series, phrases)
 
 
-def constants(_):
-    choices = {"floors": [1e-8, 1e-30], "sensitivities": [1, 2**0.5]}
-    table = compute_constants([trials([pair]) for pair in PAIRS], **choices)
-    shows = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
+def constants(_folder):
+    """shuffle+INV's error over the Gaussian's, over the floor of delta, whose places are 0 and 1."""
+    trials = [trials_at([budget]) for budget in BUDGETS]
+    table = compute_constants(trials, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5])
+    series = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
     by_point = table.groupby("eps")["ratio"]
     change = (by_point.max() / by_point.min()).max()
-    says = [
+    phrases = [
         f"is {wording.two_digits(table['ratio'])} times",
         f"up to {wording.significant(change)}.",
     ]
-    return Drawn(
-        draw_constants.draw(table, {"paris": FORMULA}), draw_constants.caption(table), shows, says
-    )
+    figure = draw_constants.draw(table, {"paris": BROKEN_FORMULA})
+    return DrawnFigure(figure, draw_constants.caption(table), series, phrases)
 
 
 FIGURES = (
@@ -482,11 +577,15 @@ FIGURES = (
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda figure: figure.__name__)
 def drawn(request, tmp_path_factory):
+    """The `DrawnFigure` of each function in `FIGURES`."""
     return request.param(tmp_path_factory.mktemp("results"))
 
 
 def points_of(axes):
-    """The points of every line, area, set of marks and image of a panel, in data coordinates."""
+    """The points of every line, area, set of marks and image of a panel in data coordinates: (points, 2).
+
+    A point of an image is the place of a pixel, counted row by row, and its value.
+    """
     points = [np.empty((0, 2)), *(line.get_xydata() for line in axes.lines)]
     points += [path.vertices for area in axes.collections for path in area.get_paths()]
     for image in axes.images:
@@ -497,23 +596,23 @@ def points_of(axes):
 
 
 def test_what_is_shown_are_the_tables_values(drawn):
-    points_drawn = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
-    for series in drawn.shows:
-        columns = [i for i, values in enumerate(series) if values is not None]
-        points = np.stack([np.asarray(series[i], float) for i in columns], axis=-1)
+    """Every finite point of a series is one of the figure's points, but for rounding."""
+    shown = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
+    for x, y in drawn.series:
+        coordinates = [y] if x is None else [x, y]
+        points = np.stack([np.asarray(values, float) for values in coordinates], axis=-1)
         points = points[np.isfinite(points).all(axis=-1)]
-        apart = [
-            np.nanmin(np.abs(points_drawn[:, columns] - point).max(axis=-1)) for point in points
-        ]
-        assert max(apart, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
+        compared = shown[:, -len(coordinates) :]
+        distances = [np.nanmin(np.abs(compared - point).max(axis=-1)) for point in points]
+        assert max(distances, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
 
 
 def test_the_caption_states_the_numbers_of_the_table(drawn):
-    assert [phrase for phrase in drawn.says if phrase not in drawn.caption] == [], drawn.caption
+    assert [text for text in drawn.phrases if text not in drawn.caption] == [], drawn.caption
 
 
-def texts(figure):
-    """Texts that are seen, with their boxes in pixels."""
+def visible_texts(figure):
+    """The texts that are seen, each with its box in pixels."""
     renderer = FigureCanvasAgg(figure).get_renderer()
     shown = [
         text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
@@ -531,13 +630,13 @@ def texts(figure):
 def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
     png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
-    assert all((side == 1).all() for side in (image[0], image[-1], image[:, 0], image[:, -1]))
-    seen, page = texts(drawn.figure), drawn.figure.bbox
-    assert len(seen) > 8
-    assert (
-        min(text.get_fontsize() for text in drawn.figure.findobj(Text) if text.get_text().strip())
-        >= 7
-    )
+    borders = (image[0], image[-1], image[:, 0], image[:, -1])
+    assert all((border == 1).all() for border in borders)  # white
+
+    seen, page = visible_texts(drawn.figure), drawn.figure.bbox
+    assert len(seen) > 8  # else they were not found
+    texts = drawn.figure.findobj(Text)
+    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7  # points
     if hasattr(drawn.figure.axes[0], "zaxis"):
         return  # 3-D axes place their labels while they are drawn
 

@@ -17,8 +17,19 @@ from scripts.shared.verify import changed_files, noted_sums
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
+def empty_folder(tmp_path, monkeypatch):
+    """Every test works in an empty folder."""
     monkeypatch.chdir(tmp_path)
+
+
+@contextlib.contextmanager
+def running_job(*, log="job.log", params=None, output=()):
+    """The work of a job of the rule r, as Snakemake runs a script."""
+    described = SimpleNamespace(rule="r", log=[log], params=params or Params(), output=output)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("__main__.snakemake", described, raising=False)
+        with job() as snakemake:
+            yield snakemake
 
 
 @pytest.mark.parametrize(
@@ -33,35 +44,35 @@ def folder(tmp_path, monkeypatch):
         (KeyError("x"), "KeyError: 'x' (traceback: job.log)"),
     ],
 )
-def test_errors_are_one_line(error, words, monkeypatch):
-    described = SimpleNamespace(rule="r", log=["job.log"], params=Params())
-    monkeypatch.setattr("__main__.snakemake", described, raising=False)
-    with pytest.raises(SystemExit) as ended, job():
+def test_errors_are_one_line(error, words):
+    with pytest.raises(SystemExit) as ended, running_job():
         raise error
     assert ended.value.code == f"error: r: {words}"
 
 
-def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with(monkeypatch):
-    """Else an edit that is put back before the run ends would stay in the result."""
+def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with():
+    """Else an edit that is put back before the run ends would stay in the result.
+
+    The run was planned with a digest of the script's file and one of the data's.
+    """
     file = "scripts/shared/job.py"
     Path("mine.csv").write_text("cell,count\n1,2\n")
-    planned = (file, code_digest(file)), digests(["mine.csv"])
+    code, contents = (file, code_digest(file)), digests(["mine.csv"])
 
-    def ended(code, contents):
+    def run_job(code, contents):
+        """Run a job with these digests in its parameters."""
         params = Params(fromdict={"contents": contents, "n": 5})
         params.append(code)
-        described = SimpleNamespace(rule="r", log=["job.log"], params=params, output=[])
-        monkeypatch.setattr("__main__.snakemake", described, raising=False)
-        with job():
+        with running_job(params=params):
             return "well"
 
-    assert ended(*planned) == "well"
+    assert run_job(code, contents) == "well"
     again = "was edited while the run was on: run the same command again"
     with pytest.raises(SystemExit, match=f"^error: r: {file} {again}$"):
-        ended((file, "0" * 16), planned[1])
+        run_job((file, "0" * 16), contents)
     Path("mine.csv").write_text("cell,count\n1,3\n")
     with pytest.raises(SystemExit, match=f"^error: r: mine.csv {again}$"):
-        ended(*planned)
+        run_job(code, contents)
 
 
 def test_a_damaged_table_is_refused_by_its_name():
@@ -81,7 +92,7 @@ def test_a_damaged_table_is_refused_by_its_name():
 
 
 def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
-    Path(".x.csv.0123.part").write_text("half")
+    Path(".x.csv.0123.part").write_text("half")  # a killed job's
     Path(".xx.csv.part").write_text("yours")
     with contextlib.suppress(ValueError), whole_file("x.csv") as path:
         path.write_text("half")
@@ -94,13 +105,10 @@ def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
 
 
 def write_in_job(text, file, log):
-    """Run a job that writes the text, as Snakemake runs a script."""
+    """Run a job that writes the text."""
     logging.root.handlers.clear()  # each job is a process with a log of its own
-    described = SimpleNamespace(rule="r", log=[log], params=Params(), output=[file])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("__main__.snakemake", described, raising=False)
-        with job() as snakemake:
-            Path(snakemake.output[0]).write_text(text)
+    with running_job(log=log, output=[file]) as snakemake:
+        Path(snakemake.output[0]).write_text(text)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from scripts.shared.wording import span, typeset, with_powers
 from tightshuffle.number_text import from_log10
 from tightshuffle.side import Side
 
-TEXTS = [
+TEXTS = [  # a text that is made, and what it should be
     (typeset(0), "0"),
     (typeset(1234), "1,234"),
     (typeset("1000000000"), "10⁹"),

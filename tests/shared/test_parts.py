@@ -1,5 +1,7 @@
 """What the figures share: catalogue, colours, maps, numbers, and errors that name the file."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,10 +17,17 @@ from scripts.paper.trials import draw_tv as tv
 from scripts.shared import maps, style, wording
 from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
+<<<<<<< HEAD
 from scripts.shared.table_files import read_table, read_tables
 from tests.shared.test_figures import cells
+=======
+from scripts.shared.table_files import read_table
+from tests.shared.test_figures import histogram_of_cells
+>>>>>>> T3b
 
-DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see, in linear RGB
+# Colour vision -> what it makes of a colour in linear RGB: the rows of a 3 x 3 matrix, one after another.
+# From Machado, Oliveira, Fernandes (2009), severity 1.
+DICHROMATS = {
     "protan": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 -0.003882 -0.048116 1.051998",
     "deutan": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 -0.011820 0.042940 0.968881",
     "tritan": "1.255528 -0.076749 -0.178779 -0.078411 0.930809 0.147602 0.004733 0.691367 0.303900",
@@ -26,8 +35,13 @@ DICHROMATS = {  # Machado, Oliveira, Fernandes (2009), severity 1: what they see
 }
 
 
-def lab(colour, seen):
-    """CIELAB coordinates (D65) of a colour after the change that a colour vision makes."""
+def seen_in_cielab(colour, vision):
+    """CIELAB coordinates (D65), lightness first, of a colour as ``vision`` of `DICHROMATS` sees it.
+
+    Distances of these are differences in colour, of which 2.3 is just noticeable. The formulas are those of
+    sRGB (IEC 61966-2-1), and CIELAB's without its straight part for very dark colours.
+    """
+    seen = np.array(DICHROMATS[vision].split(), float).reshape(3, 3)
     rgb = np.array(to_rgb(colour))
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
@@ -37,46 +51,51 @@ def lab(colour, seen):
 
 @pytest.mark.parametrize("vision", DICHROMATS)
 def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
-    seen = np.array(DICHROMATS[vision].split(), float).reshape(3, 3)
-    mechanisms = [lab(colour, seen) for colour in style.COLOURS.values()]
-    distances = [np.linalg.norm(a - b) for i, a in enumerate(mechanisms) for b in mechanisms[:i]]
-    assert min(distances) > 20  # 2.3 is just noticeable
-    empty, negative = (lab(maps.HEAT(value)[:3], seen) for value in (np.nan, 2.0))
-    scale = [lab(colour, seen) for colour in maps.HEAT(np.linspace(0, 1, 50))]
-    assert (
-        min(np.linalg.norm(outside - colour) for outside in (empty, negative) for colour in scale)
-        > 20
-    )
-    assert np.linalg.norm(empty - negative) > 20
+    """A difference of 20 is that of colours which nobody confuses: 2.3 is just noticeable."""
+    mechanisms = [seen_in_cielab(colour, vision) for colour in style.COLOURS.values()]
+    empty, negative = (seen_in_cielab(maps.HEAT(value)[:3], vision) for value in (np.nan, 2.0))
+    scale = [seen_in_cielab(colour, vision) for colour in maps.HEAT(np.linspace(0, 1, 50))]
+    pairs = [
+        *itertools.combinations(mechanisms, 2),
+        *itertools.product([empty, negative], scale),
+        (empty, negative),
+    ]
+    assert min(np.linalg.norm(one - other) for one, other in pairs) > 20
     # More is darker, in print without colours too.
-    assert np.all(np.diff([colour[0] for colour in scale]) < 0)
+    assert np.all(np.diff([lightness for lightness, _, _ in scale]) < 0)
 
 
 def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
+    """Two rows of three cells that are squares of side 1: (0.5, 1.5) is the centre of the second row's first.
+
+    The paper's box of San Francisco is about 12 km wide and 8 km high.
+    """
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = style.new_figure(3).subplots()
-    image = maps.heatmap(axes, (np.arange(4.0), np.arange(3.0)), values, maps.count_norm(1, 8))
-    assert np.array_equal(
-        np.ma.getmaskarray(image.get_array()), [[True, False, True], [True, False, True]]
-    )
+    edges = np.arange(4.0), np.arange(3.0)
+    image = maps.heatmap(axes, edges, values, maps.count_norm(low=1, high=8))
+    without_colour = np.ma.getmaskarray(image.get_array())
+    assert np.array_equal(without_colour, [[True, False, True], [True, False, True]])
     [marks] = axes.collections
     assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
-    # a degree of longitude is cos(latitude) of a degree of latitude; the paper's box is about 12 km x 8 km
-    assert maps.proportion((-122.5153, -122.3789, 37.7228, 37.7946)) == pytest.approx(
-        8 / 12, rel=0.01
-    )
+    west, east, south, north = -122.5153, -122.3789, 37.7228, 37.7946
+    height_over_width = maps.proportion((west, east, south, north))
+    assert height_over_width == pytest.approx(8 / 12, rel=0.01)
 
 
 def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
-    """The solver of the layout orders its constraints by their addresses, which differ from run to run."""
+    """The solver of the layout orders its constraints by their addresses, which differ from run to run.
 
-    def saved():
+    Here a relative error of 3e-16, of the last digit of a float, is added to every position.
+    """
+
+    def saved_files():
         figure = style.new_figure(2)
         for axes in figure.subplots(1, 3):
             axes.plot([0, 1], [0, 3])
         return [encoded(figure, kind) for kind in ("png", "pdf", "svg")]
 
-    first, execute = saved(), ConstrainedLayoutEngine.execute
+    first, execute = saved_files(), ConstrainedLayoutEngine.execute
 
     def with_noise(engine, figure):
         execute(engine, figure)
@@ -85,13 +104,14 @@ def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(
             axes._set_position((x * (1 + 3e-16), y, width * (1 - 3e-16), height), which="original")
 
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", with_noise)
-    assert saved() == first
+    assert saved_files() == first
 
 
 def test_a_fine_grid_is_an_image_per_panel_in_a_small_pdf():
     table = pd.DataFrame({"cell": np.arange(1, 90_001), "original": 1 / 90_000, "gaussian": -1e-5})
     runs = [estimates.Run(2, 2, 90_000, 1e-30, table.assign(**{"shuffle+INV": 2e-5}))]
-    pdf = encoded(estimates.draw(estimates.Runs(cells(True, 300, 300), runs), "fine"), "pdf")
+    histogram = histogram_of_cells(rows=300, columns=300)
+    pdf = encoded(estimates.draw(estimates.Runs(histogram, runs), "fine"), "pdf")
     assert len(pdf) < 2_000_000  # a path per cell takes 6 MB
 
 
@@ -104,7 +124,7 @@ def test_numbers_lists_and_row_labels():
 
 
 def test_rows_and_columns_that_are_no_grid():
-    table = cells(True)
+    table = histogram_of_cells()
     for change, message in (
         ({"row": table["row"] + 0.5}, "row must hold whole numbers"),
         ({"column": 0}, "two cells have the same row and column"),
@@ -115,26 +135,39 @@ def test_rows_and_columns_that_are_no_grid():
 
 
 def test_a_table_that_does_not_fit_names_its_file(tmp_path):
+    """A file of cells, one of estimates with another cell, and one of trials that has no TV errors."""
     cells, path = tmp_path / "own.csv", tmp_path / "estimates.csv"
     cells.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n")
     table = read_table(cells, ["cell", "count"])
-    assert table["label"].tolist() == ["NA", "007"]
+    assert table["label"].tolist() == ["NA", "007"]  # texts stay as they are
     assert table["low"].isna().tolist() == [False, True]
+
     path.write_text("eps0,eps,n,delta,cell,original,gaussian,shuffle+INV\n4,4,11,1e-30,7,1,1,1\n")
     with pytest.raises(ValueError, match=r"estimates\.csv: its cells are not those of .*own\.csv"):
         estimates.read(cells, path)
+
     with pytest.raises(ValueError, match=r"own\.csv: no column 'row'"):
         checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
+<<<<<<< HEAD
     trials = pd.DataFrame([["individual"] * 11], columns=tv.COLUMNS)
     trials.to_parquet(tmp_path / "own.parquet")
     with pytest.raises(
         ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
     ):
         read_tables([tmp_path / "own.parquet"], tv.COLUMNS, tv.DRAWN)
+=======
+
+    columns = [*tv.COLUMNS, "experiment"]
+    trials = pd.DataFrame([["individual"] * len(columns)], columns=columns)
+    trials.to_parquet(tmp_path / "own.parquet")
+    no_rows = r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
+    with pytest.raises(ValueError, match=no_rows):
+        tv.read([tmp_path / "own.parquet"])
+
+    log10_deltas = {"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf}
+>>>>>>> T3b
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
-        delta_surface.draw(
-            pd.DataFrame({"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf})
-        )
+        delta_surface.draw(pd.DataFrame(log10_deltas))
 
 
 def test_theorem_31_is_drawn_as_its_monotone_envelope():
@@ -146,7 +179,10 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
 
 
 def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
-    """A dataset of one's own is not the paper's, and settings where both are useless count nowhere."""
+    """A dataset of one's own is not the paper's, and settings where both are useless count nowhere.
+
+    The ratios for the most popular value are twice those for the TV error.
+    """
     settings = pd.DataFrame(
         {
             "dataset": ["synthetic", "synthetic", "paris", "paris", "mine", "synthetic"],
@@ -173,8 +209,9 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     assert (
         "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
     )
-    # No n^-1.1 in the file.
+    # Without the rule n^-1.1 a file has the rules as numbers.
     assert parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
-    others = parity_ratio.range_in_words(rows, {"paris": [4.0, 6.0]})
-    assert "1.10 to 9.00 times" in others
-    assert "paper" not in others
+    # Where the paper's datasets are not all there, over all rows.
+    over_all = parity_ratio.range_in_words(rows, {"paris": [4.0, 6.0]})
+    assert "1.10 to 9.00 times" in over_all
+    assert "paper" not in over_all

@@ -23,7 +23,7 @@ QUICK = ["--configfile", "config/quick.yaml"]
 NO_PLUGINS = str(ROOT / "tests/without_plugins")
 
 
-def counted(text):
+def jobs_by_rule(text):
     """rule -> number of its jobs, from what Snakemake prints of a plan."""
     if "Nothing to be done" in text:
         return {}
@@ -32,20 +32,29 @@ def counted(text):
     return {name: int(number) for name, number in re.findall(r"(\w+) +(\d+)\n", table[1])}
 
 
-def until(condition, said=lambda: "it did not happen", seconds=200):
+def wait_for(condition, failure=lambda: "it did not happen", seconds=200):
+    """The first true value of the function ``condition``; after ``seconds``, an error with ``failure()``."""
     end = time.monotonic() + seconds
     while not (found := condition()):
-        assert time.monotonic() < end, said()
+        assert time.monotonic() < end, failure()
         time.sleep(0.02)
     return found
 
 
-class Project:
-    """A copy of the project in a folder of its own, or one that is there already, and Snakemake run in it."""
+def names_that_differ(results, others):
+    """The names of the ``results`` whose bytes differ in ``others``, which has all of these names."""
+    return [name for name in results if results[name] != others[name]]
 
-    def __init__(self, folder, *, config=QUICK, results="results/quick", copied=False):
-        self.folder, self.config, self.made = Path(folder), config, results
-        if not copied:
+
+class Project:
+    """A copy of the project in a folder of its own, or one that ``exists``, and Snakemake run in it.
+
+    ``config`` are the arguments that name the files of settings, ``results`` the folder of the results.
+    """
+
+    def __init__(self, folder, *, config=QUICK, results="results/quick", exists=False):
+        self.folder, self.config, self.results_folder = Path(folder), config, results
+        if not exists:
             self.folder.mkdir(parents=True)
             shutil.copy2(ROOT / "Snakefile", self.folder)
             for name in SOURCES:
@@ -53,21 +62,21 @@ class Project:
                 shutil.copytree(ROOT / name, self.folder / name, ignore=hidden)
 
     def snakemake(self, *arguments, environment=None):
-        """Run Snakemake; the completed process, its output and errors in ``stdout``."""
-        how = self._how(arguments, environment)
+        """Run Snakemake: the completed process, with output and errors in ``stdout``."""
+        how = self._process_arguments(arguments, environment)
         return subprocess.run(**how, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def start(self, *arguments, environment=None):
-        """Start Snakemake in a process group of its own; what it prints goes to the file ``printed``."""
+        """Start Snakemake in a process group of its own: the process. It prints into the file ``printed``."""
         with open(self.folder / "printed", "w") as file:
-            how = self._how(arguments, environment)
+            how = self._process_arguments(arguments, environment)
             # Behind `&` in a script, SIGINT is ignored, and a child inherits this.
             heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
             return subprocess.Popen(
                 **how, stdout=file, stderr=file, start_new_session=True, preexec_fn=heard
             )
 
-    def _how(self, arguments, environment):
+    def _process_arguments(self, arguments, environment):
         own = {**os.environ, "PYTHONPATH": NO_PLUGINS, **(environment or {})}
         return {
             "args": [sys.executable, "-m", "snakemake", *arguments],
@@ -76,18 +85,18 @@ class Project:
         }
 
     def make(self, *arguments, **options):
-        """Run Snakemake on the project's configuration without an error; what it prints."""
+        """Run Snakemake on the project's configuration without an error: what it prints."""
         done = self.snakemake(*self.config, *arguments, **options)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     def planned(self, *targets):
         """rule -> number of its jobs that a run of the targets would start."""
-        return counted(self.make("--dry-run", "--", *targets))
+        return jobs_by_rule(self.make("--dry-run", "--", *targets))
 
     def results(self):
-        """The bytes of every result, without logs."""
-        made = self.folder / self.made
+        """Name of each result, from the folder of the results on -> its bytes. Logs are none."""
+        made = self.folder / self.results_folder
         paths = {
             str(path.relative_to(made)): path for path in sorted(made.rglob("*")) if path.is_file()
         }
@@ -96,13 +105,14 @@ class Project:
         }
 
     def wipe(self):
-        """As `make clean` does."""
+        """Remove all results, as `make clean` does."""
         for name in ("results", ".snakemake"):
             shutil.rmtree(self.folder / name)
 
 
-# What Python runs first in every process of the project: a job notes the project's files that it has read.
-NOTES = """
+# sitecustomize.py, which Python runs first in every process of the project. A job writes a file of JSON into
+# the folder ``seen``: its rule, script, input and output, and read, the project's files that it has read.
+SITECUSTOMIZE = """
 import atexit, json, os, sys
 
 HERE, READ = os.path.dirname(os.path.abspath(__file__)), set()
@@ -128,24 +138,24 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 
 
 @pytest.fixture(scope="session")
-def finished(pytestconfig):
+def finished_project(pytestconfig):
     """A project whose whole quick pipeline has run. Tests that change files put them back.
 
     It stays in pytest's cache until a file of the project changes: the fast and the slow tests share a run.
-    Of several processes one makes it, and the others wait.
+    Of several processes one makes it, and the others wait. The folder ``seen`` has what each job has read.
     """
-    folder = Path(pytestconfig.cache.mkdir("quick"))
-    contents, project = folder / "contents", folder / "project"
-    with open(folder / "lock", "w") as lock:
+    cache = Path(pytestconfig.cache.mkdir("quick"))
+    digest_of_run, folder = cache / "contents", cache / "project"
+    with open(cache / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not contents.exists() or contents.read_text() != digest_of_sources():
-            shutil.rmtree(project, ignore_errors=True)
-            made = Project(project)
-            (project / "seen").mkdir()
-            (project / "sitecustomize.py").write_text(NOTES)
-            made.make()
-            contents.write_text(digest_of_sources())
-    return Project(project, copied=True)
+        if not digest_of_run.exists() or digest_of_run.read_text() != digest_of_sources():
+            shutil.rmtree(folder, ignore_errors=True)
+            project = Project(folder)
+            (folder / "seen").mkdir()
+            (folder / "sitecustomize.py").write_text(SITECUSTOMIZE)
+            project.make()
+            digest_of_run.write_text(digest_of_sources())
+    return Project(folder, exists=True)
 
 
 def digest_of_sources():
@@ -160,6 +170,6 @@ def digest_of_sources():
 
 
 @pytest.fixture
-def fresh(tmp_path):
+def fresh_project(tmp_path):
     """A project in which nothing has run; its path holds a space and letters beyond ASCII."""
     return Project(tmp_path / "frisch geklönt")

@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -11,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import QUICK, Project, until
+from tests.workflow.conftest import QUICK, Project, names_that_differ, wait_for
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
-SMALL = "results/quick/trials/gaussian_scale.csv"
-# Jobs on the cluster, and here after them.
-SOME = [SMALL, "results/quick/figures/fig2_tv_synthetic.png"]
+GAUSSIAN_SCALE = "results/quick/trials/gaussian_scale.csv"
+# Results of jobs on the cluster, and of one that runs here after them.
+TARGETS = [GAUSSIAN_SCALE, "results/quick/figures/fig2_tv_synthetic.png"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -66,6 +65,8 @@ class Slurm:
     def __enter__(self):
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir()
+
+        # Two free ports: those that the system chooses for servers that are closed at once.
         servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
         controller, node = (server.getsockname()[1] for server in servers)
         for server in servers:
@@ -73,12 +74,14 @@ class Slurm:
         configuration, host = self.folder / "slurm.conf", os.uname().nodename
         text = CONFIGURATION.format(folder=self.folder, host=host, controller=controller, node=node)
         configuration.write_text(text)
+
         for name in CLIENTS:
             client = self.folder / "bin" / name
             client.write_text(
                 f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec /usr/bin/{name} "$@"\n'
             )
             client.chmod(0o755)
+
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
         options = [
@@ -86,13 +89,16 @@ class Slurm:
         ]
         options += [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed")]
         self.start("munged", "--force", "--foreground", *options)
-        until(lambda: (self.folder / "munge.socket").exists(), self.logs)
+        wait_for(lambda: (self.folder / "munge.socket").exists(), failure=self.logs)
         self.start("slurmctld", "-D", "-f", configuration)
         self.start("slurmd", "-D", "-f", configuration)
-        until(lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n", self.logs)
+        wait_for(
+            lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n", failure=self.logs
+        )
         return self
 
     def start(self, name, *arguments):
+        """Start a daemon, which is killed when this process ends."""
         with open(self.folder / f"{name}.out", "w") as out:
             command = ["setpriv", "--pdeathsig", "KILL", name, *arguments]
             self.daemons.append(
@@ -106,6 +112,7 @@ class Slurm:
             daemon.wait()
 
     def logs(self):
+        """The ends of what the daemons printed."""
         return "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.out"))
 
     def run(self, name, *arguments):
@@ -115,25 +122,25 @@ class Slurm:
         ).stdout
 
     def jobs(self, project):
-        """What a project has submitted, oldest first: JobId, JobState ... in Slurm's own words."""
-        lines = self.run("scontrol", "--oneliner", "show", "job").splitlines()
-        jobs = [
-            dict(field.split("=", 1) for field in line.split() if "=" in field) for line in lines
-        ]
-        return sorted(
-            (job for job in jobs if job.get("WorkDir") == str(project.folder)),
-            key=lambda job: int(job["JobId"]),
-        )
+        """The jobs that a project has submitted, oldest first: Slurm's fields (JobId, JobState) -> texts."""
+        jobs = []
+        for line in self.run("scontrol", "--oneliner", "show", "job").splitlines():
+            job = dict(field.split("=", 1) for field in line.split() if "=" in field)
+            if job.get("WorkDir") == str(project.folder):
+                jobs.append(job)
+        return sorted(jobs, key=lambda job: int(job["JobId"]))
 
 
-def needs(plugin):
+def skip_without(plugin):
+    """Skip the test where this plugin of Snakemake is not installed."""
     if not importlib.util.find_spec(f"snakemake_executor_plugin_{plugin}"):
         pytest.skip("no test of the cluster profiles: make cluster installs Snakemake's plugins")
 
 
 @pytest.fixture(scope="module")
 def slurm():
-    needs("slurm")
+    """A running `Slurm`, in /tmp, as sockets need short paths."""
+    skip_without("slurm")
     lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
     if lacking or os.geteuid():
         pytest.skip(
@@ -143,54 +150,64 @@ def slurm():
         tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder,
         Slurm(Path(folder)) as running,
     ):
-        yield running  # in /tmp, as sockets need short paths
+        yield running
 
 
 @pytest.fixture
 def environment(slurm):
-    # With the plugins.
+    """Environment variables with which Snakemake finds Slurm's commands and its own plugins."""
     return {"PATH": f"{slurm.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": ""}
 
 
 def arguments(profile, *others):
+    """Snakemake's arguments for a run with a profile, on the quick configuration."""
     return [*QUICK, "--workflow-profile", f"profiles/{profile}", *others]
 
 
 def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path):
-    finished = request.getfixturevalue("finished")  # made only where there is a Slurm
+    finished_project = request.getfixturevalue(
+        "finished_project"
+    )  # made only where there is a Slurm
     there = Project(tmp_path / "there")
-    done = there.snakemake(*arguments("slurm", *SOME), environment=environment)
-    assert done.returncode == 0, done.stdout
+    run = there.snakemake(*arguments("slurm", *TARGETS), environment=environment)
+    assert run.returncode == 0, run.stdout
     jobs = slurm.jobs(there)
     assert len(jobs) >= 2
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
-    made, made_here = there.results(), finished.results()
-    assert made.keys() >= {path.removeprefix("results/quick/") for path in SOME}
-    assert [name for name in made if made[name] != made_here[name]] == []
-    again = there.snakemake(*arguments("slurm", *SOME), environment=environment)
+
+    made = there.results()
+    assert made.keys() >= {path.removeprefix("results/quick/") for path in TARGETS}
+    assert names_that_differ(made, finished_project.results()) == []
+    again = there.snakemake(*arguments("slurm", *TARGETS), environment=environment)
     assert "Nothing to be done" in again.stdout
 
 
-def killed(slurm, project, environment, *options):
-    """A run whose first job is killed: its process, ended, and what Slurm says of its jobs."""
-    process = project.start(*arguments("slurm", *options, SMALL), environment=environment)
+def run_with_first_job_killed(slurm, project, environment, *options):
+    """Run Snakemake and kill its first job: the exit code, what it printed, and its jobs in Slurm."""
+    run = project.start(*arguments("slurm", *options, GAUSSIAN_SCALE), environment=environment)
     printed = (project.folder / "printed").read_text
-    (job,) = until(
-        lambda: [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"], printed
-    )
+
+    def running_jobs():
+        return [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"]
+
+    [job] = wait_for(running_jobs, failure=printed)
     slurm.run("scancel", "--signal=KILL", "--full", job["JobId"])
-    until(lambda: process.poll() is not None, printed)
-    return process, printed(), slurm.jobs(project)
+    wait_for(lambda: run.poll() is not None, failure=printed)
+    return run.returncode, printed(), slurm.jobs(project)
 
 
 def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
+    """Named where it is not to be sent again."""
     project = Project(tmp_path / "project")
-    process, printed, jobs = killed(slurm, project, environment, "--retries", "0")
-    assert process.returncode != 0
+    no_retry = ["--retries", "0"]
+    code, printed, jobs = run_with_first_job_killed(slurm, project, environment, *no_retry)
+    assert code != 0
     assert "Error in rule compute_gaussian_scale" in printed
     assert len(jobs) == 1
-    process, printed, jobs = killed(slurm, project, environment)
-    assert process.returncode == 0, printed
+
+    code, printed, jobs = run_with_first_job_killed(slurm, project, environment)
+    assert code == 0, printed
+    # The job of the first run, and two of this one.
     assert [job["JobState"] == "COMPLETED" for job in jobs] == [False, False, True]
     first, second = (int(job["MinMemoryNode"].removesuffix("M")) for job in jobs[1:])
     assert second == 2 * first
@@ -199,12 +216,12 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, enviro
 def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
     project = Project(tmp_path / "project")
     profile = project.folder / "profiles/slurm/config.yaml"
-    profile.write_text(
-        profile.read_text().replace("# slurm_partition: short", "slurm_partition: none")
-    )
-    done = project.snakemake(*arguments("slurm", "--retries", "0", SMALL), environment=environment)
-    assert done.returncode != 0
-    assert "invalid partition specified: none" in done.stdout
+    text = profile.read_text()
+    profile.write_text(text.replace("# slurm_partition: short", "slurm_partition: none"))
+    no_retry = arguments("slurm", "--retries", "0", GAUSSIAN_SCALE)
+    run = project.snakemake(*no_retry, environment=environment)
+    assert run.returncode != 0
+    assert "invalid partition specified: none" in run.stdout
 
 
 QSUB = """#!/bin/sh
@@ -217,21 +234,21 @@ QSTAT = '#!/bin/sh\necho "    exit_status = $(cat code)"\n'
 
 
 def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
-    """By a qsub that runs the job at once, and a qstat with the line that PBS prints of an ended job."""
-    needs("cluster_generic")
+    """By a qsub that runs the job at once, and a qstat with the line that PBS prints of an ended job.
+
+    PBS kills a job with an exit status such as 271 (256 and the signal's number).
+    """
+    skip_without("cluster_generic")
     project = Project(tmp_path / "project")
     for name, script in (("qsub", QSUB), ("qstat", QSTAT), ("qdel", "#!/bin/sh\n")):
         (tmp_path / name).write_text(script)
         (tmp_path / name).chmod(0o755)
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ""}
-    done = project.snakemake(*arguments("cluster-generic", SMALL), environment=environment)
-    assert done.returncode == 0, done.stdout
-    assert re.search(
-        r"-l ncpus=1,mem=1200mb,walltime=00:20:00", (project.folder / "asked").read_text()
-    )
-    (project.folder / SMALL).unlink()
+    run = project.snakemake(*arguments("cluster-generic", GAUSSIAN_SCALE), environment=environment)
+    assert run.returncode == 0, run.stdout
+    assert "-l ncpus=1,mem=1200mb,walltime=00:20:00" in (project.folder / "asked").read_text()
+
+    (project.folder / GAUSSIAN_SCALE).unlink()
     (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
-    done = project.snakemake(
-        *arguments("cluster-generic", "--retries", "0", SMALL), environment=environment
-    )
-    assert done.returncode != 0
+    no_retry = arguments("cluster-generic", "--retries", "0", GAUSSIAN_SCALE)
+    assert project.snakemake(*no_retry, environment=environment).returncode != 0

@@ -32,6 +32,7 @@ EXAMPLE = re.compile(
 
 
 def slow(test):
+    """The test with the marks of those that need a full run."""
     return pytest.mark.slow(pytest.mark.pipeline(test))
 
 
@@ -44,31 +45,31 @@ def examples(name):
 
 
 @pytest.fixture(scope="module")
-def full():
+def project_with_results():
     """This checkout, with the results of `make`: only what they lack is made here."""
-    project = Project(ROOT, config=[], results="results", copied=True)
+    project = Project(ROOT, config=[], results="results", exists=True)
     project.make()
     return project
 
 
 @slow
-def test_documents_state_what_comes_out(full):
-    found = (full.folder / "results/findings.json").read_text(encoding="utf-8")
+def test_documents_state_what_comes_out(project_with_results):
+    """The quoted texts with the findings' numbers, the designs' page in parts, and files that exist."""
+    found = (project_with_results.folder / "results/findings.json").read_text(encoding="utf-8")
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
-    for name, texts in quotes.items():
+    for name, texts in quotes.items():  # file of a document -> texts with placeholders
         said = " ".join(TEXTS[name].replace("**", "").split())
         assert [text for text in texts if filled(text, found) not in said] == [], name
-    page = designs_page(pd.read_csv(full.folder / "results/study/study.csv"), LINES).removeprefix(
-        "# "
-    )
-    assert [
-        part for part in page.strip().split("\n\n") if part not in TEXTS["docs/designs.md"]
-    ] == []
+
+    study = pd.read_csv(project_with_results.folder / "results/study/study.csv")
+    page = designs_page(study, LINES).removeprefix("# ")
+    parts = page.strip().split("\n\n")
+    assert [part for part in parts if part not in TEXTS["docs/designs.md"]] == []
+
+    path_in_text = r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`"
     for name, text in TEXTS.items():
-        for path in re.findall(
-            r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`", text
-        ):
-            folder = full.folder if path.startswith("results") else ROOT
+        for path in re.findall(path_in_text, text):
+            folder = project_with_results.folder if path.startswith("results") else ROOT
             some_commands_fill = path.startswith(("results/logs", "results/site", "data/raw"))
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
 
@@ -89,7 +90,7 @@ def test_python_of_the_documents():
     shown = 0
     for text in TEXTS.values():
         for block in PYTHON.findall(text):
-            *before, last = ast.parse(block).body
+            *before, last = ast.parse(block).body  # statements
             names: dict[str, object] = {}
             exec(compile(ast.Module(before, []), "document", "exec"), names)
             value = eval(ast.unparse(last), names)
@@ -101,35 +102,33 @@ def test_python_of_the_documents():
 
 def test_code_and_theory_point_at_each_other():
     """Pages and sections that code names (docs/theory.md, "Sums only"), and modules that the theory names."""
-    asked = 0
+    named_sections = 0
     for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
         for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
             if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
                 text = re.sub(r"\s+(# +)?", " ", path.read_text(encoding="utf-8"))
                 for page, section in re.findall(r'\b(docs/\w+\.md)\b(?:, "([^"]+)")?', text):
                     headings = re.findall(r"^#+ (.*)", TEXTS.get(page, ""), re.MULTILINE)
-                    assert any(own.startswith(section) for own in headings), (
-                        f"{path}: {page}, {section}"
-                    )
-                    asked += bool(section)
+                    exists = any(heading.startswith(section) for heading in headings)
+                    assert exists, f"{path}: {page}, {section}"
+                    named_sections += bool(section)
     modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", TEXTS["docs/theory.md"])
-    folders = (ROOT / "tightshuffle", ROOT)
-    assert [
-        name for name in modules if not any((folder / name).exists() for folder in folders)
-    ] == []
-    assert min(asked, len(modules)) > 10
+    for name in modules:
+        assert (ROOT / "tightshuffle" / name).exists() or (ROOT / name).exists(), name
+    assert min(named_sections, len(modules)) > 10  # else they were not found
 
 
 @slow
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(name)])
-def test_examples_print_what_is_shown(name, full, capsys, monkeypatch, tmp_path):
-    for path in full.folder.glob("[!.]*"):
+def test_examples_print_what_is_shown(name, project_with_results, capsys, monkeypatch, tmp_path):
+    """Every command of a document, in a folder with links to this checkout's files."""
+    for path in project_with_results.folder.glob("[!.]*"):
         (tmp_path / path.name).symlink_to(path)
     monkeypatch.chdir(tmp_path)  # where examples find results, and write their files
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
-        # Needs no shell: forty starts are half a minute.
+        # Our own command in this process: forty starts are half a minute.
         if re.fullmatch(r"tightshuffle [\w. -]+", command):
             assert cli.main(shlex.split(command)[1:]) == 0, command
             stdout, stderr = capsys.readouterr()

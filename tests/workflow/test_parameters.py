@@ -11,14 +11,17 @@ from scripts.shared.code import code_of
 from tests import ROOT
 
 OVERLAY = "datasets: {mine: {kind: counts, title: Mine, file: counts.csv}}"
-# Of these rules; of the others paris.
+# The dataset with which a rule is asked for its parameters; of the other rules it is paris.
 DATASETS = {"sample_synthetic": "synthetic", "use_counts": "mine"}
 NOT_RERUN = "download_checkins"  # the md5 fixes the file that it downloads
 
 
 @pytest.fixture
 def rules(tmp_path, monkeypatch):
-    """The rules with a script, each with its parameters by name and the list of values that are compared."""
+    """For each rule with a script: the rule, its parameters by name, and the values that Snakemake compares.
+
+    A rule is expanded for one file that it makes, of whatever dataset and part.
+    """
     (tmp_path / "mine.yaml").write_text(OVERLAY)
     (tmp_path / "counts.csv").write_text("cell,count\n1,2\n2,3\n")
     monkeypatch.chdir(tmp_path)
@@ -29,20 +32,19 @@ def rules(tmp_path, monkeypatch):
             snakefile=ROOT / "Snakefile",
             workdir=tmp_path,
         )._workflow
-        part = next(iter(workflow.globals["PARTS"]["paris"]))
-        setting = next(iter(workflow.globals["AUDITS"]))
+        wildcards = {
+            "part": next(iter(workflow.globals["PARTS"]["paris"])),
+            "setting": next(iter(workflow.globals["AUDITS"])),
+            "number": "",
+            "panel": "fig1a",
+        }
         expanded = []
         for rule in workflow.rules:
             if rule.script and rule.name != NOT_RERUN:
-                wildcards = {
-                    "dataset": DATASETS.get(rule.name, "paris"),
-                    "part": part,
-                    "setting": setting,
-                }
-                wildcards |= {"number": "", "panel": "fig1a"}
-                params, compared = rule.expand_params(wildcards, InputFiles(), OutputFiles(), None)
+                values = wildcards | {"dataset": DATASETS.get(rule.name, "paris")}
+                params, compared = rule.expand_params(values, InputFiles(), OutputFiles(), None)
                 expanded.append((rule, dict(params.items()), compared))
-    assert len(expanded) > 40
+    assert len(expanded) > 40  # else most rules were not found
     return expanded
 
 

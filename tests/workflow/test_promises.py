@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from tests import ROOT
-from tests.workflow.conftest import Project, counted, until
+from tests.workflow.conftest import Project, jobs_by_rule, names_that_differ, wait_for
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
@@ -27,28 +27,32 @@ datasets:
     tv: {budgets: [{eps0: 2, eps: 1}], n: [200, all], repetitions: 4}
 delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
 """
-MADE = "results/overlay"
-HISTOGRAM, TRIALS = f"{MADE}/data/histograms/mine.csv", f"{MADE}/trials/mine_eps0-2_eps-1.parquet"
-FIGURE = f"{MADE}/figures/fig1_delta_surface.png"
-COMMAND = ("--configfile", "overlay.yaml", "--cores", "1", "--", TRIALS, FIGURE)
-WITHOUT_FIGURE = COMMAND[:-1]
+RESULTS = "results/overlay"
+HISTOGRAM = f"{RESULTS}/data/histograms/mine.csv"
+TRIALS = f"{RESULTS}/trials/mine_eps0-2_eps-1.parquet"
+FIGURE = f"{RESULTS}/figures/fig1_delta_surface.png"
+# Snakemake's arguments for two short targets, and for the first one alone.
+TRIALS_AND_FIGURE = ("--configfile", "overlay.yaml", "--cores", "1", "--", TRIALS, FIGURE)
+TRIALS_ONLY = TRIALS_AND_FIGURE[:-1]
+METRICS = "scripts/paper/trials/metrics.py"  # code of the job that makes `TRIALS`
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory):
+def undisturbed(tmp_path_factory):
     """A project with your own histogram, in which two short targets have been made undisturbed."""
-    project = Project(tmp_path_factory.mktemp("calm") / "project", config=[], results=MADE)
+    folder = tmp_path_factory.mktemp("undisturbed") / "project"
+    project = Project(folder, config=[], results=RESULTS)
     (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     (project.folder / "overlay.yaml").write_text(OVERLAY)
-    project.make(*COMMAND)
+    project.make(*TRIALS_AND_FIGURE)
     return project
 
 
 @pytest.fixture
-def small(calm, tmp_path):
-    """A copy of it with the dates of the copying, as cp -r makes it; its path holds a space."""
-    shutil.copytree(calm.folder, tmp_path / "anders wo", copy_function=shutil.copyfile)
-    return Project(tmp_path / "anders wo", config=[], results=MADE, copied=True)
+def project(undisturbed, tmp_path):
+    """A copy of that project with the dates of the copying, as cp -r makes it; its path holds a space."""
+    shutil.copytree(undisturbed.folder, tmp_path / "anders wo", copy_function=shutil.copyfile)
+    return Project(tmp_path / "anders wo", config=[], results=RESULTS, exists=True)
 
 
 def refusal(done, word="error: "):
@@ -61,7 +65,7 @@ def refusal(done, word="error: "):
 
 
 def script_of(run):
-    """The process of the script that the run has started and that is still at work."""
+    """The process of a script that the run of Snakemake has started and that is still at work, or None."""
     for child in psutil.Process(run.pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):
             if ".snakemake/scripts" in " ".join(child.cmdline()):
@@ -73,38 +77,51 @@ def script_of(run):
 
 
 @pytest.mark.parametrize(
-    ("what", "pause"),  # seconds: as the job starts, or soon after; it ends within one
-    [("job", 0), ("job", 0.2), ("snakemake", 0), ("group", 0.3), ("SIGINT", 0.3), ("SIGTERM", 0)],
+    ("stopped", "signal_name", "pause"),
+    [
+        ("job", "SIGKILL", 0),
+        ("job", "SIGKILL", 0.2),
+        ("snakemake", "SIGKILL", 0),
+        ("snakemake and its jobs", "SIGKILL", 0.3),
+        ("snakemake", "SIGINT", 0.3),
+        ("snakemake", "SIGTERM", 0),
+    ],
 )
-def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small, what, pause):
-    """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing."""
-    small.wipe()
-    run = small.start(*WITHOUT_FIGURE)
-    job = until(lambda: script_of(run))
+def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(
+    undisturbed, project, stopped, signal_name, pause
+):
+    """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing.
+
+    ``pause``: seconds from the start of the job, which ends within one.
+    """
+    project.wipe()
+    run = project.start(*TRIALS_ONLY)
+    job = wait_for(lambda: script_of(run))
     time.sleep(pause)
     with contextlib.suppress(ProcessLookupError):
-        if what == "job":
-            job.kill()
-        elif what == "group":
-            os.killpg(run.pid, signal.SIGKILL)
+        if stopped == "snakemake and its jobs":
+            os.killpg(run.pid, signal.Signals[signal_name])
         else:
-            os.kill(run.pid, signal.SIGKILL if what == "snakemake" else getattr(signal, what))
+            os.kill(job.pid if stopped == "job" else run.pid, signal.Signals[signal_name])
     assert run.wait(120) != 0
-    if what == "job":
-        assert "died with <Signals.SIGKILL: 9>" in (small.folder / "printed").read_text()
-    again = small.snakemake(*WITHOUT_FIGURE)
+    if stopped == "job":
+        assert "died with <Signals.SIGKILL: 9>" in (project.folder / "printed").read_text()
+
+    again = project.snakemake(*TRIALS_ONLY)
     if again.returncode:
-        assert what in ("snakemake", "group")
+        assert stopped != "job"
+        assert signal_name == "SIGKILL"
         assert "--unlock" in again.stdout
-        small.make("--unlock", *WITHOUT_FIGURE)
-        again = small.snakemake(*WITHOUT_FIGURE)
+        project.make("--unlock", *TRIALS_ONLY)
+        again = project.snakemake(*TRIALS_ONLY)
     assert again.returncode == 0, again.stdout
     with contextlib.suppress(psutil.Error):
         job.wait(60)
-    made, calmly_made = small.results(), calm.results()
-    assert made.keys() == {path.removeprefix(f"{MADE}/") for path in (HISTOGRAM, TRIALS)}
-    assert [name for name in made if made[name] != calmly_made[name]] == []
-    assert counted(small.make("--dry-run", *WITHOUT_FIGURE)) == {}
+
+    made = project.results()
+    assert made.keys() == {path.removeprefix(f"{RESULTS}/") for path in (HISTOGRAM, TRIALS)}
+    assert names_that_differ(made, undisturbed.results()) == []
+    assert jobs_by_rule(project.make("--dry-run", *TRIALS_ONLY)) == {}
 
 
 # Faults ----------------------------------------------------------------------------------------------
@@ -112,7 +129,7 @@ def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(calm, small
 
 @contextlib.contextmanager
 def mounted(folder, *options):
-    """Something mounted at the folder; skips the test where that is not allowed."""
+    """Mount something at the folder, by ``options`` of mount; skip the test where that is not allowed."""
     if sys.platform != "linux":
         pytest.skip("mounts as Linux does")
     folder.mkdir(exist_ok=True)
@@ -125,157 +142,174 @@ def mounted(folder, *options):
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-def test_a_full_disk(calm, small):
-    results = small.folder / "results"
+def test_a_full_disk(undisturbed, project):
+    """64 KB have room for the trials, not for the figure, of which no part stays."""
+    results = project.folder / "results"
     shutil.rmtree(results)
     with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
-        line = refusal(small.snakemake(*COMMAND))
+        line = refusal(project.snakemake(*TRIALS_AND_FIGURE))
         assert line.startswith(
             "error: draw_delta_surface: results/overlay/figures/fig1_delta_surface."
         )
         assert line.endswith("the disk is full: make room and run again")
-        assert not [name for name in small.results() if name.startswith("figures/")]
+        assert not [name for name in project.results() if name.startswith("figures/")]
+
         subprocess.run(["mount", "-o", "remount,size=10m", results], check=True)
-        small.make(*COMMAND)
-        assert small.results() == calm.results()
+        project.make(*TRIALS_AND_FIGURE)
+        assert project.results() == undisturbed.results()
 
 
-def test_a_read_only_folder(small):
-    with mounted(small.folder, "--bind", small.folder):
-        subprocess.run(["mount", "-o", "remount,bind,ro", small.folder], check=True)
-        done = small.snakemake("--dry-run", *COMMAND)
+def test_a_read_only_folder(project):
+    with mounted(project.folder, "--bind", project.folder):
+        subprocess.run(["mount", "-o", "remount,bind,ro", project.folder], check=True)
+        done = project.snakemake("--dry-run", *TRIALS_AND_FIGURE)
     assert done.returncode != 0
     last = done.stdout.rstrip().splitlines()[-1]
-    assert last.startswith(f"OSError: [Errno 30] Read-only file system: '{small.folder}/.snakemake")
-
-
-def test_bad_input_and_a_bad_configuration_are_one_line(calm, small):
-    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
-    line = refusal(small.snakemake(*COMMAND))
-    assert (
-        line == "error: use_counts: mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    assert last.startswith(
+        f"OSError: [Errno 30] Read-only file system: '{project.folder}/.snakemake"
     )
-    assert not (small.folder / HISTOGRAM).exists()
-    assert refusal(small.snakemake(*COMMAND)) == line, "the old trials are not taken for finished"
-    shutil.copyfile(calm.folder / "mine.csv", small.folder / "mine.csv")
-    os.utime(small.folder / "mine.csv", (time.time() + 3600,) * 2)
-    assert "mine.csv" in refusal(small.snakemake(*COMMAND), "clock skew")
-    (small.folder / "bad.yaml").write_text("gowalla: {sourc: snap}\n")
-    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "sourc'")
+
+
+def test_bad_input_is_one_line(undisturbed, project):
+    """A count below 0, and a file that is dated an hour ahead of the clock."""
+    (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
+    line = refusal(project.snakemake(*TRIALS_AND_FIGURE))
+    expected = "mine.csv: row 3: count must be a whole number >= 0; got '-150'"
+    assert line == f"error: use_counts: {expected}"
+    assert not (project.folder / HISTOGRAM).exists()
+    again = refusal(project.snakemake(*TRIALS_AND_FIGURE))
+    assert again == line, "the old trials are not taken for finished"
+
+    shutil.copyfile(undisturbed.folder / "mine.csv", project.folder / "mine.csv")
+    os.utime(project.folder / "mine.csv", (time.time() + 3600,) * 2)
+    assert "mine.csv" in refusal(project.snakemake(*TRIALS_AND_FIGURE), "clock skew")
+
+    shutil.copy(undisturbed.folder / "mine.csv", project.folder)
+    project.make(*TRIALS_AND_FIGURE)
+    assert project.results() == undisturbed.results()
+
+
+def test_a_bad_configuration_is_one_line(undisturbed, project):
+    """A key that does not exist, a key that occurs twice, and YAML that would run a command."""
+    bad = project.folder / "bad.yaml"
+    dry_run = ("--configfile", "bad.yaml", "--dry-run")
+    bad.write_text("gowalla: {sourc: snap}\n")
+    line = refusal(project.snakemake(*dry_run), "sourc'")
     assert "did you mean 'source'?" in line
-    (small.folder / "bad.yaml").write_text("seed: 1\nseed: 2\n")
-    line = refusal(small.snakemake("--configfile", "bad.yaml", "--dry-run"), "twice")
+
+    bad.write_text("seed: 1\nseed: 2\n")
+    line = refusal(project.snakemake(*dry_run), "twice")
     assert line == "bad.yaml, line 2: not valid YAML: the key 'seed' occurs twice"
-    (small.folder / "bad.yaml").write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
-    done = small.snakemake("--configfile", "bad.yaml")
-    assert done.returncode != 0
-    assert not (small.folder / "mark").exists()
-    shutil.copy(calm.folder / "mine.csv", small.folder)
-    small.make(*COMMAND)
-    assert small.results() == calm.results()
+
+    bad.write_text("seed: !!python/object/apply:os.system ['touch mark']\n")
+    assert project.snakemake("--configfile", "bad.yaml").returncode != 0
+    assert not (project.folder / "mark").exists()
+    assert project.results() == undisturbed.results()
 
 
-def test_data_that_are_no_file_are_refused_and_not_read_for_ever(small):
-    for make in (os.mkfifo, os.mkdir):
-        (small.folder / "mine.csv").unlink()
-        make(small.folder / "mine.csv")
-        assert (
-            refusal(small.snakemake("--dry-run", *COMMAND), "regular")
-            == "mine.csv: not a regular file"
-        )
-        (small.folder / "mine.csv").rename(small.folder / make.__name__)
-        (small.folder / "mine.csv").touch()
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_data_that_are_no_file_are_refused_and_not_read_for_ever(project, make):
+    (project.folder / "mine.csv").unlink()
+    make(project.folder / "mine.csv")
+    line = refusal(project.snakemake("--dry-run", *TRIALS_AND_FIGURE), "regular")
+    assert line == "mine.csv: not a regular file"
 
 
-def test_another_file_in_the_place_of_the_download_is_refused(small):
-    (small.folder / "data/raw").mkdir()
-    (small.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
+def test_another_file_in_the_place_of_the_download_is_refused(project):
+    (project.folder / "data/raw").mkdir()
+    (project.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
         "7\t2010\t48.85\t2.33\t15\n"
     )
-    target = f"{MADE}/data/checkins/paris_cropped.parquet"
+    target = f"{RESULTS}/data/checkins/paris_cropped.parquet"
     source = ("--config", "gowalla={source: snap}")
-    line = refusal(small.snakemake("--configfile", "overlay.yaml", *source, "--", target))
+    line = refusal(project.snakemake("--configfile", "overlay.yaml", *source, "--", target))
     assert line.startswith(
         "error: crop_checkins: data/raw/loc-gowalla_totalCheckins.txt.gz: its MD5 sum is "
     )
-    assert not (small.folder / target).exists()
+    assert not (project.folder / target).exists()
 
 
-def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(calm, small):
-    small.wipe()
-    metrics = small.folder / "scripts/paper/trials/metrics.py"
+def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undisturbed, project):
+    project.wipe()
+    metrics = project.folder / METRICS
     text = metrics.read_text()
-    run = small.start(*COMMAND)
-    until(lambda: script_of(run))  # of a job before the one that uses the edited file
+    run = project.start(*TRIALS_AND_FIGURE)
+    wait_for(lambda: script_of(run))  # a job before the one that uses the edited file
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert run.wait(120) != 0
-    (line,) = re.findall("^error: .*", (small.folder / "printed").read_text(), re.MULTILINE)
+    (line,) = re.findall("^error: .*", (project.folder / "printed").read_text(), re.MULTILINE)
     again = "was edited while the run was on: run the same command again"
-    assert line == f"error: run_trials: scripts/paper/trials/metrics.py {again}"
+    assert line == f"error: run_trials: {METRICS} {again}"
     metrics.write_text(text)
-    small.make(*COMMAND)
-    assert small.results() == calm.results()
+    project.make(*TRIALS_AND_FIGURE)
+    assert project.results() == undisturbed.results()
 
 
-def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it(calm, small):
+def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it(
+    undisturbed, project
+):
     """Once it is removed, a run that names every result, as `make` does, gives the same bytes as before."""
-    histogram = small.folder / HISTOGRAM
+    histogram = project.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
-    small.make(*COMMAND)
-    assert (
-        small.results()[f"trials/{Path(TRIALS).name}"]
-        != calm.results()[f"trials/{Path(TRIALS).name}"]
-    )
-    verify = [sys.executable, "-m", "scripts.shared.verify", MADE]
-    done = subprocess.run(verify, cwd=small.folder, capture_output=True, text=True)
+    project.make(*TRIALS_AND_FIGURE)
+    trials = f"trials/{Path(TRIALS).name}"
+    assert project.results()[trials] != undisturbed.results()[trials]
+    verify = [sys.executable, "-m", "scripts.shared.verify", RESULTS]
+    done = subprocess.run(verify, cwd=project.folder, capture_output=True, text=True)
     assert done.returncode != 0
     assert done.stdout.splitlines() == ["Changed since their jobs wrote them:", HISTOGRAM]
     histogram.unlink()
-    small.make(*COMMAND, HISTOGRAM)
-    assert small.results() == calm.results()
-    assert subprocess.run(verify, cwd=small.folder).returncode == 0
+    project.make(*TRIALS_AND_FIGURE, HISTOGRAM)
+    assert project.results() == undisturbed.results()
+    assert subprocess.run(verify, cwd=project.folder).returncode == 0
 
 
-def test_the_check_of_a_cluster_touches_no_result(calm, small):
-    small.make("--configfile", "overlay.yaml", "--forcerun", "check_cluster", "--", "check_cluster")
-    assert small.results() == calm.results()
+def test_the_check_of_a_cluster_touches_no_result(undisturbed, project):
+    project.make(
+        "--configfile", "overlay.yaml", "--forcerun", "check_cluster", "--", "check_cluster"
+    )
+    assert project.results() == undisturbed.results()
 
 
 # What reruns -----------------------------------------------------------------------------------------
 
 
-def date(folder, seconds):
+def set_dates(folder, seconds):
+    """Give every file and folder inside a date: seconds since 1970."""
     for path in folder.rglob("*"):
         os.utime(path, (seconds, seconds))
 
 
-def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(calm, small):
+def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, project):
     """Contents decide. Another checkout's code, which the environment may have, is not run."""
+    now, in_1970 = time.time(), 86_400
     for name in ("data", "scripts", "tightshuffle", "workflow"):
-        date(small.folder / name, time.time())
-    for name, seconds in (("data", time.time()), ("trials", 86_400), ("delta", time.time())):
-        date(small.folder / MADE / name, seconds)
-    os.utime(small.folder / "mine.csv")
-    assert counted(small.make("--dry-run", *COMMAND)) == {}
-    metrics = small.folder / "scripts/paper/trials/metrics.py"
+        set_dates(project.folder / name, now)
+    # The trials are older than the data that they are made from.
+    for name, seconds in (("data", now), ("trials", in_1970), ("delta", now)):
+        set_dates(project.folder / RESULTS / name, seconds)
+    os.utime(project.folder / "mine.csv")
+    assert jobs_by_rule(project.make("--dry-run", *TRIALS_AND_FIGURE)) == {}
+
+    metrics = project.folder / METRICS
     text = metrics.read_text()
     metrics.write_text(f"# A comment.\n{text}")
-    assert counted(small.make("--dry-run", *COMMAND)) == {}
+    assert jobs_by_rule(project.make("--dry-run", *TRIALS_AND_FIGURE)) == {}
+
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert metrics.read_text() != text
-    os.utime(metrics, (86_400, 86_400))
-    plan = small.make("-n", *COMMAND)  # as docs/running.md says
-    (reason,) = [line for line in plan.splitlines() if "before:" in line]
-    assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {
-        "scripts/paper/trials/metrics.py"
-    }
-    assert counted(small.make(*COMMAND)) == {"run_trials": 1}
-    now, before = small.results(), calm.results()
-    assert [name for name in now if now[name] != before[name]] == [TRIALS.removeprefix(f"{MADE}/")]
+    os.utime(metrics, (in_1970, in_1970))
+    plan = project.make("-n", *TRIALS_AND_FIGURE)  # as docs/running.md says
+    [reason] = [line for line in plan.splitlines() if "before:" in line]
+    assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {METRICS}
+    assert jobs_by_rule(project.make(*TRIALS_AND_FIGURE)) == {"run_trials": 1}
+    changed = names_that_differ(project.results(), undisturbed.results())
+    assert changed == [TRIALS.removeprefix(f"{RESULTS}/")]
+
     metrics.write_text(text)
-    (small.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
-    os.utime(small.folder / "mine.csv", (86_400, 86_400))
-    assert counted(small.make(*COMMAND)) == {"use_counts": 1, "run_trials": 1}
+    (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,150\n3,50\n4,0\n")
+    os.utime(project.folder / "mine.csv", (in_1970, in_1970))
+    assert jobs_by_rule(project.make(*TRIALS_AND_FIGURE)) == {"use_counts": 1, "run_trials": 1}
 
 
 STUDY = """
@@ -284,12 +318,12 @@ study:
 """
 
 
-def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs(small):
+def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs(project):
     """First delta_exponents, with the value of k, takes that of eps; last, n and k swap."""
-    command = ("--configfile", "overlay.yaml", "--", f"{MADE}/study/grr.parquet")
+    command = ("--configfile", "overlay.yaml", "--", f"{RESULTS}/study/grr.parquet")
     for values in ((1000, 2, 2), (1000, 2, 1), (1000, 100, 1), (100, 1000, 1)):
-        (small.folder / "overlay.yaml").write_text(OVERLAY + STUDY.format(*values))
-        assert counted(small.make(*command)) == {"compute_study": 1}
+        (project.folder / "overlay.yaml").write_text(OVERLAY + STUDY.format(*values))
+        assert jobs_by_rule(project.make(*command)) == {"compute_study": 1}
 
 
 def test_elsewhere_and_as_a_module(tmp_path):
@@ -305,13 +339,14 @@ def test_elsewhere_and_as_a_module(tmp_path):
     )
     snakefile = ["-s", f"{ROOT}/Snakefile", "-d", ".", "--", target]
     for folder, arguments in ((there, snakefile), (module, ["--cores", "1"])):
-        done = Project(folder, copied=True).snakemake(*arguments)
+        done = Project(folder, exists=True).snakemake(*arguments)
         assert done.returncode == 0, done.stdout
-        assert "Nothing to be done" in Project(folder, copied=True).snakemake(*arguments).stdout
+        assert "Nothing to be done" in Project(folder, exists=True).snakemake(*arguments).stdout
     assert (there / target).read_bytes() == (module / target).read_bytes()
 
 
 def git(folder, *words):
+    """Run git in the folder: what it prints."""
     return subprocess.run(
         ["git", "-C", folder, *words], check=True, capture_output=True, text=True
     ).stdout
@@ -322,17 +357,8 @@ def test_from_a_git_host(tmp_path):
     project = Project(tmp_path / "project").folder
     git(project, "init", "--quiet")
     git(project, "add", "--all")
-    git(
-        project,
-        "-c",
-        "user.name=me",
-        "-c",
-        "user.email=me@here",
-        "commit",
-        "--quiet",
-        "--message",
-        "all",
-    )
+    who = ["-c", "user.name=me", "-c", "user.email=me@here"]
+    git(project, *who, "commit", "--quiet", "--message", "all")
     cache = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache"
     git(tmp_path, "clone", "--quiet", "--bare", project, cache / "github.com/me/tight-shuffle")
 
@@ -345,7 +371,7 @@ def test_from_a_git_host(tmp_path):
         "use rule * from tightshuffle\n"
     )
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    done = Project(mine, copied=True).snakemake(
+    done = Project(mine, exists=True).snakemake(
         "--cores", "1", "--", target, environment=environment
     )
     assert done.returncode == 0, done.stdout
