@@ -83,12 +83,8 @@ def test_nothing_large_and_no_checkin_rows():
         pytest.skip("not a git checkout: the project's files cannot be told from made ones")
     files = [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
     sizes = [path.stat().st_size for path in files]
-<<<<<<< HEAD
-    assert max(sizes) < 1_000_000
-=======
     # Bytes; the largest file is the copy of the article.
-    assert max(sizes) < 1_500_000
->>>>>>> T3b
+    assert max(sizes) < 1_000_000
     assert sum(sizes) < 5_000_000
     # A row of SNAP's file: user, time, latitude, longitude, location, tab separated.
     row = re.compile(rb"^\d+\t\d{4}-\d\d-\d\dT[^\t]+\t-?\d+\.\d+\t-?\d+\.\d+\t", re.MULTILINE)

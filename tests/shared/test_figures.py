@@ -110,11 +110,7 @@ def audit(_folder):
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-<<<<<<< HEAD
-    rows = draw_audit.drawn_rows(table)
-=======
-    rows = draw_audit.drawn(table)  # the first setting, up to the first eps without a bound
->>>>>>> T3b
+    rows = draw_audit.drawn_rows(table)  # the first setting, up to the first eps without a bound
     assert rows["eps"].max() < 1.5
     bounded = rows[rows["audited_delta"] > 0]
     series = columns_over(rows, "eps", *draw_audit.LINES)
@@ -132,25 +128,15 @@ def audit(_folder):
     return drawn_by(draw_audit, table, series=series, phrases=phrases)
 
 
-<<<<<<< HEAD
-def blanket(_):
-    table = draw_blanket.rows_below_eps0(blanket_tightness())
-    curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
-    shows = lines(curve[curve["upper"] > -200], "eps", "upper", "equation_3")
-    shows += lines(growth, "n", "orders")
-    closest = 10 ** (curve["equation_3"].clip(upper=0) - curve["upper"]).min()
-    says = [
-=======
 def blanket(_folder):
     """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n."""
-    table = draw_blanket.inside(blanket_tightness())
+    table = draw_blanket.rows_below_eps0(blanket_tightness())
     over_eps, over_n = table[table["series"] == "eps"], table[table["series"] == "n"]
     # A delta below 10^-200 is drawn there, far below the axis.
     series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
     series += columns_over(over_n, "n", "orders")
     closest = 10 ** (over_eps["equation_3"].clip(upper=0) - over_eps["upper"]).min()
     phrases = [
->>>>>>> T3b
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
         f"at least {closest:,.0f} times in (a)",
         "3 of 3 rise",
@@ -248,12 +234,8 @@ def girgis(_folder):
 
 
 def koskela(table):
-<<<<<<< HEAD
-    rows = draw_koskela.drawn_rows(table)
-=======
     """A panel of Figure 1 of Koskela et al.: log10 delta over eps after several rounds."""
-    rows = draw_koskela.drawn(table)
->>>>>>> T3b
+    rows = draw_koskela.drawn_rows(table)
     assert set(rows["rounds"]) == set(table["rounds"])
     phrases = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     series = columns_over(rows, "eps", "upper")
@@ -352,27 +334,9 @@ def tv(folder, budgets=BUDGETS, title="Paris"):
     files = [folder / f"{number}.parquet" for number in range(len(budgets))]
     for budget, file in zip(budgets, files, strict=True):
         trials_at([budget]).to_parquet(file)
-    table = draw_tv.read(files)
+    table = read_tables(files, draw_tv.COLUMNS, draw_tv.DRAWN)
     medians = table.groupby(["eps0", "mechanism", "n"])["value"].median()
     uniform = table.groupby("n")["uniform"].mean()
-<<<<<<< HEAD
-    says = ["k = 30", "10 repetitions", f"the TV error {wording.two_digits(uniform)}"]
-    says += ["from left to right, Gaussian, shuffle and shuffle+INV", "The small panels are ours"]
-    return [(None, medians), (None, [0.0])], says
-
-
-def tv(folder, pairs=PAIRS, title="Paris"):
-    for number, pair in enumerate(pairs):
-        trials([pair]).to_parquet(folder / f"{number}.parquet")
-    table = read_tables(
-        [folder / f"{number}.parquet" for number in range(len(pairs))],
-        draw_tv.COLUMNS,
-        draw_tv.DRAWN,
-    )
-    shows, says = boxes(table)
-    caption = draw_tv.caption(table, title, CONFIG["protocol"])
-    return Drawn(draw_tv.draw(table, title), caption, shows, [*says, title])
-=======
     phrases = [
         "k = 30",
         "10 repetitions",
@@ -384,7 +348,6 @@ def tv(folder, pairs=PAIRS, title="Paris"):
     caption = draw_tv.caption(table, title, PROTOCOL)
     series = [(None, medians), (None, [0.0])]
     return DrawnFigure(draw_tv.draw(table, title), caption, series, phrases)
->>>>>>> T3b
 
 
 def tv_of_one_budget(folder):
@@ -511,12 +474,7 @@ def delta_hats():
 def delta_hat(folder):
     """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound."""
     delta_hats().to_csv(folder / "paris.csv", index=False)
-<<<<<<< HEAD
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
-    given = table, {"paris": FORMULA}, 1e-30
-=======
-    table = draw_delta_hat.read([folder / "paris.csv"])
->>>>>>> T3b
     depths = -table[["published", "exact", "upper"]]
     series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
     gaps = table["exact"] - table["published"]

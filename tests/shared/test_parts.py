@@ -17,13 +17,8 @@ from scripts.paper.trials import draw_tv as tv
 from scripts.shared import maps, style, wording
 from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
-<<<<<<< HEAD
 from scripts.shared.table_files import read_table, read_tables
-from tests.shared.test_figures import cells
-=======
-from scripts.shared.table_files import read_table
 from tests.shared.test_figures import histogram_of_cells
->>>>>>> T3b
 
 # Colour vision -> what it makes of a colour in linear RGB: the rows of a 3 x 3 matrix, one after another.
 # From Machado, Oliveira, Fernandes (2009), severity 1.
@@ -148,24 +143,14 @@ def test_a_table_that_does_not_fit_names_its_file(tmp_path):
 
     with pytest.raises(ValueError, match=r"own\.csv: no column 'row'"):
         checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
-<<<<<<< HEAD
-    trials = pd.DataFrame([["individual"] * 11], columns=tv.COLUMNS)
-    trials.to_parquet(tmp_path / "own.parquet")
-    with pytest.raises(
-        ValueError, match=r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
-    ):
-        read_tables([tmp_path / "own.parquet"], tv.COLUMNS, tv.DRAWN)
-=======
 
-    columns = [*tv.COLUMNS, "experiment"]
-    trials = pd.DataFrame([["individual"] * len(columns)], columns=columns)
+    trials = pd.DataFrame([["individual"] * len(tv.COLUMNS)], columns=tv.COLUMNS)
     trials.to_parquet(tmp_path / "own.parquet")
     no_rows = r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
     with pytest.raises(ValueError, match=no_rows):
-        tv.read([tmp_path / "own.parquet"])
+        read_tables([tmp_path / "own.parquet"], tv.COLUMNS, tv.DRAWN)
 
     log10_deltas = {"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf}
->>>>>>> T3b
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
         delta_surface.draw(pd.DataFrame(log10_deltas))
 
