@@ -16,7 +16,7 @@ from scripts.beyond.attack.collect_audit import assess
 from scripts.beyond.attack.run_audit import play
 from scripts.beyond.bounds import draw_delta_bounds, draw_too_small
 from scripts.beyond.bounds.compute_delta_bounds import delta_bounds
-from scripts.beyond.bounds.compute_too_small import too_small
+from scripts.beyond.bounds.compute_too_small import deltas_at_one_eps0
 from scripts.beyond.companions import draw_blanket, draw_girgis, draw_koskela
 from scripts.beyond.companions.compute_blanket import blanket_tightness
 from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
@@ -231,7 +231,7 @@ def koskela_1b(_):
 
 
 def first_picture(_):
-    table = too_small(**CONFIG["delta_surface"])
+    table = deltas_at_one_eps0(**CONFIG["delta_surface"])
     says = ["n = 100, k = 10", f"{typeset(10 ** table['exact'].iloc[0])}. The δ of all counts"]
     shows = lines(table, "eps", "published", "exact", "upper")
     return Drawn(draw_too_small.draw(table), draw_too_small.caption(table), shows, says)
