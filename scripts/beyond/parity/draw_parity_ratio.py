@@ -24,7 +24,7 @@ from scripts.shared.wording import typeset
 from tightshuffle.arguments import Integers
 
 # One row per setting, bound (which gives eps), comparison (of which estimates) and metric (of which error).
-# ratio is the mean error of shuffled k-RR over that of the Gaussian, and limit its closed form for many users.
+# ratio is the mean error of shuffled k-RR over that of the Gaussian, limit its closed form for many users.
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "limit", "repetitions", "informative",
