@@ -225,7 +225,7 @@ def summarise_point(
 def published_ratio(
     trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """The mean TV error of shuffle+INV over the Gaussian's in the paper's own protocol, as a table of one row.
+    """The mean TV error of shuffle+INV over the Gaussian's in the paper's own protocol: a table of one row.
 
     ``trials`` are our runs of this protocol, of one dataset and number of users, with the columns dataset, n,
     k, eps0, eps, delta, mechanism ("shuffle+INV", "gaussian"), metric, repetition, value (the error) and
