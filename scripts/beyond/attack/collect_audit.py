@@ -71,15 +71,15 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
       counts that are at least, or at most, some threshold.
     - "histogram": all counts. An outcome is the pair (count of x0, count of x1), the two counts whose
       distribution depends on the target user. An event is all pairs whose ln(P / Q) is at least, or at most,
-      some threshold, with the exact probabilities P and Q of the pair.
+      some threshold. It is computed from the exact probabilities of the pair.
 
     The result is an `Event`: the bound (0 if there are too few runs), the direction ("forward" if the event
     is more likely with x0, else "reverse"), the event in a formula, and its number of runs of the second half
     with the value of the target user that makes it more likely, and with the other one.
     """
-    # ``tables`` becomes the number of runs by [half, world, outcome]. The target user holds x0 in world 0,
-    # and x1 in world 1. In ``tally.tables`` the count of x0 is axis 2, and that of x1 is axis 3. A large
-    # ``score`` of an outcome speaks for world 0.
+    # In ``tally.tables`` the number of runs is at [half, world, count of x0, count of x1]. The target user
+    # holds x0 in world 0, and x1 in world 1. ``tables`` has it at [half, world, outcome], and a large score
+    # of an outcome speaks for world 0.
     score: NDArray[Any]
     if observes == "count":
         tables = tally.tables.sum(axis=3)
@@ -175,21 +175,26 @@ def assess(
 def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
     """The rows of `assess` that one tally gives: one for each eps (e,) and kind of attacker.
 
-    A row has the setting, three values of log10 delta, and the attacker's best event with its lower bound on
-    delta. Published and exact are those of the count of x0, as Theorem 1 prints it and the true one for the
-    worse direction. Upper bounds delta of the whole histogram. The keys that need the rows of all tallies,
-    and the comparisons (joint_delta, violated, violated_jointly, upper_violated), are added by `assess`.
+    A row has the setting, the attacker's best event with its lower bound on delta (audited_delta), and log10
+    of three deltas:
+
+    - published: of the count of x0, as Theorem 1 prints it
+    - exact: the true delta of this count, for the worse one of both directions
+    - upper: the library's upper bound on delta of the whole histogram
+
+    joint_delta and the three comparisons of deltas are not there yet. `assess` adds them, since joint_delta
+    depends on the number of all rows.
     """
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     log10_published = theorem_1_as_printed(eps, count=tally.count, **setting)
     log10_exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
     log10_upper = upper(eps, log10=True, **setting)
-    for i, budget in enumerate(eps):
+    for i, one_eps in enumerate(eps):
         for observes in OBSERVES:
-            event = best_event(tally, budget, observes=observes, confidence=confidence)
+            event = best_event(tally, one_eps, observes=observes, confidence=confidence)
             yield {
                 **setting,
-                "eps": budget,
+                "eps": one_eps,
                 "count": tally.count,
                 "published_log10_delta": log10_published[i],
                 "exact_log10_delta": log10_exact[i],

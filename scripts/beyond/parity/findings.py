@@ -214,12 +214,14 @@ def equal_privacy(results: Results) -> EqualPrivacy:
 
     The numbers of the result are:
 
-    - settings, uninformative, of: how many settings there are, are not informative, and are
+    - settings: how many settings there are
+    - of, uninformative: how many of them are informative, and how many are not
     - low, high: the range of the projected ratio over the informative settings
-    - nearly, nearly_percent: in how many of these both errors differ by at most this percent
+    - nearly: in how many informative settings both projected errors differ by at most nearly_percent
     - repetitions: the fewest behind a mean in an informative setting
     - eps0: all local budgets
-    - published, paired: the ranges of these ratios (None if nothing is published; paired: informative only)
+    - paired: the range of this ratio over the informative settings
+    - published: the range of this ratio, or None if the results have none
     - far_percent: by how many percent an unprojected ratio differs from its closed form, at most
     - uniform: for each dataset, the TV error of the uniform histogram
     - rows: for each dataset and eps0, the ranges of its ratios
@@ -314,20 +316,21 @@ def papers_settings(results: Results) -> PapersSettings:
     ``results["papers"]`` (dataset -> the eps0s of its figures). A dataset is only there if its n are the
     paper's, too. delta is our choice.
 
-    The ratios of total variation (TV) errors of projected estimates give, in settings like the paper's:
+    The fields on settings like the paper's are:
 
-    - of (settings), points (settings without the choice of delta), deltas (the choices), low and high
+    - of: the number of these settings
+    - points: the number of their combinations of dataset, n and eps0
+    - deltas: the number of choices of delta
+    - low, high: the range of the ratio of total variation (TV) errors, both estimates projected
+    - paired: the same with shuffle+INV projected and the Gaussian not, as in the paper. better is the number
+      of settings in which shuffle+INV has the smaller error
+    - popular, ten_popular: the ranges of two further ratios, both estimates projected: of the error of the
+      most popular value, and of the mean error of the ten most popular values
 
-    For the same settings there are the ranges of three other ratios:
+    Two fields are on the other settings that are informative: at least one projected estimate has a smaller
+    TV error than the uniform histogram.
 
-    - paired: TV, with shuffle+INV projected and the Gaussian not, as in the paper. better is the number of
-      settings in which shuffle+INV has the smaller error
-    - popular and ten_popular: projected, error of the most popular value, and of the ten most popular values
-
-    Two fields are on TV errors, projected, in informative settings that are not like the paper's. In an
-    informative setting at least one mechanism has a smaller error than the uniform histogram:
-
-    - above: where the ratio is larger than ``high``
+    - above: where the ratio of TV errors, both projected, is larger than ``high``
     - outside: the number of these settings and the range of the ratio, None if there is no such setting
 
     Raises LookupError unless all of the paper's settings are in the results.
@@ -353,7 +356,7 @@ def papers_settings(results: Results) -> PapersSettings:
     )
 
     informative = projected[projected["informative"]]
-    others = informative.drop(in_papers_settings(informative, papers).index)
+    not_papers = informative.drop(in_papers_settings(informative, papers).index)
     return PapersSettings(
         of=len(like_papers),
         points=len(like_papers.drop_duplicates(["dataset", "eps0", "n"])),
@@ -365,14 +368,14 @@ def papers_settings(results: Results) -> PapersSettings:
         ),
         popular=range_of(most_popular["ratio"]),
         ten_popular=range_of(ten_most_popular["ratio"]),
-        above=_settings_with_larger_ratios(others, ratios.high),
-        outside=_number_and_range_of_ratios(others),
+        above=_settings_with_larger_ratios(not_papers, ratios.high),
+        outside=_number_and_range_of_ratios(not_papers),
     )
 
 
-def _settings_with_larger_ratios(others: pd.DataFrame, high: float) -> LargerRatios:
-    """Where the ratio of ``others`` is above ``high``: the datasets, the eps0s, and the most users n."""
-    above = others[others["ratio"] > high]
+def _settings_with_larger_ratios(rows: pd.DataFrame, high: float) -> LargerRatios:
+    """Where the column ratio of ``rows`` is above ``high``: the datasets, the eps0s, and the most users n."""
+    above = rows[rows["ratio"] > high]
     return LargerRatios(
         dataset=sorted(above["dataset"].unique()),
         eps0=sorted(above["eps0"].unique()),
@@ -380,12 +383,12 @@ def _settings_with_larger_ratios(others: pd.DataFrame, high: float) -> LargerRat
     )
 
 
-def _number_and_range_of_ratios(others: pd.DataFrame) -> OtherRatios | None:
-    """How many rows ``others`` has, and the range of their column ratio. None if there is no row."""
-    if others.empty:
+def _number_and_range_of_ratios(rows: pd.DataFrame) -> OtherRatios | None:
+    """The number of ``rows``, and the range of their column ratio. None if there is no row."""
+    if rows.empty:
         return None
-    ratios = range_of(others["ratio"])
-    return OtherRatios(of=len(others), low=ratios.low, high=ratios.high)
+    ratios = range_of(rows["ratio"])
+    return OtherRatios(of=len(rows), low=ratios.low, high=ratios.high)
 
 
 def popular_values(results: Results) -> PopularValues:
