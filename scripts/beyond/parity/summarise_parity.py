@@ -101,8 +101,8 @@ def bootstrap(
     times_drawn = np.random.default_rng(seed).multinomial(
         repetitions, np.full(repetitions, 1 / repetitions), size=resamples
     )
-    # The mean of each series in each resample, (resamples, series). This is a product of matrices, but `@`
-    # has last digits that depend on the number of threads (BLAS).
+    # The mean of each series s over the repetitions r in each resample b. This is a product of matrices, but
+    # the last digits of `@` depend on the number of threads (BLAS).
     drawn_means = np.einsum("br,rs->bs", times_drawn / repetitions, values)
     tail = (1 - confidence) / 2  # the share of the resamples beyond either end of an interval
 
@@ -158,8 +158,9 @@ def summarise_point(
     """Mean errors, and ratios of mean errors, of one dataset and number of users, as two tables.
 
     ``trials`` has a row for each setting, mechanism ("shuffle", "gaussian"), estimator, error (metric and
-    cell) and repetition, as `run_parity_point` gives them. Its texts may be categories. A series is all rows
-    that differ in the repetition only.
+    cell) and repetition, as `run_parity_point` gives them. Its texts may be categories. A setting is an eps0,
+    a delta (and the rule by which it is chosen), and the bound on delta from which eps comes. A series is all
+    rows that differ in the repetition only.
 
     The first table (`MEANS`) has a row for each series: its mean error with the ends of a bootstrap interval
     (low, high). The second table (`RATIOS`) has a row for each setting, error and comparison of two
@@ -168,8 +169,8 @@ def summarise_point(
 
     - predicted: the closed form of the mean or the ratio, nan where there is none. It takes the shares of the
       values in the dataset's histogram ``counts`` (k,)
-    - limit: that of the ratio for many users
-    - uniform: the mean error of the uniform histogram
+    - limit: the closed form of the ratio for many users, nan unless both estimates are unprojected
+    - uniform: the mean error of the uniform histogram, which ignores the data
     - informative: whether at least one mechanism, projected onto the simplex, has a smaller mean error than
       the uniform histogram
 
@@ -212,7 +213,7 @@ def summarise_point(
     predicted = _predicted_means(series, shares, measured_values)
     means["predicted"] = predicted
     ratios["predicted"] = predicted[numerators] / predicted[denominators]
-    ratios["limit"] = _limits(ratios, shares, measured_values)
+    ratios["limit"] = _limits_of_ratios(ratios, shares, measured_values)
 
     # Whether a mechanism is better than the uniform histogram: the smaller one of both projected errors.
     ratios["uniform"] = ratios.join(_uniform_errors(trials), on=ERROR)["uniform"]
@@ -348,13 +349,17 @@ def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[i
     return np.arange(len(counts))
 
 
-def _limits(ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]) -> Floats:
+def _limits_of_ratios(
+    ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]
+) -> Floats:
     """The closed form of every ratio of errors for many users, (ratios,); nan unless both are unprojected.
 
     ``ratios`` has the columns eps0, comparison, and position_of_numerator, the number of a series.
     ``shares`` (k,) are the shares of the users who hold each value. ``measured_values`` has, for every
     series, the positions of the values over which its error is taken.
     """
+    # The Gaussian has the same error for every value. So the limit for an error of several values (also for the
+    # total variation error) is the mean of the values' limits.
     ratios_of_values = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
     limits = [
         ratios_of_values[eps0][measured_values[numerator]].mean()
