@@ -358,8 +358,8 @@ def _limits_of_ratios(
     ``shares`` (k,) are the shares of the users who hold each value. ``measured_values`` has, for every
     series, the positions of the values over which its error is taken.
     """
-    # The Gaussian has the same error for every value. So the limit for an error of several values (also for the
-    # total variation error) is the mean of the values' limits.
+    # The Gaussian has the same error for every value. So the limit for an error of several values, also for
+    # the total variation error, is the mean of the limits of the values.
     ratios_of_values = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
     limits = [
         ratios_of_values[eps0][measured_values[numerator]].mean()
