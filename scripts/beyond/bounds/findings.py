@@ -15,7 +15,7 @@ from tightshuffle.numerics.positive_part import log_positive_part
 
 DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV
 HOLDERS = 80  # of the other users, who hold x0 in Tables IV and 1
-TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}
+TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}  # it does not state k
 EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
 
 
@@ -65,7 +65,7 @@ class LiteratureBounds:
     eps: float
     rows: list[CitedBound]
     low: float  # delta of all counts: the lower bound
-    high: float  # delta of all counts: the upper bound
+    high: float  # delta of all counts: the upper bound by the privacy blanket
     near_percent: float  # by which the upper bound exceeds the lower one
     times: float  # how many times the best analytic bound is larger than the upper bound
 
@@ -139,13 +139,16 @@ def _five_deltas(eps: float) -> Readings:
 def literature_bounds(results: Results) -> LiteratureBounds:
     """The bounds of the short version's Table 1 at eps = 0.1: the printed digits, and the true values.
 
-    The setting is that of Table 1: n = 100, k = 10, eps0 = 0.5. The table "verdicts" in ``results`` has a row
-    for each value that the paper prints, with all columns as texts.
+    The setting is n = 100 and eps0 = 0.5, and k = 10, which Table 1 does not state. The table "verdicts" in
+    ``results`` has a row for each value that the paper prints, with all columns as texts. The fields are:
 
-    ``rows`` has, for each bound, its name, the digits printed for it (or None), and the delta by the cited
-    theorem (or None where it does not apply). ``low`` and ``high`` are the lower and the upper bound on delta
-    of all counts, and ``near_percent`` says by how many percent high exceeds low. ``times`` is Balle et al.'s
-    analytic bound over high. Raises LookupError if the paper prints nothing at this eps.
+    - rows: for each bound, its name, the digits printed for it (or None), and the delta by the cited theorem
+      (or None where it does not apply). The last row is the paper's own: the true delta of the count of x0
+    - low, high: our lower bound on delta of all counts, and the privacy blanket's upper bound
+    - near_percent: by how many percent high exceeds low
+    - times: how many times high the best analytic bound is, that of Balle et al.
+
+    Raises LookupError if the paper prints nothing at this eps.
     """
     eps = 0.1
     rows = chosen_rows(results["verdicts"], item="Table 1", eps=str(eps))
