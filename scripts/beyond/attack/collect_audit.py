@@ -71,7 +71,8 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
       counts that are at least, or at most, some threshold.
     - "histogram": all counts. An outcome is the pair (count of x0, count of x1), the two counts whose
       distribution depends on the target user. An event is all pairs whose ln(P / Q) is at least, or at most,
-      some threshold. It is computed from the exact probabilities of the pair.
+      some threshold. It is computed from the exact probabilities of the pair. The other counts would tell a
+      little more if other users hold x2 and k > 3, so the bound holds but need not be the largest possible.
 
     The result is an `Event`: the bound (0 if there are too few runs), the direction ("forward" if the event
     is more likely with x0, else "reverse"), the event in a formula, and its number of runs of the second half
