@@ -16,7 +16,7 @@ from scripts.beyond.attack.collect_audit import assess
 from scripts.beyond.attack.run_audit import play
 from scripts.beyond.bounds import draw_delta_bounds, draw_too_small
 from scripts.beyond.bounds.compute_delta_bounds import delta_bounds
-from scripts.beyond.bounds.compute_too_small import too_small
+from scripts.beyond.bounds.compute_too_small import deltas_at_one_eps0
 from scripts.beyond.companions import draw_blanket, draw_girgis, draw_koskela
 from scripts.beyond.companions.compute_blanket import blanket_tightness
 from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
@@ -252,7 +252,7 @@ def koskela_1b(_folder):
 
 def first_picture(_folder):
     """log10 delta over eps: the paper's and the true one of a count, and the bound for all counts."""
-    table = too_small(**CONFIG["delta_surface"])
+    table = deltas_at_one_eps0(**CONFIG["delta_surface"])
     true_delta = typeset(10 ** table["exact"].iloc[0])
     phrases = ["n = 100, k = 10", f"{true_delta}. The δ of all counts"]
     series = columns_over(table, "eps", "published", "exact", "upper")

@@ -36,8 +36,9 @@ class Event:
     """An event that the first half of the runs chose, and what the second half says about it.
 
     ``audited_delta`` is the lower bound on delta, 0 if there are too few runs. ``direction`` is "forward" if
-    the event is more likely with x0, else "reverse". ``hits`` are the runs of the second half with this
-    event in the world where it is more likely, and ``other_hits`` those in the other world.
+    the event is more likely when the target user holds x0, else "reverse". ``description`` is the event in a
+    formula such as "x0 >= 12". ``hits`` is the number of runs of the second half with this event in the world
+    where it is more likely, and ``other_hits`` their number in the other world.
     """
 
     audited_delta: float
@@ -49,39 +50,51 @@ class Event:
 
 @dataclass(frozen=True)
 class _Tail:
-    """The outcomes whose score is at least ``threshold``, and the lower bound on delta expected of them."""
+    """All outcomes whose score is at least ``threshold``, and the lower bound on delta expected of them."""
 
     expected_bound: float
     threshold: Any  # a number of the score's type
 
 
 def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) -> Event:
-    """The event with the largest expected bound in the first half of the runs, and its bound on delta at eps.
+    """The attacker's event of the largest expected lower bound on delta at eps, and its bound by other runs.
 
-    The second half of the runs gives the bound, which holds with probability ``confidence``, for this event
-    alone.
+    Let P be the distribution of what the attacker sees if the target user holds x0, and Q if x1. For an event
+    E, both P(E) - e^eps Q(E) and Q(E) - e^eps P(E) are at most delta. The first half of the runs chooses E
+    and one of these two directions. The second half gives the bound. It holds with probability
+    ``confidence`` for this one event, without regard to other events and settings.
 
-    ``observes`` is what the attacker sees. With "count" it is the count of x0, as in Theorem 1 of Biswas et
-    al. An outcome is then a count of x0, and an event is a tail: all counts that are at least, or at most,
-    some threshold. With "histogram" it is the whole histogram. An outcome is then a pair (count of x0, count
-    of x1), as the other counts do not depend on the target user. An event is all pairs whose ln(P / Q) is at
-    least, or at most, some threshold. P and Q are the exact probabilities of the pair if the target user
-    holds x0 (P) or x1 (Q).
+    ``tally`` has the numbers of runs with each pair (count of x0, count of x1). ``observes`` is what the
+    attacker sees:
+
+    - "count": the count of x0, as in Theorem 1 of Biswas et al. An outcome is a count of x0. An event is all
+      counts that are at least, or at most, some threshold.
+    - "histogram": all counts. An outcome is the pair (count of x0, count of x1), the two counts whose
+      distribution depends on the target user. An event is all pairs whose ln(P / Q) is at least, or at most,
+      some threshold. It is computed from the exact probabilities of the pair. The other counts would tell a
+      little more if other users hold x2 and k > 3, so the bound holds but need not be the largest possible.
+
+    The result is an `Event`: the bound (0 if there are too few runs), the direction ("forward" if the event
+    is more likely with x0, else "reverse"), the event in a formula, and its number of runs of the second half
+    with the value of the target user that makes it more likely, and with the other one.
     """
-    # Runs by half, the target user's value and outcome: ``tally.tables`` has x0 and x1 as two last axes.
+    # In ``tally.tables`` the number of runs is at [half, world, count of x0, count of x1]. The target user
+    # holds x0 in world 0, and x1 in world 1. ``tables`` has it at [half, world, outcome], and a large score
+    # of an outcome speaks for world 0.
     score: NDArray[Any]
     if observes == "count":
         tables = tally.tables.sum(axis=3)
         score = np.arange(tally.n + 1)
     else:
         tables = tally.tables.reshape(2, 2, -1)
-        score = tally.log_likelihood_ratio.ravel()
+        score = tally.ln_likelihood_ratio.ravel()
     choosing, reporting = tables
 
-    # Half of the risk each for the two probabilities in a bound, as in `lower_bound`.
-    deviations = special.ndtri((1 + confidence) / 2)
-    forward = _best_tail(choosing, score, eps, deviations)
-    reverse = _best_tail(choosing[::-1], -score, eps, deviations)
+    # Of the risk 1 - confidence, `lower_bound` takes half for P(E) and half for Q(E). A normal variable is
+    # more than z standard deviations above its mean with the probability (1 - confidence) / 2.
+    z = special.ndtri((1 + confidence) / 2)
+    forward = _best_tail(choosing, score, eps, z)
+    reverse = _best_tail(choosing[::-1], -score, eps, z)
     if forward.expected_bound > reverse.expected_bound:
         direction = "forward"
         sign = ">="
@@ -92,7 +105,7 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
         sign = "<="
         threshold = -reverse.threshold
         inside = score <= threshold
-        reporting = reporting[::-1]  # the value with which the event is more likely comes first
+        reporting = reporting[::-1]  # the world in which the event is more likely comes first
     hits, other_hits = reporting[:, inside].sum(axis=1).tolist()
 
     if observes == "count":
@@ -106,73 +119,87 @@ def best_event(tally: Tally, eps: float, *, observes: str, confidence: float) ->
 def lower_bound(hits: int, other_hits: int, runs: int, eps: float, *, confidence: float) -> float:
     """Lower confidence bound on P(E) - e^eps Q(E), at least 0, from the hits of an event E.
 
-    E occurred in ``hits`` of ``runs`` runs with distribution P, and in ``other_hits`` of as many with
-    distribution Q. P(E) is bounded from below and Q(E) from above (Clopper and Pearson), each with half of
-    the risk 1 - ``confidence``.
+    E occurred in ``hits`` of ``runs`` runs with distribution P, and in ``other_hits`` of as many runs with
+    distribution Q. P(E) is bounded from below and Q(E) from above by quantiles of beta distributions (Clopper
+    and Pearson), each with half of the risk 1 - ``confidence``.
     """
     risk = (1 - confidence) / 2
-    likely = special.betaincinv(hits, runs - hits + 1, risk) if hits > 0 else 0.0
-    unlikely = (
+    least_p = special.betaincinv(hits, runs - hits + 1, risk) if hits > 0 else 0.0
+    largest_q = (
         special.betainccinv(other_hits + 1, runs - other_hits, risk) if other_hits < runs else 1.0
     )
-    return max(0.0, float(likely - np.exp(eps) * unlikely))
+    return max(0.0, float(least_p - np.exp(eps) * largest_q))
 
 
 def assess(
     tallies: Sequence[Tally], eps: npt.ArrayLike, *, confidence: float
 ) -> list[dict[str, Any]]:
-    """The audit's bounds next to the claimed deltas: a row for each tally, eps (e,) and kind of attacker.
+    """The attack's lower bounds on delta beside three deltas: a row for each tally, eps (e,) and attacker.
 
-    The keys of a row are:
+    A tally has the simulated runs of one setting. There are two attackers: one sees the count of x0, and one
+    the whole histogram. A row is a dict, whose keys are:
 
-    - of the setting: n, k, eps0, eps, count (of the other users, who hold x0), remaining (the value of all
-      who do not hold x0), observes (what the attacker sees) and runs (with each value of the target user)
-    - of the claims: published_log10_delta (of the count of x0, as Theorem 1 prints it), exact_log10_delta
-      (the true one of this count, for the worse direction) and upper_log10_delta (of the library's `upper`,
-      for every dataset)
-    - of the `best_event`: audited_delta (its lower bound on delta), confidence (of this bound alone),
-      direction, event, hits and other_hits (of the second half of the runs)
-    - of all rows together: joint_delta, the lower bound on delta from the same hits where all rows hold at
-      once with this confidence (Bonferroni: each takes the risk 1 - confidence over the number of rows)
-    - violated and violated_jointly: whether audited_delta and joint_delta exceed the published delta
-    - upper_violated: whether audited_delta exceeds the delta of `upper`
+    - n, k, eps0, eps: the setting, with count (of the n - 1 other users, who hold x0) and remaining (the
+      value of the rest of them)
+    - observes: what the attacker sees, "count" or "histogram"
+    - runs: the number of simulated runs with each of the target user's two values, x0 and x1
+    - published_log10_delta: log10 delta of the count of x0, as Theorem 1 prints it
+    - exact_log10_delta: the true log10 delta of this count, for the worse direction
+    - upper_log10_delta: log10 of the library's upper bound on delta of the histogram, for every dataset
+    - direction, event, hits and other_hits: the event that the attacker chose in the first half of the runs,
+      and its number of runs of the second half in the two worlds
+    - audited_delta: the lower bound on delta by this event, which holds with probability ``confidence``
+    - confidence: the argument
+    - joint_delta: the lower bound by the same hits that makes all rows hold at once with probability
+      ``confidence`` (Bonferroni: the risk of a row is 1 - confidence over the number of rows)
+    - violated, violated_jointly: whether audited_delta, and joint_delta, exceeds the published delta
+    - upper_violated: whether audited_delta exceeds the library's upper bound
     """
     rows: list[dict[str, Any]] = []
     for tally in tallies:
         rows += _rows_of_tally(tally, np.asarray(eps, dtype=float), confidence)
 
     for row in rows:
+        # The second half of the runs, which gives the bound, has one run more if their number is odd.
         reporting_runs = row["runs"] - row["runs"] // 2
         joint_confidence = 1 - (1 - confidence) / len(rows)
         row["joint_delta"] = lower_bound(
             row["hits"], row["other_hits"], reporting_runs, row["eps"], confidence=joint_confidence
         )
-        published = 10.0 ** row["published_log10_delta"]
-        row["violated"] = bool(row["audited_delta"] > published)
-        row["violated_jointly"] = bool(row["joint_delta"] > published)
+        published_delta = 10.0 ** row["published_log10_delta"]
+        row["violated"] = bool(row["audited_delta"] > published_delta)
+        row["violated_jointly"] = bool(row["joint_delta"] > published_delta)
         row["upper_violated"] = bool(row["audited_delta"] > 10.0 ** row["upper_log10_delta"])
     return rows
 
 
 def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
-    """The rows of `assess` for one tally, for each eps (e,) and kind of attacker.
+    """The rows of `assess` that one tally gives: one for each eps (e,) and kind of attacker.
 
-    The keys joint_delta, violated, violated_jointly and upper_violated are left to `assess`.
+    A row has the setting, the attacker's best event with its lower bound on delta (audited_delta), and log10
+    of three deltas:
+
+    - published: of the count of x0, as Theorem 1 prints it
+    - exact: the true delta of this count, for the worse one of both directions
+    - upper: the library's upper bound on delta of the whole histogram
+
+    joint_delta and the three comparisons of deltas are not there yet. `assess` adds them, since joint_delta
+    depends on the number of all rows.
     """
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
-    published = theorem_1_as_printed(eps, count=tally.count, **setting)
-    exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
-    guaranteed = upper(eps, log10=True, **setting)
-    for i, budget in enumerate(eps):
+    log10_published = theorem_1_as_printed(eps, count=tally.count, **setting)
+    log10_exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
+    log10_upper = upper(eps, log10=True, **setting)
+    for i, one_eps in enumerate(eps):
         for observes in OBSERVES:
-            event = best_event(tally, budget, observes=observes, confidence=confidence)
+            event = best_event(tally, one_eps, observes=observes, confidence=confidence)
             yield {
                 **setting,
-                "eps": budget,
+                "eps": one_eps,
                 "count": tally.count,
-                "published_log10_delta": published[i],
-                "exact_log10_delta": exact[i],
-                "upper_log10_delta": guaranteed[i],
+                "published_log10_delta": log10_published[i],
+                "exact_log10_delta": log10_exact[i],
+                "upper_log10_delta": log10_upper[i],
                 "audited_delta": event.audited_delta,
                 "confidence": confidence,
                 "runs": tally.runs,
@@ -185,30 +212,33 @@ def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dic
             }
 
 
-def _best_tail(tables: Integers, score: NDArray[Any], eps: float, deviations: float) -> _Tail:
-    """The tail with the largest expected bound on delta at eps: all outcomes with a score of some threshold.
+def _best_tail(tables: Integers, score: NDArray[Any], eps: float, z: float) -> _Tail:
+    """The tail with the largest expected lower bound on delta at eps, as (expected_bound, threshold).
 
-    ``tables`` (2, outcomes) says how many runs of the choosing half had each outcome: in row 0 with the value
-    of the target user that makes a large ``score`` (outcomes,) likely, in row 1 with the other value. Row 0
-    gives the share P of its runs that are in a tail, row 1 the share Q. The expected bound is
+    A tail is all outcomes whose ``score`` (outcomes,) is at least a threshold. ``tables`` (2, outcomes) says
+    in how many runs each outcome occurred. Row 0 has the runs with the value of the target user that makes
+    large scores likely, and row 1 as many runs with the other value. P is the share of the runs of row 0 that
+    are in the tail, and Q that of row 1. The expected bound is
 
-        (P - deviations s(P)) - e^eps (Q + deviations s(Q)),   s(P)^2 = (P (1 - P) + 1 / runs) / runs,
+        (P - z s(P)) - e^eps (Q + z s(Q)),   s(P)^2 = (P (1 - P) + 1 / runs) / runs,
 
-    where s is about the standard error of a share. `lower_bound` will give about as much. So a frequent
-    event, whose probability is well known, beats a rare one whose probability is not.
+    where s is about the standard error of a share, and z how many standard errors make the bound safe. Other
+    runs will give a confidence bound of about this size (`lower_bound`). So a frequent event, whose
+    probability is well known, beats a rare one, whose probability is not.
     """
     seen = np.flatnonzero(tables.sum(axis=0))
     falling = seen[np.argsort(-score[seen], kind="stable")]
+    # Column c: the shares P and Q of the c + 1 outcomes with the largest scores.
     shares = np.cumsum(tables[:, falling], axis=1) / tables.sum(axis=1, keepdims=True)
 
     # 1 / runs: even a tail without a hit has a standard error, as no hit does not mean probability 0.
     runs = tables[0].sum()
     standard_errors = np.sqrt((shares * (1 - shares) + 1 / runs) / runs)
-    likely = shares[0] - deviations * standard_errors[0]
-    unlikely = shares[1] + deviations * standard_errors[1]
-    expected_bounds = likely - np.exp(eps) * unlikely
+    least_p = shares[0] - z * standard_errors[0]
+    largest_q = shares[1] + z * standard_errors[1]
+    expected_bounds = least_p - np.exp(eps) * largest_q
 
-    # A tail has all outcomes of its last score.
+    # A tail ends only where the score changes, since a threshold does not part equal scores.
     ends = np.flatnonzero(np.append(np.diff(score[falling]) != 0, True))
     best = ends[np.argmax(expected_bounds[ends])]
     return _Tail(float(expected_bounds[best]), score[falling[best]])

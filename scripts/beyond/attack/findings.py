@@ -10,7 +10,7 @@ from scripts.shared.findings import Results
 from tightshuffle.number_text import rounded
 from tightshuffle.side import Side
 
-SETTING = ["n", "k", "eps0", "count"]
+SETTING = ["n", "k", "eps0", "count"]  # count: of the n - 1 other users, who hold x0
 
 
 @dataclass(frozen=True)
@@ -56,27 +56,38 @@ class Audit:
 
 
 def audit(results: Results) -> Audit:
-    """The cases of the simulated attack, counted in all and per setting, and the clearest cell of Table IV.
+    """How often the simulated attack succeeds and contradicts a delta, and its clearest cell of Table IV.
 
-    A row of the table "audit" is a case: a setting, an eps, and what the attacker sees.
+    The table "audit" in ``results`` has a row for each case: a setting (n, k, eps0, count), an eps, and what
+    the attacker sees. The attack succeeds in a case if its lower bound on delta is above 0.
+
+    Over all cases, and for each setting, the fields are: of (cases), seen (successes), together (bounds above
+    the published delta, for bounds that hold all at once), and upper (bounds above our upper bound). The
+    other fields are over all cases: alone (bounds above the published delta, for bounds each of which holds
+    on its own), confidence (percent), and runs (the most in a case, with either value of the target user).
+    The example is the cell of Table IV that the attack contradicts most clearly, or None.
     """
     rows = results["audit"]
     settings = []
     for _, cases in rows.groupby(SETTING, sort=False):
         setting: dict[str, Any] = {name: cases[name].iloc[0] for name in SETTING}
-        settings.append(AuditOfSetting(**setting, **_numbers_of_cases(cases)))
+        settings.append(AuditOfSetting(**setting, **_fields_that_count_cases(cases)))
     return Audit(
-        **_numbers_of_cases(rows),
+        **_fields_that_count_cases(rows),
         alone=rows["violated"].sum(),
         confidence=100 * rows["confidence"].iloc[0],
         runs=rows["runs"].max(),
         settings=settings,
-        example=_clearest_example(rows, results["verdicts"]),
+        example=_most_contradicted_cell(rows, results["verdicts"]),
     )
 
 
-def _numbers_of_cases(cases: pd.DataFrame) -> dict[str, Any]:
-    """The fields of, seen, together and upper of `Audit` and `AuditOfSetting`: numbers of ``cases``."""
+def _fields_that_count_cases(cases: pd.DataFrame) -> dict[str, Any]:
+    """The fields of, seen, together and upper of `Audit` and `AuditOfSetting`: numbers of ``cases``.
+
+    They are how many cases there are, in how many the attack's lower bound on delta is above 0, above the
+    published delta (if all bounds hold at once), and above our upper bound.
+    """
     return {
         "of": len(cases),
         "seen": (cases["audited_delta"] > 0).sum(),
@@ -85,12 +96,16 @@ def _numbers_of_cases(cases: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _clearest_example(rows: pd.DataFrame, verdicts: pd.DataFrame) -> Example | None:
-    """The cell of Table IV that the attack contradicts most clearly. None if it contradicts none.
+def _most_contradicted_cell(rows: pd.DataFrame, verdicts: pd.DataFrame) -> Example | None:
+    """The cell of Table IV that the attack contradicts most clearly, or None if it contradicts none.
 
-    A cell is contradicted if the attack on the count of x0, in the cell's setting, has a joint lower bound
-    above the published delta. Of the contradicted cells with the most runs, it is the one whose joint bound
-    is the most orders of magnitude above. ``rows`` are the audit's, ``verdicts`` those on the printed values.
+    ``rows`` are the attack's: one for each setting, eps and kind of attacker. ``verdicts`` are our verdicts
+    on the paper's printed values, with all columns as texts.
+
+    The attack contradicts a cell if its lower bound on delta of the count of x0, in the setting and at the
+    eps of the cell, exceeds the published delta. Taken are the bounds that hold all at once (joint_delta).
+    Of the contradicted cells with the most runs, it is the one whose bound exceeds the published delta by the
+    most orders of magnitude. The result has the setting, the printed digits, and the lower bound.
     """
     cell = ["n", "k", "eps0", "eps", "count"]
     table_iv = verdicts[verdicts["item"] == "Table IV"].drop_duplicates(cell)
@@ -102,8 +117,9 @@ def _clearest_example(rows: pd.DataFrame, verdicts: pd.DataFrame) -> Example | N
         return None
 
     log10_bound = np.log10(contradicted["joint_delta"])
-    contradicted["orders_above"] = log10_bound - contradicted["published_log10_delta"]
-    clearest = contradicted.sort_values(["runs", "orders_above"], kind="stable").iloc[-1]
+    contradicted["decades_above"] = log10_bound - contradicted["published_log10_delta"]
+    # Rising in the number of runs, and in the decades among equal ones: the last row is the clearest.
+    clearest = contradicted.sort_values(["runs", "decades_above"], kind="stable").iloc[-1]
     setting: dict[str, Any] = {name: clearest[name] for name in cell}
     return Example(
         **setting,

@@ -29,16 +29,18 @@ REMAINING = ("x1", "x2")  # the value, x2 being any third one, of the other user
 HALVES = ("choose", "report")
 USERS = ("x0", "x1")  # the target user's value in each world
 _SETTING = ["n", "k", "eps0", "count", "remaining"]
-_BLOCK = 2**17  # reports per random stream: as many as fit into the caches
+_REPORTS_PER_BLOCK = 2**17  # of one random stream: as many as fit into the caches
+_EQUALLY_LIKELY = 2**32  # numbers, of which every report is drawn as one
 
 
 @dataclass(frozen=True)
 class Tally:
     """What the attacker counted: how many runs have which counts of x0 and x1.
 
-    ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``, "x1" or "x2". ``tables`` has
-    the shape (half, world, n + 1, n + 1). Half 0 chooses the event, half 1 gives the bound. In world 0 the
-    target user holds x0, in world 1 x1. ``runs`` is the number of runs in each world.
+    ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``, "x1" or "x2". ``tables`` says
+    how many runs have i reports of x0 and j of x1, by [half, world, i, j]. Half 0 chooses the event, half 1
+    gives the bound. In world 0 the target user holds x0, in world 1 x1. ``runs`` is the number of runs in
+    each world.
     """
 
     n: int
@@ -55,35 +57,42 @@ class Tally:
         return self.runs - self.runs // 2
 
     @cached_property
-    def log_likelihood_ratio(self) -> Floats:
+    def ln_likelihood_ratio(self) -> Floats:
         """ln(P / Q) of every pair (count of x0, count of x1), shape (n + 1, n + 1).
 
-        P and Q are the pair's exact probabilities where the target user holds x0 (P) or x1 (Q).
+        P is the exact probability of the pair if the target user holds x0, and Q if the target user holds x1.
         """
-        # Pairs as rare as the error of the distributions occur in no run: any value is fine for them.
+        # The distributions have an absolute error of about 1e-16. Pairs as rare as that occur in no run, so
+        # any ratio is fine for them.
         with_x0 = np.maximum(pair_distribution(self, 0), 1e-15)
         with_x1 = np.maximum(pair_distribution(self, 1), 1e-15)
         return np.log(with_x0) - np.log(with_x1)
 
     def frame(self) -> pd.DataFrame:
-        """The tally as a table: how many runs of each half and world have which pair of counts, if any.
+        """The tally as a table: a row for every half, world and pair of counts that occurs in some run.
 
-        The columns are n, k, eps0, count, remaining, half ("choose" or "report"), user (the target user's
-        value, "x0" or "x1"), x0 and x1 (how many reports have this value) and runs. Here `tables` has the
-        shape (half, world, count of x0, count of x1).
+        `self.tables` [half, world, i, j] is the number of runs with i reports of x0 and j of x1. The columns
+        are:
+
+        - n, k, eps0, count (of the other users, who hold x0) and remaining (the value of the rest of them):
+          the setting, the same in every row
+        - half: "choose" for the runs that choose an event, "report" for those that give its bound
+        - user: the value of the target user, "x0" in world 0 and "x1" in world 1
+        - x0 and x1: how many reports have this value
+        - runs: how many runs of this half and world have these two counts
         """
         half, world, x0, x1 = np.nonzero(self.tables)
+        runs = self.tables[half, world, x0, x1]
         setting = pd.DataFrame(
             {name: getattr(self, name) for name in _SETTING}, index=range(len(half))
         )
-        runs = self.tables[half, world, x0, x1]
         return setting.assign(
             half=np.array(HALVES)[half], user=np.array(USERS)[world], x0=x0, x1=x1, runs=runs
         )
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame) -> Self:
-        """The tally with this `frame`, whose rows may have any order."""
+        """The tally whose `frame` this is; its rows may have any order."""
         setting: dict[str, Any] = {name: frame[name].tolist()[0] for name in _SETTING}
         tables = np.zeros((2, 2, setting["n"] + 1, setting["n"] + 1), dtype=np.int64)
         half = frame["half"].map(HALVES.index)
@@ -95,21 +104,24 @@ class Tally:
 def draw_steps(
     n: int, eps0: float, k: int, rng: np.random.Generator, runs: int
 ) -> NDArray[np.uint32]:
-    """How far k-RR moves each of n users' values around the ring 0..k-1, less 1, of shape (runs, n).
+    """Random steps of k-RR, whole numbers (runs, n): a report is (the user's value + 1 + step) modulo k.
 
-    0 to k - 2 are false reports, equally likely. k - 1 leads around the whole ring to the true value.
+    The steps 0 to k - 2 give the k - 1 false reports, which are equally likely. The step k - 1 leads around
+    the whole ring of values to the true report.
     """
     # Two draws of 32 bits in each of 64: the same numbers, in less than half the time.
     pairs = rng.integers(0, 2**64, size=(runs * n + 1) // 2, dtype=np.uint64)
     draws = pairs.view(np.uint32)[: runs * n].reshape(runs, n)
+    # Every false report has equally many of the numbers. All that are left give the true report.
     draws //= np.uint32(_numbers_per_lie(eps0, k))
     return np.minimum(draws, np.uint32(k - 1), out=draws)
 
 
 def count_reports(value: int, values: npt.ArrayLike, steps: NDArray[np.uint32], k: int) -> Integers:
-    """How many of each run's reports, values + 1 + steps modulo k, are ``value``, of shape (runs,).
+    """The number of reports that are ``value``, (runs,). A report is (values + 1 + steps) modulo k.
 
-    ``values`` (n,) are those of the users, in 0..k-1, and ``steps`` (runs, n) as `draw_steps` gives them.
+    ``values`` (n,) are those of the users, in 0..k-1. ``steps`` (runs, n) are those of `draw_steps`: how far
+    k-RR moves each value, less 1.
     """
     steps_to_value = (value - 1 - np.asarray(values, dtype=int)) % k
     is_value = steps == steps_to_value.astype(np.uint32)
@@ -126,26 +138,35 @@ def play(
     remaining: str | None = None,
     seed: int = 0,
 ) -> Tally:
-    """How many simulated runs of shuffled k-RR have which counts of x0 and x1. About 3 ns per report.
+    """The tally of simulated runs of shuffled k-RR: how many runs have which counts of x0 and of x1.
 
-    ``runs`` runs have a target user who holds x0 (world 0), and as many a target user who holds x1 (world 1).
-    In both worlds ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``. This is "x1"
-    or "x2", by default "x2" if there is a third value. The first half of the runs is for choosing an event,
-    the second for its bound. ``seed`` is the root seed.
+    In every run each of n users holds one of k values and reports by k-RR with the local budget ``eps0``. An
+    attacker tries to distinguish two worlds: in world 0 a target user holds x0, in world 1 x1. In both worlds
+    ``count`` of the n - 1 other users hold x0, and the rest of them hold ``remaining``. This is "x1" or "x2".
+    The default is "x2" if there is a third value, else "x1".
 
-    Raises ValueError for an eps0 that is too small for so many values: a report is drawn as one of 2^32
-    equally likely numbers.
+    Each world has ``runs`` runs. The first half of them is for choosing an event, the second half for its
+    bound. ``seed`` is the root seed of all random numbers. A run takes about 3 ns per report.
+
+    The tally has the arguments, and ``tables`` (half, world, n + 1, n + 1): the number of runs with i reports
+    of x0 and j of x1, by [half, world, i, j].
+
+    Raises ValueError if eps0 is too small for so many values. Every report is drawn as one of 2^32 equally
+    likely numbers, so the probabilities of true and false reports cannot be closer than about k 2^-32.
     """
-    if k * _numbers_per_lie(eps0, k) > 2**32:
+    # The true report has the numbers that the k - 1 false ones leave. It must have as many as one of these.
+    if k * _numbers_per_lie(eps0, k) > _EQUALLY_LIKELY:
         raise ValueError(
-            f"eps0 must be at least about {k * k / 2**32:.0e} for an audit; got {eps0:g}"
+            f"eps0 must be at least about {k * k / _EQUALLY_LIKELY:.0e} for an audit; got {eps0:g}"
         )
     eps0 = float(eps0)
     if remaining is None:
         remaining = "x2" if k > 2 else "x1"
 
-    # The values x0, x1, x2 have the numbers 0, 1, 2. A pair of counts has the number x0 (n + 1) + x1.
-    others = [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
+    # The values x0, x1, x2 have the numbers 0, 1, 2.
+    values_of_others = [0] * count + [REMAINING.index(remaining) + 1] * (n - 1 - count)
+
+    # (half, world, pair): the pair of counts (i, j) has the number i (n + 1) + j.
     tables = np.zeros((2, 2, (n + 1) ** 2), dtype=np.int64)
     for block in _blocks(n, runs):
         block_seed = seed_of(
@@ -161,15 +182,19 @@ def play(
             block=block.number,
         )
         steps = draw_steps(n, eps0, k, np.random.default_rng(block_seed), block.runs)
-        values = [block.world, *others]  # the target user's value is the number of the world
-        x0 = count_reports(0, values, steps, k)
-        x1 = count_reports(1, values, steps, k)
-        tables[block.half, block.world] += np.bincount(x0 * (n + 1) + x1, minlength=(n + 1) ** 2)
+        # The number of the target user's value is that of the world: x0 in world 0, x1 in world 1.
+        values = [block.world, *values_of_others]
+        i = count_reports(0, values, steps, k)
+        j = count_reports(1, values, steps, k)
+        tables[block.half, block.world] += np.bincount(i * (n + 1) + j, minlength=(n + 1) ** 2)
     return Tally(n, k, eps0, count, remaining, runs, tables.reshape(2, 2, n + 1, n + 1))
 
 
 class _Block(NamedTuple):
-    """Runs of one world with a random stream to themselves; ``number`` counts within the half."""
+    """So many ``runs`` of one half and world, which have a random stream to themselves.
+
+    ``number`` counts the blocks of this half and world from 0.
+    """
 
     half: int
     world: int
@@ -178,11 +203,12 @@ class _Block(NamedTuple):
 
 
 def _blocks(n: int, runs: int) -> Iterator[_Block]:
-    """The blocks into which ``runs`` runs of each world are divided, of both halves and worlds.
+    """The blocks (half, world, number, runs) into which ``runs`` runs of each of the two worlds are divided.
 
-    How large a block is depends on n alone. The second half has one run more if ``runs`` is odd.
+    The largest number of runs in a block depends on n alone. The second half has one run more if ``runs`` is
+    odd.
     """
-    largest = max(1, _BLOCK // n)
+    largest = max(1, _REPORTS_PER_BLOCK // n)
     for half, runs_of_half in enumerate((runs // 2, runs - runs // 2)):
         for number, start in enumerate(range(0, runs_of_half, largest)):
             for world in range(2):
@@ -194,29 +220,39 @@ def _numbers_per_lie(eps0: float, k: int) -> int:
 
     This is 2^32 q, rounded up, with q the probability of a particular false report of k-RR.
     """
-    return int(np.floor(lie_probability(eps0, k) * 2.0**32)) + 1
+    return int(np.floor(lie_probability(eps0, k) * _EQUALLY_LIKELY)) + 1
 
 
 def pair_distribution(tally: Tally, world: int) -> Floats:
     """The exact probability of every pair (count of x0, count of x1) in a world, of shape (n + 1, n + 1).
 
-    Element [i, j] is the probability that i reports are x0 and j are x1, with an absolute error of about
-    1e-16. In world 0 the target user holds x0, in world 1 x1.
+    Element [i, j] is the probability that i reports are x0 and j are x1. Its absolute error is about 1e-16.
+    In world 0 the target user holds x0, in world 1 x1. ``tally`` gives the setting: n, k, eps0, and that
+    `tally.count` of the n - 1 other users hold x0 and the rest of them `tally.remaining`, "x1" or "x2".
 
-    A user's report adds (1, 0), (0, 1) or (0, 0) to the pair. Its distribution has the Fourier transform 1 +
-    a (u - 1) + b (v - 1), where u and v are the two frequencies' roots of unity, a and b the probabilities of
-    the reports x0 and x1. These are p, the probability of the true value, or q, that of a particular other
-    value. The pair is a sum over independent users, so its transform is the product of theirs.
+    A user's report adds (1, 0), (0, 1) or (0, 0) to the pair. If x0 is reported with probability a, and x1
+    with probability b, the distribution of what the report adds has the Fourier transform
+
+        1 + a (u - 1) + b (v - 1),
+
+    where u and v are the roots of unity exp(-2 pi i f / (n + 1)) of the two frequencies f = 0 to n. In k-RR
+    p is the probability of the true report, and q that of a particular false one. So (a, b) is (p, q) for a
+    user who holds x0, (q, p) for x1, and (q, q) for x2. The pair is a sum over independent users, so its
+    transform is the product of theirs.
     """
     n = tally.n
     p = truth_probability(tally.eps0, tally.k)
     q = lie_probability(tally.eps0, tally.k)
 
-    # The transforms of one user's report, by the value that the user holds.
     root_minus_1 = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1)) - 1
-    x0 = root_minus_1[:, None]
-    x1 = root_minus_1[None, :]
-    transforms = {"x0": 1 + p * x0 + q * x1, "x1": 1 + q * x0 + p * x1, "x2": 1 + q * (x0 + x1)}
+    u_1 = root_minus_1[:, None]  # u - 1
+    v_1 = root_minus_1[None, :]  # v - 1
+    # The value that a user holds -> the transform of this user's report, (n + 1, n + 1).
+    transforms = {
+        "x0": 1 + p * u_1 + q * v_1,
+        "x1": 1 + q * u_1 + p * v_1,
+        "x2": 1 + q * (u_1 + v_1),
+    }
 
     others = transforms["x0"] ** tally.count * transforms[tally.remaining] ** (n - 1 - tally.count)
     return np.fft.ifft2(others * transforms[USERS[world]]).real

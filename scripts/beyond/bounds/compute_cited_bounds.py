@@ -23,21 +23,26 @@ METHODS = {  # the mechanism of a printed value -> the method that is the cited 
 
 
 def cited_bounds(values: pd.DataFrame) -> pd.DataFrame:
-    """The literature's bounds at the settings for which the paper prints a delta under their name.
+    """The true values of the literature's bounds for which the paper prints a delta: one row for each delta.
 
-    ``values`` are the rows of values.csv as texts. A row of the result is a printed delta whose mechanism is
-    not the paper's own. The columns are `DELTA_KEY`, which says of which printed delta, and ``cited``: log10
-    of the bound that the mechanism cites, or nan where its theorem does not apply.
+    ``values`` are the rows of data/published/values.csv, one for each number that the paper prints, as texts.
+    Taken are the printed deltas that the paper attributes to earlier work ("erlingsson", "balle", "feldman",
+    "koskela"), not those of its own mechanism.
+
+    The result has the columns that tell printed deltas apart (item, quantity, mechanism, n, k, eps0, eps,
+    count), and ``cited``: log10 delta by the cited work's own bound, or nan where its theorem does not apply.
     """
     deltas = values[values["quantity"] == "delta"]
     is_papers_own = deltas["mechanism"] == OWN
     table = deltas[~is_papers_own].assign(cited=math.nan)
-    # The rows of the literature state no k: it is that of the paper's own rows of the same table.
+    # An item is a table of the paper. The rows of the literature state no k: it is that of the paper's own
+    # rows of the same table.
     k_of_item = deltas[is_papers_own].groupby("item")["k"].first()
 
     for _, rows in table.groupby(["mechanism", "item"]):
         first = rows.iloc[0]
         with warnings.catch_warnings():
+            # Outside of a theorem's conditions, `delta` warns and gives nan.
             warnings.simplefilter("ignore", OutsideRange)
             log10_bounds = delta(
                 rows["eps"].astype(float).to_numpy(),

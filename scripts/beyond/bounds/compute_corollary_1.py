@@ -34,15 +34,18 @@ _LARGEST_N = 1000  # the sums are direct, with probabilities that must not under
 
 
 def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int]) -> float:
-    """log10 of the delta of Corollary 1 of the main paper, or -inf where it is 0.
+    """log10 of the delta by Corollary 1 of the main paper, read literally, or -inf where this delta is 0.
 
-    delta = max over n_x0 of the sum over s of P(s, n_x0) [1 - e^eps / R(s)]_+, where R(s) is the maximum of
-    R(s, n_x0) over n_x0. P(s, n_x0) is the probability of s reports of x0 if n_x0 of the n - 1 remaining
-    users hold x0. R(s, n_x0) is e^{v_s}, the likelihood ratio as Theorem 1 prints it. Both maxima are over
-    ``counts``: the number of remaining users who hold a value, for every value that the maximum considers.
+        delta = max over n_x0 of  sum over s = 0..n of  P(s, n_x0) [1 - e^eps / R(s)]_+,
+        R(s)  = max over n_x0 of  R(s, n_x0)
 
-    There is at least one count, and repeated counts change nothing. ``n`` is at most 1,000. Raises ValueError
-    that names the argument that is out of range.
+    P(s, n_x0) is the probability of s reports of x0 among the n reports of k-RR, if the target user and n_x0
+    of the n - 1 remaining users hold x0. R(s, n_x0) is e^{v_s}, the likelihood ratio of s as Theorem 1 prints
+    it. Both maxima are over the numbers ``counts``. Each is how many of the remaining users hold one of the
+    values that the corollary compares.
+
+    ``counts`` has at least one number, and repeated numbers change nothing. ``n`` is at most 1,000. Raises
+    ValueError that names the argument that is out of range.
     """
     n = int(check_n(n))
     k = int(check_k(k))
@@ -54,23 +57,25 @@ def corollary_1(eps: float, *, n: int, k: int, eps0: float, counts: Sequence[int
             f"n must be at most {_LARGEST_N:,} and counts must not be empty; got n = {n}, {distinct}"
         )
 
-    distributions = [_distribution_of_count(n, k, eps0, n_x0) for n_x0 in distinct]
-    largest_ratio = np.max([distribution.ratio for distribution in distributions], axis=0)
-    exceeds = largest_ratio > np.exp(eps)
-    share = 1 - np.exp(eps) / largest_ratio[exceeds]
-    delta = max(float(np.sum(distribution.mass[exceeds] * share)) for distribution in distributions)
-    with np.errstate(divide="ignore"):
+    of_each_n_x0 = [_probability_and_printed_ratio(n, k, eps0, n_x0) for n_x0 in distinct]
+    largest_ratio = np.max([count_of_x0.ratio for count_of_x0 in of_each_n_x0], axis=0)  # R(s)
+    positive = largest_ratio > np.exp(eps)  # the s for which [...]_+ is not 0
+    part = 1 - np.exp(eps) / largest_ratio[positive]
+    delta = max(float(np.sum(count_of_x0.p[positive] * part)) for count_of_x0 in of_each_n_x0)
+    with np.errstate(divide="ignore"):  # log10 of 0 is -inf
         return float(np.log10(delta))
 
 
 def corollary_table() -> pd.DataFrame:
-    """Corollary 1 at Table IV's default setting, with a row for each of the `DATASETS` and each eps.
+    """Corollary 1 beside other deltas at Table IV's default setting: a row for each dataset and eps.
 
-    The columns are remaining_users (the dataset), eps, and four deltas as log10:
+    The setting has n = 100 users, k = 10 values and eps0 = 2. The columns are remaining_users (the dataset:
+    in words, how many of the 99 users beside the target user hold each value), eps, and log10 of four deltas:
 
-    - log10_corollary_1: of `corollary_1`
-    - log10_count: the exact one of the same dataset's count of x0, for x0 against x1
-    - log10_lower and log10_upper: the bounds of the worst dataset's histogram, the same for all datasets
+    - log10_corollary_1: the delta by the paper's Corollary 1
+    - log10_count: the exact delta of the count of x0 in this dataset, for x0 against x1
+    - log10_lower and log10_upper: our bounds on the delta of the whole histogram in the worst dataset. They
+      are the same in all rows of one eps
     """
     rows = []
     for name, counts in DATASETS.items():
@@ -79,7 +84,7 @@ def corollary_table() -> pd.DataFrame:
                 "remaining_users": name,
                 "eps": eps,
                 "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
-                # `count.delta` returns log10 of delta. The first count is that of x0.
+                # `count.delta` returns log10 delta. The first of ``counts`` is that of x0.
                 "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
                 "log10_lower": lower(eps, log10=True, **TABLE_IV),
                 "log10_upper": upper(eps, log10=True, **TABLE_IV),
@@ -88,44 +93,43 @@ def corollary_table() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-class _Distribution(NamedTuple):
-    """The count of x0 for s = 0 to n, both (n + 1,)."""
+class _CountOfX0(NamedTuple):
+    """For s = 0 to n reports of x0: the probability of s, and the likelihood ratio of s; both (n + 1,)."""
 
-    mass: Floats  # P(s) of eq. (6)
-    ratio: Floats  # e^{v_s} as printed in Theorem 1
+    p: Floats  # P(s) of the main paper's eq. (6): the target user holds x0
+    ratio: Floats  # e^{v_s} as its Theorem 1 prints it
 
 
-def _distribution_of_count(n: int, k: int, eps0: float, n_x0: int) -> _Distribution:
-    """P(s) of eq. (6), and e^{v_s} as printed in Theorem 1, for s = 0 to n reports of x0, both (n + 1,).
+def _probability_and_printed_ratio(n: int, k: int, eps0: float, n_x0: int) -> _CountOfX0:
+    """P(s) of the main paper's eq. (6), and e^{v_s} as its Theorem 1 prints it; both (n + 1,), s = 0 to n.
 
-    ``n_x0`` of the n - 1 remaining users hold x0. The target user holds x0 under P and another value under Q.
-    With p and q the probabilities of the true and of a particular false report of k-RR,
+    s is the number of reports of x0. ``n_x0`` of the n - 1 remaining users hold x0. The target user holds x0
+    under P and another value under Q. With p and q the probabilities of the true and of a particular false
+    report of k-RR,
 
         P(s)    = kappa_2 Q(s)  + span E1(s),           kappa_2 = (1 - p) / (1 - q),
         e^{v_s} = kappa_2       + span E2(s) / Q(s),    span = e^eps0 - kappa_2.
 
-    Q(s) is the probability of s reports of x0 under Q. There ``others`` = n - n_x0 users do not hold x0, the
-    target user among them, and j of these report x0, which is a lie. E1(s) is the expectation of j / others
-    where the count is s, times Q(s), and E2(s) that of (j / others)^2. The exact ratio is P(s) / Q(s), and so
-    has E1 where the printed one has E2.
+    Q(s) is the probability of s under Q. There others = n - n_x0 users do not hold x0, and one of these is
+    the target user. The number of them who report x0, which is false, is called lies. E1(s) is Q(s) times the
+    expectation of lies / others where the count is s. E2(s) is Q(s) times the expectation of
+    (lies / others)^2. The exact ratio is P(s) / Q(s), and so has E1 where the printed ratio has E2.
     """
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
     others = n - n_x0
     lies = np.arange(others + 1)
-    mass_of_truths = stats.binom.pmf(np.arange(n_x0 + 1), n_x0, p)
-    mass_of_lies = stats.binom.pmf(lies, others, q)
+    pmf_of_truths = stats.binom.pmf(np.arange(n_x0 + 1), n_x0, p)
+    pmf_of_lies = stats.binom.pmf(lies, others, q)
 
-    # The count is a sum of true reports and lies, so each distribution is a convolution.
-    mass = np.convolve(mass_of_truths, mass_of_lies)
-    first_moment = np.convolve(mass_of_truths, mass_of_lies * (lies / others))
-    second_moment = np.convolve(mass_of_truths, mass_of_lies * (lies / others) ** 2)
+    # s is the number of true reports plus lies, so each sum over the lies is a convolution.
+    q_s = np.convolve(pmf_of_truths, pmf_of_lies)
+    e1_s = np.convolve(pmf_of_truths, pmf_of_lies * (lies / others))
+    e2_s = np.convolve(pmf_of_truths, pmf_of_lies * (lies / others) ** 2)
 
     kappa_2 = (1 - p) / (1 - q)
     span = np.exp(eps0) - kappa_2
-    return _Distribution(
-        kappa_2 * mass + span * first_moment, kappa_2 + span * second_moment / mass
-    )
+    return _CountOfX0(kappa_2 * q_s + span * e1_s, kappa_2 + span * e2_s / q_s)
 
 
 if __name__ == "__main__":

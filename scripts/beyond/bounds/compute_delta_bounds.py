@@ -11,7 +11,8 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS, delta
 
-BOUNDS = (  # methods, which bound delta of the whole histogram, for every dataset but for `lower`
+# Methods that bound delta of the whole histogram: "lower" in the worst dataset, the others in every dataset.
+BOUNDS = (
     "lower",
     "upper",
     "privacy-blanket",
@@ -25,15 +26,18 @@ BOUNDS = (  # methods, which bound delta of the whole histogram, for every datas
 
 
 def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """log10 delta by every bound, with a row for every setting (numbered from 1) and eps.
+    """log10 delta by our bounds and those of the literature: a row for every setting and eps.
 
-    The parameters are the config's section delta_bounds. A setting has n, k, eps0, count (of the other users,
-    who hold x0) and the ends of its ``steps`` eps, which are even in logarithms. The columns are these, then
-    log10 of these deltas:
+    The parameters are the config's section delta_bounds. A setting has n (users), k (values), eps0 and count
+    (of the n - 1 other users, who hold x0). Its ``eps`` has the keys start and stop: between them lie
+    ``steps`` eps, at equal distances in their logarithms.
 
-    - published and exact: of the count of x0, as Theorem 1 prints it, and the true one
-    - one for each of the `BOUNDS`, with the method's name in letters, digits and underscores: of the whole
-      histogram
+    The columns are setting (its number, from 1), count, n, k, eps0, eps, and log10 of these deltas:
+
+    - published: of the count of x0, as Theorem 1 prints it, for x0 against another value
+    - exact: the true delta of this count, for the worse one of both directions
+    - lower, upper, privacy_blanket and so on: a bound on delta of the whole histogram, for each method of
+      `BOUNDS`
     """
     tables = []
     for number, setting in enumerate(settings, start=1):

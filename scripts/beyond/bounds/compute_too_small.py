@@ -11,31 +11,38 @@ from scripts.paper.delta.printed_formulas import delta_of_count
 from scripts.shared.job import job, write_csv
 from tightshuffle.guarantee import lower, upper
 
-EPS0 = 2.0  # that of most of Table IV
+EPS0_OF_TABLE_IV = 2.0  # of most of its rows
 
 
-def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
-    """log10 delta at one eps0, with a row for every eps: of the count of x0, and of the whole histogram.
+def deltas_at_one_eps0(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.DataFrame:
+    """log10 of four deltas at one eps0, with a row for every eps: how much too small the paper's delta is.
 
-    ``count`` of the n - 1 other users hold x0. ``eps`` and ``eps0`` are axes of the config's section
-    delta_surface. The table has the eps0 next to `EPS0`, and the smaller half of the eps below that.
+    ``n`` users hold ``k`` values, and ``count`` of the n - 1 users beside the target user hold x0. ``eps``
+    and ``eps0`` are axes (start, stop and steps) of the config's section delta_surface. Of the axis of eps0
+    the table has the point nearest to 2, the eps0 of most of Table IV. Of eps it has the smaller half of the
+    points below this eps0.
 
-    The columns are eps, n, k, eps0, count, and log10 of four deltas: published and exact (of the count of x0,
-    as Theorem 1 prints it, and the true one), lower and upper (bounds of the histogram's delta, for the worst
-    dataset).
+    The columns are eps, n, k, eps0, count, and log10 of these deltas:
+
+    - published: of the count of x0, as Theorem 1 prints it
+    - exact: the true delta of this count
+    - lower and upper: our bounds on delta of the whole histogram in the worst dataset
+
+    Raises ValueError if no eps is below an eps0.
     """
     all_eps = points(eps)
     all_eps0 = points(eps0)
-    possible = all_eps0[all_eps0 > all_eps[0]]  # delta is 0 from eps = eps0 on
+    # From eps = eps0 on delta is 0, so the eps0 must be above the smallest eps.
+    possible = all_eps0[all_eps0 > all_eps[0]]
     if not possible.size:
         raise ValueError("delta_surface: every delta is 0; expected an eps below an eps0")
-    nearest = float(possible[np.abs(possible - EPS0).argmin()])
-    below = all_eps[all_eps < nearest]
+    chosen_eps0 = float(possible[np.abs(possible - EPS0_OF_TABLE_IV).argmin()])
+    below = all_eps[all_eps < chosen_eps0]
     smaller_half = below[: math.ceil(len(below) / 2)]
 
-    setting: dict[str, Any] = {"n": n, "k": k, "eps0": nearest}
+    setting: dict[str, Any] = {"n": n, "k": k, "eps0": chosen_eps0}
     table = pd.DataFrame({"eps": smaller_half, **setting, "count": count})
-    for form in ("published", "exact"):
+    for form in ("published", "exact"):  # `delta_of_count` returns log10 delta
         table[form] = delta_of_count(smaller_half, form=form, count=count, **setting)
     table["lower"] = lower(smaller_half, log10=True, **setting)
     table["upper"] = upper(smaller_half, log10=True, **setting)
@@ -44,4 +51,4 @@ def too_small(n: int, k: int, count: int, eps: Section, eps0: Section) -> pd.Dat
 
 if __name__ == "__main__":
     with job() as snakemake:
-        write_csv(too_small(**snakemake.params.surface), snakemake.output[0])
+        write_csv(deltas_at_one_eps0(**snakemake.params.surface), snakemake.output[0])

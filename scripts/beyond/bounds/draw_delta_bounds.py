@@ -14,7 +14,7 @@ from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 
 SETTING = ["n", "k", "eps0", "count"]
-LITERATURE = "#6f6f6f"
+GREY = "#6f6f6f"  # of the literature's bounds
 BOUNDS = {  # valid for every dataset: column -> name, dashes
     "balle_bennett": ("Balle et al.", "-"),
     "clones": ("clones", "--"),
@@ -29,9 +29,9 @@ OURS = {  # column -> name, colour
     "published": ("one count: paper", style.PUBLISHED),
 }
 WEAK = "privacy_blanket"  # Balle et al., Lemma 5.3: Koskela et al.'s weak adversary; not drawn, see `caption`
-# One row per setting and eps; log10 delta, -inf for 0.
+# One row per setting (numbered) and eps; log10 delta, -inf for 0.
 COLUMNS = ["setting", "eps", *SETTING, *OURS, "lower", *BOUNDS, WEAK]
-FLOOR = -20  # of log10 delta: nobody needs a smaller delta
+LOWEST_LOG10_DELTA = -20  # of the y axis: nobody needs a smaller delta
 
 
 def rows_of_panels(table: pd.DataFrame) -> list[pd.DataFrame]:
@@ -42,7 +42,10 @@ def rows_of_panels(table: pd.DataFrame) -> list[pd.DataFrame]:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """log10 delta over eps by every bound: a panel for the first and the last setting of the `COLUMNS`."""
+    """A figure of log10 delta over eps by every bound: a panel for the first and for the last setting.
+
+    ``table`` has the `COLUMNS`: a row for every setting and eps, with log10 of the deltas.
+    """
     figure = style.new_figure(3.1)
     settings = rows_of_panels(table)
     panels = figure.subplots(1, len(settings), squeeze=False)[0]
@@ -53,33 +56,40 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw log10 delta over eps in one setting: a named line for each of `BOUNDS` and `OURS`.
+    """Draw log10 delta over eps in one setting: nine lines, each with its name at its right end.
 
-    The y axis ends at `FLOOR`, and the x axis where our bound "upper" reaches it, or else at the last eps.
-    The area below our lower bound is shaded: as a guarantee for every dataset, such a delta is too small.
+    ``rows`` has a row for each eps (rising) and a column of log10 delta for each line. Six grey lines are
+    bounds of the literature for every dataset (`BOUNDS`). Three coloured lines (`OURS`) are our upper bound
+    for every dataset, the true delta of the count of x0, and the delta of this count by Theorem 1 as printed.
+
+    The y axis ends below at `LOWEST_LOG10_DELTA`. The x axis ends where our upper bound reaches this, or else
+    at the last eps. The area below our lower bound is shaded: as a guarantee for every dataset, such a delta
+    is too small.
     """
     eps = rows["eps"].to_numpy()
-    end = float(np.interp(-FLOOR, -rows["upper"], eps))
-    far_below = 10 * FLOOR  # instead of -inf, to which no line can be drawn
-    names_at_end: list[tuple[float, str, str]] = []
+    # The eps of the end. `interp` needs rising numbers, and log10 delta falls.
+    end = float(np.interp(-LOWEST_LOG10_DELTA, -rows["upper"], eps))
+    far_below = 10 * LOWEST_LOG10_DELTA  # instead of -inf, to which no line can be drawn
+    names_at_end: list[tuple[float, str, str]] = []  # height, name, colour
 
     def draw_line(column: str, name: str, look: dict[str, Any]) -> None:
         log10_delta = np.maximum(rows[column].to_numpy(), far_below)
         axes.plot(eps, log10_delta, **look)
         at_end = float(np.interp(end, eps, log10_delta))
-        if at_end < FLOOR - 1:  # the line has left the panel
+        if at_end < LOWEST_LOG10_DELTA - 1:  # the line has clearly left the panel
             name += " ↓"
-        names_at_end.append((max(at_end, FLOOR), name, look["color"]))
+        names_at_end.append((max(at_end, LOWEST_LOG10_DELTA), name, look["color"]))
 
     for column, (name, dashes) in BOUNDS.items():
-        draw_line(column, name, {"color": LITERATURE, "linestyle": dashes})
+        draw_line(column, name, {"color": GREY, "linestyle": dashes})
     for column, (name, colour) in OURS.items():
         draw_line(column, name, {"color": colour, "linewidth": 2.2})
 
     axes.fill_between(eps, far_below, rows["lower"].clip(far_below), color="#f1f1f1", linewidth=0)
     words = "for all counts:\nsome dataset\nviolates this"
+    # Near the lower left corner, in shares of the panel's width and height.
     axes.text(0.18, 0.04, words, transform=axes.transAxes, color="#555555")
-    axes.set(xlim=(eps[0], end), ylim=(FLOOR, 0), xlabel="ε")
+    axes.set(xlim=(eps[0], end), ylim=(LOWEST_LOG10_DELTA, 0), xlabel="ε")
     axes.set_title(wording.setting(rows, "n", "k", "eps0"))
     axes.yaxis.set(major_locator=MultipleLocator(5), major_formatter=style.POWERS)
     axes.grid()
@@ -87,10 +97,17 @@ def _draw_setting(axes: Axes, rows: pd.DataFrame) -> None:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of `draw`: what its lines are, and how many orders of magnitude they are apart."""
+    """The caption of `draw`: what the lines are, and how far they are apart in each panel.
+
+    For each panel it has the setting and three ranges over all eps. They are numbers of orders of magnitude:
+    of the smallest grey line over our upper bound, of the weak adversary of Koskela et al. over our upper
+    bound, and of our lower bound over the paper's delta of one count.
+    """
     lines = (
         "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
     )
+    # `tightshuffle.upper` is the smaller one of two bounds: the privacy blanket, which is the weak adversary
+    # (`WEAK`, not drawn), and the bound of `tightshuffle.bounds.single_value`.
     upper = (
         "Upper is the privacy blanket of Balle et al. (2019, Lemma 5.3) before any inequality, for k-RR the"
         " weak adversary of Koskela et al. (2021), where this is the smaller one, and else a bound of one"
@@ -100,7 +117,7 @@ def caption(table: pd.DataFrame) -> str:
         "The paper's δ of one count lies deep in the shaded area: as a guarantee for all counts, some dataset"
         " violates it. The true δ of one count may lie there, as it is no such guarantee."
     )
-    distances = "; ".join(_orders_apart(rows) for rows in rows_of_panels(table))
+    distances = "; ".join(_orders_apart_in_words(rows) for rows in rows_of_panels(table))
     apart = (
         "Orders of magnitude by which the smallest grey line exceeds upper, by which the weak adversary"
         f" exceeds it, and our lower bound the paper's δ, at all ε: {distances}."
@@ -108,11 +125,12 @@ def caption(table: pd.DataFrame) -> str:
     return f"{lines} {upper} {one_count} {apart}"
 
 
-def _orders_apart(rows: pd.DataFrame) -> str:
-    """'n = 100, k = 10, ε₀ = 2, n_x₀ = 80: 0.8 to 14, 0.0 to 1.2 and 4.0 to 23': a setting's three distances.
+def _orders_apart_in_words(rows: pd.DataFrame) -> str:
+    """'n = 100, k = 10, ε₀ = 2, n_x₀ = 80: 0.8 to 14, 0.0 to 1.2 and 4.0 to 23': a setting and three ranges.
 
-    They are orders of magnitude, over all eps: of the smallest of `BOUNDS` above our upper bound, of the weak
-    adversary above our upper bound, and of our lower bound above the paper's delta.
+    They are numbers of orders of magnitude, from the smallest to the largest over all eps: of the smallest
+    bound of the literature (`BOUNDS`) over our upper bound, of the weak adversary (`WEAK`) over our upper
+    bound, and of our lower bound over the paper's delta. ``rows`` are of one setting and have log10 delta.
     """
     smallest = _range_in_words(rows[list(BOUNDS)].min(axis=1) - rows["upper"])
     weak = _range_in_words(rows[WEAK] - rows["upper"])

@@ -10,9 +10,10 @@ from scripts.shared.table_files import read_table
 from scripts.shared.wording import typeset
 from tightshuffle.number_text import from_log10
 
-# One row per eps, rising; the last four are log10 delta.
+# One row per eps, rising. published, exact, lower and upper are log10 delta.
 COLUMNS = ["eps", "eps0", "n", "k", "count", "published", "exact", "lower", "upper"]
-# Column -> its name and colour; the share of the rows after which the name stands, and its shift in points.
+# Column -> the name and colour of its line; the share of the rows after which the name stands, and how far
+# the name is shifted from there to the right and up, in points.
 LINES = {
     "upper": ("all counts: upper bound", style.ALL_COUNTS, 0.4, (6, 6)),
     "exact": ("one count: true value", style.TRUE, 0.5, (-8, -9)),
@@ -22,22 +23,26 @@ LINES = {
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """log10 delta over eps in one setting: three lines, each with its name beside it.
+    """A figure of log10 delta over eps in one setting: three lines, each with its name beside it.
 
-    ``table`` has the `COLUMNS`. `LINES` says which three, and where a name stands: beside the point after
-    this share of the rows, shifted to the right and up by so many points.
+    The lines are our upper bound on delta of the whole histogram for every dataset, the true delta of the
+    count of x0, and the delta of this count by Theorem 1 as printed. ``table`` has the `COLUMNS`: the setting
+    (eps0, n, k, count), and log10 of these deltas in a row for each eps (rising). `LINES` says where the name
+    of each line stands.
     """
     figure = style.new_figure(3.1, width=5.0)  # read on phones, too
     axes = figure.add_subplot()
-    for column, (name, colour, share, shift) in LINES.items():
+    for column, (name, colour, share_of_rows, shift_in_points) in LINES.items():
         axes.plot(table["eps"], table[column], color=colour, linewidth=2.4)
-        named = table.iloc[int(share * len(table))]
+        named = table.iloc[
+            int(share_of_rows * len(table))
+        ]  # the point beside which the name stands
         axes.annotate(
             name,
             (named["eps"], named[column]),
-            xytext=shift,
+            xytext=shift_in_points,
             textcoords="offset points",
-            ha="right" if shift[0] < 0 else "left",
+            ha="right" if shift_in_points[0] < 0 else "left",
             color=colour,
             fontsize=10,
             fontweight="bold",
@@ -51,24 +56,29 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of `draw`: four deltas at the smallest eps, and the setting."""
-    first = table.iloc[0]
+    """The caption of `draw`, three sentences: delta of one count and of all counts, and the setting.
+
+    The deltas are those of the smallest eps, as texts: of the count of x0 by the paper's Theorem 1 as printed
+    and the true one, and our lower and upper bound on delta of all counts in the worst dataset.
+    """
+    smallest_eps = table.iloc[0]
     published, exact, lower, upper = (
-        typeset(from_log10(first[column])) for column in ("published", "exact", "lower", "upper")
+        typeset(from_log10(smallest_eps[column]))
+        for column in ("published", "exact", "lower", "upper")
     )
-    whole = lower if lower == upper else f"{lower} to {upper}"
+    of_all_counts = lower if lower == upper else f"{lower} to {upper}"
 
     one_count = (
         f"The paper's formula gives a δ of one value's count that is far too small: {published} at"
-        f" ε = {first['eps']:g}, where the true δ of this count is {exact}."
+        f" ε = {smallest_eps['eps']:g}, where the true δ of this count is {exact}."
     )
     all_counts = (
         "The δ of all counts, which the shuffler releases, is larger:"
-        f" {whole} for the worst dataset (drawn: the rigorous upper bound)."
+        f" {of_all_counts} for the worst dataset (drawn: the rigorous upper bound)."
     )
     setting = (
-        f"{wording.setting(table, 'n', 'k', 'eps0')}; {first['count']:g} of the other users hold the counted"
-        " value x₀."
+        f"{wording.setting(table, 'n', 'k', 'eps0')};"
+        f" {smallest_eps['count']:g} of the other users hold the counted value x₀."
     )
     return f"{one_count} {all_counts} {setting}"
 

@@ -23,7 +23,8 @@ from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
 from tightshuffle.arguments import Integers
 
-# One row per setting, bound and comparison.
+# One row per setting, bound (which gives eps), comparison (of which estimates) and metric (of which error).
+# ratio is the mean error of shuffled k-RR over that of the Gaussian, limit its closed form for many users.
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "bound", "eps", "comparison", "metric",
     "ratio", "limit", "repetitions", "informative",
@@ -36,20 +37,23 @@ METRICS = {  # the rows of panels
     "tv": "TV error:\nshuffling / Gaussian",
     "most_popular": "most popular value:\nshuffling / Gaussian",
 }
+# Dataset -> the eps0s of the paper's own settings of this dataset.
 Papers = Mapping[str, Collection[float]]
 TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
 
 
 def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
-    """The rows to draw: ratios of two projected estimates, at the first rule of delta, with eps by `upper`.
+    """The rows that are drawn: the error of shuffle+INV over that of the Gaussian, both projected.
 
-    ``table`` has the `COLUMNS`. ``papers`` is dataset -> the eps0s at which its setting is the paper's
-    (`papers_eps0`). A setting in which both mechanisms have a larger TV error than the uniform histogram is
-    left out, for both `METRICS`.
+    ``table`` has the `COLUMNS`. Its column ratio is the mean error of the first mechanism over that of the
+    second one, by the metric "tv" (total variation error) or "most_popular" (error of the value that most
+    users hold). Drawn are the ratios of projected estimates, where our upper bound gives eps, for the first
+    way to choose delta (delta_rule). If both mechanisms have a larger TV error than the uniform histogram in
+    a setting (dataset, n, eps0), the setting is left out, for both metrics.
 
-    Two columns differ from the table's. ``limit`` is the limit for many users of the ratio of the estimates
-    before projection, as projected ones have no closed form. ``is_papers`` says whether the setting is the
-    paper's.
+    The result has the table's columns, and two differ. ``limit`` is the limit of the ratio for many users
+    before projection, as projected estimates have no closed form. ``is_papers`` is new: whether the dataset
+    and eps0 are the paper's own, by ``papers`` (dataset -> the paper's eps0s).
     """
     table = table[table["metric"].isin(list(METRICS)) & (table["bound"] == "upper")]
     table = table[table["delta_rule"] == table["delta_rule"].iloc[0]]
@@ -59,6 +63,7 @@ def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
     rows = table[table["comparison"] == "projected"]
     rows = rows.drop(columns="limit").join(limits, on=[*setting, "metric"])
 
+    # In an informative setting at least one of the mechanisms beats the uniform histogram.
     informative = rows.loc[(rows["metric"] == "tv") & rows["informative"], setting]
     rows = rows.merge(informative, on=setting)
     return rows.assign(is_papers=rows.index.isin(in_papers_settings(rows, papers).index))
@@ -66,10 +71,14 @@ def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figure:
-    """Errors of shuffle+INV over those of the Gaussian, over n: a panel for every metric and dataset.
+    """A figure of the ratio of errors, shuffle+INV over the Gaussian at equal privacy, over n users.
 
-    ``table`` has the `COLUMNS`. ``titles`` is dataset -> the title of its panels. ``papers`` is dataset ->
-    the eps0s at which its setting is the paper's (`papers_eps0`).
+    The upper row of panels has the total variation error, and the lower row the error of the most popular
+    value. Each dataset is a column. A panel has a line for each eps0. The lower row also has the ratio's
+    limit for many users.
+
+    ``table`` has the `COLUMNS`, of which `drawn_ratios` takes the rows to draw. ``titles`` is dataset -> the
+    title of its panels. ``papers`` is dataset -> the eps0s of the paper's own settings.
     """
     rows = drawn_ratios(table, papers)
     figure = style.new_figure(4.9)
@@ -78,12 +87,13 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figu
     for panels_of_metric, (metric, label) in zip(panels, METRICS.items(), strict=True):
         ratios = rows[rows["metric"] == metric]
         with_limit = metric != "tv"
-        values = [1.0, *ratios["ratio"]]
+        # All that is drawn in this row of panels, which share their y axis: the line at 1, too.
+        heights = [1.0, *ratios["ratio"]]
         if with_limit:
-            values += list(ratios["limit"])
+            heights += list(ratios["limit"])
         first = panels_of_metric[0]
-        # Some room beside the values, and up to 1.5 at least: small differences shall look small.
-        first.set(yscale="log", ylim=(min(values) / 1.06, max([1.5, *values]) * 1.06))
+        # 6 % of room below and above. The axis goes up to 1.5 at least: small differences shall look small.
+        first.set(yscale="log", ylim=(min(heights) / 1.06, max([1.5, *heights]) * 1.06))
         style.log_ticks(first.yaxis, TICKS)
         first.set_ylabel(label)
         for axes, dataset in zip(panels_of_metric, titles, strict=True):
@@ -100,16 +110,18 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figu
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
-    """Draw the ratios of one dataset and metric over n: a line for each eps0, with its name at the end.
+    """Draw the ratio of errors of one dataset and metric over n: a line for each eps0, named at its end.
 
-    ``rows`` are of `drawn_ratios`. ``with_limit``: also draw the limit for many users, of the paper's
-    settings.
+    ``rows`` have the columns eps0, n, ratio (the error of shuffle+INV over that of the Gaussian), limit (of
+    the ratio for many users) and is_papers (whether the paper has this dataset and eps0). The lines of the
+    paper's settings look stronger. ``with_limit`` says whether they also get a dotted line at their limit. A
+    thin line at 1 shows equal errors.
     """
-    names_at_end = []
+    names_at_end = []  # height, name, colour
     for (eps0, is_papers), line in groups(rows, ["eps0", "is_papers"]):
         look = PAPERS_LINE if is_papers else OTHER_LINE
         line = line.sort_values("n")
-        # The paper's settings lie above the others.
+        # A larger zorder is nearer to the reader: 3 (2 + True) for the paper's settings, 2 for the others.
         axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + is_papers, **look)
         if is_papers and with_limit:
             axes.axhline(line["limit"].iloc[0], **LIMIT_LINE)
@@ -133,7 +145,11 @@ def _set_axis_of_users(axes: Axes, sizes: Integers) -> None:
 
 
 def _legend_entries(rows: pd.DataFrame) -> list[Line2D]:
-    """The legend's entries for those kinds of lines that ``rows``, of `drawn_ratios`, have."""
+    """The legend's entries for those kinds of lines that the ``rows`` of `drawn_ratios` give.
+
+    The kinds are settings of the paper (column is_papers), other settings, and the limit of the ratio for
+    many users, which is drawn for the paper's settings only. The line of equal errors is always there.
+    """
     entries = []
     if rows["is_papers"].any():
         entries.append(style.line("the paper's settings", marker="o", **PAPERS_LINE))
@@ -145,11 +161,14 @@ def _legend_entries(rows: pd.DataFrame) -> list[Line2D]:
 
 
 def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
-    """A sentence with the smallest and the largest ratio of both metrics, for the figure's title.
+    """A sentence for the figure's title: the range of shuffling's error over the Gaussian's.
 
-    ``rows`` are of `drawn_ratios`, and ``papers`` is dataset -> the eps0s of the paper's settings. If
-    ``papers`` has all of the paper's datasets, the ranges are over its settings, else over all rows.
+    It has two ranges: of the total variation error, and of the error of the most popular value. ``rows`` are
+    those of `drawn_ratios`, each with a ratio of errors, its metric ("tv" or "most_popular"), delta_rule, and
+    is_papers (whether the paper has this dataset and eps0). ``papers`` is dataset -> the paper's eps0s. If it
+    has all of the paper's datasets, the ranges are over the paper's settings, else over all rows.
     """
+    # Settings in which neither mechanism beats the uniform histogram are not in ``rows``.
     if rows.empty:
         return "At equal privacy neither mechanism beats the uniform histogram"
     where = ""
@@ -170,17 +189,21 @@ def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
 
 
 def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> str:
-    """The caption of `draw`: the range of the ratios, which errors they compare, and where the others are.
+    """The caption of `draw`: the ranges of the ratios, which errors they compare, and what is not drawn.
 
-    The arguments are those of `draw`.
+    The ratios are errors of shuffle+INV over those of the Gaussian. ``table`` has the `COLUMNS`, with more
+    rows than are drawn: other ways to choose delta, eps by our lower bound, other metrics and estimates.
+    ``titles`` is dataset -> the title of its panels. ``papers`` is dataset -> the eps0s of the paper's own
+    settings. Some sentences are left out if their subject is not in the table.
     """
     rows = drawn_ratios(table, papers)
     tv = table[table["metric"] == "tv"]
+    # The first way to choose delta is drawn.
     drawn_delta, *other_deltas = map(_delta_in_words, tv["delta_rule"].dropna().unique())
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
 
     sentences = [f"{range_in_words(rows, papers)}."]
-    if set(papers) == set(PAPER):
+    if set(papers) == set(PAPER):  # the ranges are over the paper's settings
         sentences.append("Settings like the paper's have its data, n and ε₀.")
     sentences.append(
         "Above: total variation (TV) error, over all values."
@@ -191,9 +214,12 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     sentences.append(
         f"Both estimates are projected; means of {repetitions} repetitions, for"
         f" {wording.listing(titles.values())}."
-        f" δ = {drawn_delta}, our choice; ε is what the rigorous upper bound guarantees."
+    )
+    sentences.append(
+        f"δ = {drawn_delta}, our choice; ε is what the rigorous upper bound guarantees."
     )
 
+    # How much the ratios depend on which bound gives eps. None if the table has one bound only.
     change = largest_change_percent(tv)
     if change is not None:
         sentences.append(

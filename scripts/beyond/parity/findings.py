@@ -15,7 +15,7 @@ from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
-_MEASURED = ["n", "ratio", "low", "high"]  # a ratio and its interval, for so many users
+_RATIO_AND_INTERVAL = ["n", "ratio", "low", "high"]  # for n users
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class UniformError:
 
 @dataclass(frozen=True)
 class BudgetRatios:
-    """The ratios of one dataset and eps0, over all n and both rules of delta."""
+    """Ratios of TV errors (shuffle+INV over the Gaussian) of one dataset and eps0, over all n and deltas."""
 
     title: str
     eps0: float
@@ -204,14 +204,32 @@ class UnequalPrivacy:
 
 
 def equal_privacy(results: Results) -> EqualPrivacy:
-    """The ratios of TV errors over all settings, by comparison: how often, how far, and against what.
+    """What texts state on mean TV errors at equal privacy: those of shuffle+INV over those of the Gaussian.
 
-    The rows of the table "parity_ratio" are mean errors of shuffle+INV over mean errors of the Gaussian.
-    Their column comparison says of which estimates: "unprojected", "projected" (both), `PAIRED` or
-    "published". In an informative setting at least one projected estimate has a smaller error than the
-    uniform histogram. Raises LookupError if no setting is informative.
+    A row of the table "parity_ratio" is such a ratio. A setting is a dataset, n, eps0 and delta, and its eps
+    is that of our upper bound. The column comparison says of which estimates: "unprojected", "projected"
+    (both are), `PAIRED` (shuffle+INV is projected, the Gaussian is not) or "published" (`PAIRED` in our rerun
+    of the paper's figures). A setting is informative if at least one mechanism, projected, has a smaller
+    error than the uniform histogram, which ignores the data.
+
+    The numbers of the result are:
+
+    - settings: how many settings there are
+    - of, uninformative: how many of them are informative, and how many are not
+    - low, high: the range of the projected ratio over the informative settings
+    - nearly: in how many informative settings both projected errors differ by at most nearly_percent
+    - repetitions: the fewest behind a mean in an informative setting
+    - eps0: all local budgets
+    - paired: the range of this ratio over the informative settings
+    - published: the range of this ratio, or None if the results have none
+    - far_percent: by how many percent an unprojected ratio differs from its closed form, at most
+    - uniform: for each dataset, the TV error of the uniform histogram
+    - rows: for each dataset and eps0, the ranges of its ratios
+
+    Raises LookupError if no setting is informative.
     """
     tv = chosen_rows(results["parity_ratio"], metric="tv")
+    # The published ratios have no bound, so they are not in ``upper``.
     upper = tv[tv["bound"] == "upper"]
     comparisons = dict(list(upper.groupby("comparison")))
     unprojected = comparisons["unprojected"]
@@ -223,7 +241,8 @@ def equal_privacy(results: Results) -> EqualPrivacy:
 
     ratios = range_of(informative["ratio"])
     published = tv.loc[tv["comparison"] == "published", "ratio"]
-    every_informative = upper[upper["informative"].astype(bool)]
+    every_informative = upper[upper["informative"].astype(bool)]  # of all comparisons
+    # By which share each unprojected ratio is above its closed form.
     distances = unprojected["ratio"] / unprojected["predicted"] - 1
     return EqualPrivacy(
         settings=len(projected),
@@ -240,14 +259,18 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         far_percent=100 * distances.abs().max(),
         uniform=_uniform_errors(projected, results),
         rows=[
-            _budget_ratios(rows, results)
+            _ratios_of_dataset_and_eps0(rows, results)
             for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     )
 
 
 def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformError]:
-    """The TV error of the uniform histogram in the last of the ``projected`` rows of every dataset."""
+    """For each dataset, its title and the TV error of the uniform histogram in its last setting.
+
+    ``projected`` has a row for each setting, with the columns dataset and uniform. ``results["titles"]`` is
+    dataset -> title.
+    """
     errors = []
     for dataset, rows in projected.groupby("dataset", sort=False):
         title = results["titles"].get(str(dataset), dataset)
@@ -255,8 +278,20 @@ def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformEr
     return errors
 
 
-def _budget_ratios(rows: pd.DataFrame, results: Results) -> BudgetRatios:
-    """The ranges of the ratios of one dataset and eps0. ``rows`` are those of all comparisons."""
+def _ratios_of_dataset_and_eps0(rows: pd.DataFrame, results: Results) -> BudgetRatios:
+    """The ranges of the ratios of TV errors, shuffle+INV over the Gaussian, of one dataset and eps0.
+
+    ``rows`` are all ratios of the dataset and eps0, over n and delta, with eps by our upper bound. Their
+    column comparison says of which estimates. The fields of the result are:
+
+    - title (of the dataset) and eps0
+    - own: whether the paper's figures have this dataset and eps0
+    - of: the number of settings (n and delta)
+    - informative: in how many of them at least one projected estimate beats the uniform histogram
+    - measured, projected: the ranges of the ratio before and after projection
+    - predicted: the range of the closed form of the ratio before projection
+    - limit: that closed form for many users
+    """
     first = rows.iloc[0]
     unprojected = rows[rows["comparison"] == "unprojected"]
     projected = rows[rows["comparison"] == "projected"]
@@ -274,11 +309,31 @@ def _budget_ratios(rows: pd.DataFrame, results: Results) -> BudgetRatios:
 
 
 def papers_settings(results: Results) -> PapersSettings:
-    """The ratios in settings like the paper's (its dataset, n and eps0), and in others that are informative.
+    """The ratios of errors, shuffle+INV over the Gaussian at equal privacy, in settings like the paper's.
 
-    A row of the table "parity_ratio" is a ratio of mean errors. Taken are those with eps by `upper`. Unless
-    stated otherwise, both estimates are projected, and the error is TV. Raises LookupError unless all of the
-    paper's settings are in the results.
+    A row of the table "parity_ratio" is a ratio of mean errors. Taken are those with eps by our upper bound.
+    A setting is a dataset, n, eps0 and delta. It is like the paper's if dataset and eps0 are in
+    ``results["papers"]`` (dataset -> the eps0s of its figures). A dataset is only there if its n are the
+    paper's, too. delta is our choice.
+
+    The fields on settings like the paper's are:
+
+    - of: the number of these settings
+    - points: the number of their combinations of dataset, n and eps0
+    - deltas: the number of choices of delta
+    - low, high: the range of the ratio of total variation (TV) errors, both estimates projected
+    - paired: the same with shuffle+INV projected and the Gaussian not, as in the paper. better is the number
+      of settings in which shuffle+INV has the smaller error
+    - popular, ten_popular: the ranges of two further ratios, both estimates projected: of the error of the
+      most popular value, and of the mean error of the ten most popular values
+
+    Two fields are on the other settings that are informative: at least one projected estimate has a smaller
+    TV error than the uniform histogram.
+
+    - above: where the ratio of TV errors, both projected, is larger than ``high``
+    - outside: the number of these settings and the range of the ratio, None if there is no such setting
+
+    Raises LookupError unless all of the paper's settings are in the results.
     """
     papers = results["papers"]
     missing = sorted(set(PAPER) - set(papers))
@@ -295,12 +350,13 @@ def papers_settings(results: Results) -> PapersSettings:
     range_of_paired = range_of(paired)
 
     every_metric = upper[upper["comparison"] == "projected"]
+    # `POPULAR` has the metrics "most_popular" and "ten_most_popular", in this order.
     most_popular, ten_most_popular = (
         in_papers_settings(chosen_rows(every_metric, metric=metric), papers) for metric in POPULAR
     )
 
     informative = projected[projected["informative"]]
-    others = informative.drop(in_papers_settings(informative, papers).index)
+    not_papers = informative.drop(in_papers_settings(informative, papers).index)
     return PapersSettings(
         of=len(like_papers),
         points=len(like_papers.drop_duplicates(["dataset", "eps0", "n"])),
@@ -312,14 +368,14 @@ def papers_settings(results: Results) -> PapersSettings:
         ),
         popular=range_of(most_popular["ratio"]),
         ten_popular=range_of(ten_most_popular["ratio"]),
-        above=_larger_ratios(others, ratios.high),
-        outside=_other_ratios(others),
+        above=_settings_with_larger_ratios(not_papers, ratios.high),
+        outside=_number_and_range_of_ratios(not_papers),
     )
 
 
-def _larger_ratios(others: pd.DataFrame, limit: float) -> LargerRatios:
-    """At which datasets, eps0s and numbers of users ``others`` have a ratio above the limit."""
-    above = others[others["ratio"] > limit]
+def _settings_with_larger_ratios(rows: pd.DataFrame, high: float) -> LargerRatios:
+    """Where the column ratio of ``rows`` is above ``high``: the datasets, the eps0s, and the most users n."""
+    above = rows[rows["ratio"] > high]
     return LargerRatios(
         dataset=sorted(above["dataset"].unique()),
         eps0=sorted(above["eps0"].unique()),
@@ -327,52 +383,64 @@ def _larger_ratios(others: pd.DataFrame, limit: float) -> LargerRatios:
     )
 
 
-def _other_ratios(others: pd.DataFrame) -> OtherRatios | None:
-    """The number and the range of the ratios of ``others``. None if there is none."""
-    if others.empty:
+def _number_and_range_of_ratios(rows: pd.DataFrame) -> OtherRatios | None:
+    """The number of ``rows``, and the range of their column ratio. None if there is no row."""
+    if rows.empty:
         return None
-    ratios = range_of(others["ratio"])
-    return OtherRatios(of=len(others), low=ratios.low, high=ratios.high)
+    ratios = range_of(rows["ratio"])
+    return OtherRatios(of=len(rows), low=ratios.low, high=ratios.high)
 
 
 def popular_values(results: Results) -> PopularValues:
-    """The ratios of errors of single popular values, measured and by the closed form for many users.
+    """The ratios of errors of single popular values: shuffle+INV over the Gaussian at equal privacy.
+
+    The table "parity_ratio" has a row for each ratio, and those with eps by our upper bound are taken. The
+    fields of the result are:
+
+    - largest: the measured ratio of the most popular cell of San Francisco at eps0 = 6, for the most users
+    - limits: for each dataset and eps0 of the paper, the closed form of the most popular value's ratio for
+      many users, before projection
+    - table_v: the range of the measured ratios of the values in the paper's Table V, one by one
 
     Raises LookupError unless all of the paper's settings are in the results.
     """
     rows = chosen_rows(results["parity_ratio"], bound="upper")
     papers = results["papers"]
     most_popular = chosen_rows(rows, metric="most_popular", comparison="unprojected")
-    budgets = in_papers_settings(most_popular, papers).drop_duplicates(["dataset", "eps0"])
+    # The limit is the same for all n and delta of a dataset and eps0.
+    papers_points = in_papers_settings(most_popular, papers).drop_duplicates(["dataset", "eps0"])
     limits = []
-    for row in budgets.to_dict("records"):
+    for row in papers_points.to_dict("records"):
         title = results["titles"][row["dataset"]]
         limits.append(PopularLimit(title=title, eps0=row["eps0"], limit=row["limit"]))
-    largest = _largest_ratio(rows)
+    largest = _ratio_of_most_popular_cell(rows)
     table_v = range_of(_ratios_of_table_v(rows, results["verdicts"]))
-    # Not first: where something is missing above, that error says more.
+
+    # Only now: where a row is missing above, the LookupError of `chosen_rows` says more.
     if set(PAPER) != set(papers):
         raise LookupError("not the paper's settings")
     return PopularValues(largest=largest, limits=limits, table_v=table_v)
 
 
-def _largest_ratio(rows: pd.DataFrame) -> LargestRatio:
+def _ratio_of_most_popular_cell(rows: pd.DataFrame) -> LargestRatio:
     """The ratio of errors of the most popular cell of San Francisco at eps0 = 6, for the most users.
 
-    Of several rules for delta it is the first. Measured are projected estimates. The limit for many users is
-    that of unprojected ones.
+    It has n, the ratio of projected estimates with its bootstrap interval, and the closed form of the ratio
+    of unprojected estimates for many users. ``rows`` are ratios, shuffle+INV over the Gaussian. Of several
+    choices of delta it is the first.
     """
     city = chosen_rows(rows, metric="most_popular", dataset="san_francisco", eps0=6.0)
     city = city[city["n"] == city["n"].max()]
     measured = chosen_rows(city, comparison="projected").iloc[0]
     unprojected = chosen_rows(city, comparison="unprojected")
-    return LargestRatio(**measured[_MEASURED], limit=unprojected["limit"].iloc[0])
+    return LargestRatio(**measured[_RATIO_AND_INTERVAL], limit=unprojected["limit"].iloc[0])
 
 
 def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series[float]":
-    """The ratios of projected errors of the values in Table V, one by one, at its n and eps0.
+    """The ratios of errors, shuffle+INV over the Gaussian, of each value in the paper's Table V.
 
-    ``rows`` are ratios, ``verdicts`` those on the printed values.
+    They are of projected estimates, at the n and eps0 of the table. ``rows`` has all ratios. ``verdicts`` has
+    a row for each value that the paper prints, with all columns as texts.
     """
     sizes = verdicts.loc[verdicts["item"] == "Table V", "n"].astype(int).unique()
     errors = chosen_rows(
@@ -382,50 +450,64 @@ def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series
 
 
 def papers_extremes(results: Results) -> PapersExtremes:
-    """The settings like the paper's with the smallest and the largest ratio, by both metrics, projected.
+    """Of settings like the paper's, those with the smallest and the largest ratio of errors, by two metrics.
+
+    The ratio is shuffle+INV over the Gaussian at equal privacy (eps by our upper bound), both projected. The
+    metrics are tv (total variation error) and popular (error of the most popular value). Each extreme has its
+    setting, and its ratio with a bootstrap interval.
 
     Raises LookupError unless all of the paper's settings are in the results.
     """
     rows = chosen_rows(results["parity_ratio"], bound="upper", comparison="projected")
-    tv = _extremes(chosen_rows(rows, metric="tv"), results)
-    popular = _extremes(chosen_rows(rows, metric="most_popular"), results)
-    # Not first: where something is missing above, that error says more.
+    tv = _smallest_and_largest_ratio(chosen_rows(rows, metric="tv"), results)
+    popular = _smallest_and_largest_ratio(chosen_rows(rows, metric="most_popular"), results)
+    # Only now: where a row is missing above, the LookupError of `chosen_rows` says more.
     if set(PAPER) != set(results["papers"]):
         raise LookupError("not the paper's settings")
     return PapersExtremes(tv=tv, popular=popular)
 
 
-def _extremes(rows: pd.DataFrame, results: Results) -> Extremes:
-    """Those of ``rows`` in settings like the paper's that have the smallest and the largest ratio."""
+def _smallest_and_largest_ratio(rows: pd.DataFrame, results: Results) -> Extremes:
+    """The smallest and the largest ratio of errors in settings like the paper's, each with its setting.
+
+    ``rows`` has a ratio for each setting, shuffle+INV over the Gaussian, by one metric. A setting is like the
+    paper's if ``results["papers"]``, dataset -> eps0s, has its dataset and eps0. The fields of an extreme are
+    title (of the dataset, from ``results["titles"]``), n, eps0, delta_rule (how delta is chosen: a number or
+    a power of n), ratio, and low and high, the ends of its bootstrap interval.
+    """
     rising = in_papers_settings(rows, results["papers"]).sort_values("ratio", kind="stable")
     ratios = []
     for _, row in rising.iloc[[0, -1]].iterrows():
         title = results["titles"][row["dataset"]]
         rule = str(row["delta_rule"])
-        ratios.append(
-            MeasuredRatio(title=title, eps0=row["eps0"], delta_rule=rule, **row[_MEASURED])
-        )
+        measured = row[_RATIO_AND_INTERVAL]
+        ratios.append(MeasuredRatio(title=title, eps0=row["eps0"], delta_rule=rule, **measured))
     least, most = ratios
     return Extremes(least=least, most=most)
 
 
 def unequal_privacy(results: Results) -> UnequalPrivacy:
-    """eps of the two mechanisms that Figure 2 compares, at delta = 1e-6 and at delta = 1e-30.
+    """The true eps of the two mechanisms that the paper's Figure 2 compares, at two deltas.
 
-    The figure has shuffled reports with eps0 = 4, and the Gaussian noise that our rerun has for (4, 1e-30).
-    Its delta is the rerun's floor, as the paper's own delta is 0 at eps = eps0. eps is that of the whole
-    histogram, for the shuffled reports by the upper bound, at the smallest and the largest n.
+    The mechanisms are shuffled k-RR with eps0 = 4, and the Gaussian with the noise that our rerun of the
+    figure has for (eps, delta) = (4, 1e-30). The paper says that both have eps = 4. Its own delta is 0 at
+    eps = eps0, for which no Gaussian noise is enough, so our rerun takes 1e-30 instead.
+
+    eps is that of the whole histogram: for the Gaussian exact, and for shuffled k-RR by our upper bound, at
+    the smallest and at the largest n. ``delta``, ``gaussian`` and ``shuffled`` are at delta = 1e-6, and
+    ``at_floor`` has the same at delta = 1e-30, with the stated eps (said).
 
     Raises LookupError unless the paper's synthetic setting is in the results.
     """
     delta = 1e-6
-    floor = 1e-30
+    floor = 1e-30  # the smallest delta for which our rerun computes Gaussian noise
     eps0 = 4.0
     if "synthetic" not in results["papers"]:
         raise LookupError("not the paper's settings: synthetic")
     rows = chosen_rows(
         results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=eps0
     )
+    # The smallest and the largest n. The column eps is the upper bound's at delta = 1e-6.
     ends = rows.sort_values("n").iloc[[0, -1]][["n", "k", "eps"]].to_dict("records")
 
     at_floor = []
@@ -443,13 +525,15 @@ def unequal_privacy(results: Results) -> UnequalPrivacy:
 
 
 def _eps_of_gaussian(delta: float, said_eps: float, said_delta: float) -> float:
-    """eps of the histogram at ``delta`` with the Gaussian noise of our rerun for (said_eps, said_delta).
+    """The true eps, at ``delta``, of a histogram with the Gaussian noise of our rerun of the paper's figures.
 
-    The rerun takes the sensitivity 1, but that of a histogram is sqrt(2).
+    The rerun computes the noise for (said_eps, said_delta) and the sensitivity 1. But if one user's value
+    changes, two counts of the histogram change by 1, so its sensitivity is sqrt(2).
     """
     scale = published_scale(said_eps, said_delta, sensitivity=1.0)
 
     def excess(eps: float) -> float:
+        # log10 of how many times ``delta`` the true delta at eps is.
         log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
         return float(log10_delta) - math.log10(delta)
 

@@ -29,7 +29,8 @@ from tightshuffle.numerics.seeds import seed_of
 
 # Metric -> the mean error of this many values.
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}
-BOUNDS = ["upper", "lower"]  # methods, which give eps
+# Bounds on delta. A setting has one of them, and its eps is where this bound is the setting's delta.
+BOUNDS = ["upper", "lower"]
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
@@ -39,12 +40,18 @@ COLUMNS = [
 def shuffle_estimates(
     samples: Integers, *, eps0: float, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """Histograms estimated from shuffled k-RR reports in four ways: estimator -> (repetitions, k).
+    """Histograms estimated from shuffled k-RR reports: estimator -> fractions of n (repetitions, k).
 
-    Every row of ``samples`` (repetitions, k) is a histogram of n users, who all report once. An estimate is
-    in fractions of n. "none" is the histogram of the reports, "inversion" the estimate by matrix inversion.
+    Every row of ``samples`` (repetitions, k) is the histogram of n users, who all report once with the local
+    budget ``eps0``. The estimators are:
+
+    - "none": the histogram of the reports
+    - "inversion": the unbiased estimate from it by matrix inversion, which may be negative
+    - "projection": the nearest probability vector to the inverted estimate
+    - "maximum_likelihood": the probability vector that makes the reports most likely
     """
     n = samples[0].sum()
+    # One histogram of reports for each row of ``samples``.
     noisy = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
     inverted = invert(noisy, eps0)
     return {
@@ -56,10 +63,11 @@ def shuffle_estimates(
 
 
 def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
-    """Histograms estimated from noised counts in two ways: estimator -> fractions of n (repetitions, k).
+    """Histograms estimated from counts with noise: estimator -> fractions of n (repetitions, k).
 
-    Every row of ``samples`` (repetitions, k) is a histogram of n users, and ``noise`` is in counts, of the
-    same shape. With equal variances and a known n, the projection is the maximum-likelihood estimate.
+    Every row of ``samples`` (repetitions, k) is the histogram of n users. ``noise`` has the same shape, in
+    users. "none" is the noisy histogram, and "projection" the nearest probability vector to it. With noise of
+    equal variances and a known n, this is the maximum-likelihood estimate.
     """
     noisy = (samples + noise) / samples[0].sum()
     return {"none": noisy, "projection": project_to_simplex(noisy)}
@@ -76,23 +84,28 @@ def most_popular(counts: npt.ArrayLike, number: int) -> Integers:
 def error_rows(
     estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int], counts: Integers
 ) -> pd.DataFrame:
-    """The errors of every estimate by several metrics: a row for each estimator, metric, cell and repetition.
+    """The errors of every estimate by four metrics: a row for each estimator, metric, cell and repetition.
 
-    The metrics are "tv" (total variation error), "individual_error" (of each of ``cells``, numbered from 1),
-    and those of `POPULAR`: the mean absolute error of the values that most users of ``counts`` hold. All are
-    in fractions of n.
+    ``estimates`` is estimator -> fractions of n (repetitions, k). ``truth``, in the same shape, are the
+    fractions of the n users who were drawn from the dataset. ``counts`` (k,) is the whole dataset's
+    histogram. The columns are:
 
-    ``estimates`` is estimator -> fractions (repetitions, k), and ``truth`` are the fractions of the users
-    drawn, in the same shape. ``counts`` (k,) is the whole dataset's histogram. The columns are estimator,
-    metric, cell (0 unless the metric is "individual_error"), repetition (from 1), value (the error), and
-    uniform (the same error of the uniform histogram).
+    - estimator, and repetition (from 1)
+    - metric: "tv" (total variation error), "individual_error" (absolute error of one cell), or
+      "most_popular" and "ten_most_popular" (mean absolute error of the 1 or 10 values that most users of
+      ``counts`` hold)
+    - cell: each of ``cells`` (numbered from 1) for the metric "individual_error", and 0 for the others
+    - value: the error, in fractions of n
+    - uniform: the same error of the uniform histogram
     """
+    # The metrics "tv" and "individual_error", in the same columns.
     tables = [error_table("estimator", estimates, truth, cells)]
+
     uniform_distances = np.abs(uniform_histogram(truth.shape[-1]) - truth)
     for name, estimate in estimates.items():
         distances = np.abs(estimate - truth)
-        for metric, number in POPULAR.items():
-            popular = most_popular(counts, number)
+        for metric, number_of_values in POPULAR.items():
+            popular = most_popular(counts, number_of_values)
             errors = {
                 "estimator": name,
                 "metric": metric,
@@ -108,26 +121,28 @@ def error_rows(
 def bounds_and_repetitions(
     counts: Integers, n: Sequence[Users], individual: Mapping[str, Any] | None, repetitions: int
 ) -> dict[int, tuple[list[str], int]]:
-    """Number of users -> the bounds that give eps there, and the number of repetitions.
+    """How a dataset is run: number of users -> (names of bounds on delta, number of repetitions).
 
-    ``n`` are the sizes of a dataset's boxplots: numbers, or "all" for all users of ``counts`` (k,). The slow
-    bound "lower" is computed at the first and the last of them only, "upper" at all.
+    For each bound, "upper" or "lower", the experiment has a setting whose eps is where this bound meets the
+    setting's delta. The bound "lower" is slow, and so has settings at the first and the last size only.
+    "upper" has settings at all sizes.
 
-    ``individual`` has the sizes (n) and the repetitions of the dataset's table of individual errors. Where
-    the table has a size, there are at least as many repetitions as in the table, because the error of one
-    cell varies more than the sum over all cells. Elsewhere there are ``repetitions``.
+    ``n`` are the sizes: numbers of users, or "all" for all users of the histogram ``counts`` (k,).
+    ``individual`` (None if the dataset has no table of individual errors) has the sizes (key "n") and the
+    repetitions of this table. A size in the table has at least as many repetitions, because the error of
+    one cell varies more than the sum over all cells. The other sizes have ``repetitions``.
     """
-    of_users: dict[int, tuple[list[str], int]] = {}
+    plan: dict[int, tuple[list[str], int]] = {}
     for size in n:
         users = users_of(counts, size)
-        # A number and "all" may be the same size.
-        bounds, runs = of_users.get(users, (["upper"], repetitions))
+        # If a number and "all" mean equally many users, the second one adds to the plan of the first one.
+        bounds, runs = plan.get(users, (["upper"], repetitions))
         if size in (n[0], n[-1]):
             bounds = BOUNDS
         if individual and size in individual["n"]:
             runs = max(runs, individual["repetitions"])
-        of_users[users] = bounds, runs
-    return of_users
+        plan[users] = bounds, runs
+    return plan
 
 
 def run_parity(
@@ -141,11 +156,17 @@ def run_parity(
     cells: Sequence[int],
     seed: int,
 ) -> Iterator[pd.DataFrame]:
-    """The errors of both mechanisms at equal privacy: tables of `run_parity_point`, for each number of users.
+    """The errors of shuffled k-RR and of the Gaussian at equal privacy: a table for each number of users n.
 
-    The tables are made one by one, as they are large. ``points`` is n -> the bounds that give eps and the
-    number of repetitions (`bounds_and_repetitions`). delta is each of the numbers ``delta``, and n^-a for
-    each a of ``delta_exponents``. The other arguments are those of `run_parity_point`.
+    The tables are made one by one, as they are large. A table has a row for each setting, mechanism
+    ("shuffle", "gaussian"), estimator, metric, cell and repetition: the columns `COLUMNS`, among them value,
+    the error.
+
+    ``counts`` (k,) is the histogram of the ``dataset``, from which n users are drawn in each repetition.
+    ``points`` is n -> (bounds, repetitions). A setting is one of the local budgets ``eps0``, a delta, and one
+    of the bounds ("upper", "lower"). Its eps is where this bound on the delta of shuffled k-RR is delta. The
+    deltas are the numbers ``delta``, and n^-a for each a of ``delta_exponents``. ``cells``, numbered from 1,
+    are those with individual errors. ``seed`` is the root seed.
     """
     rules = delta_rules(delta, delta_exponents)
     for n, (bounds, repetitions) in points.items():
@@ -177,22 +198,27 @@ def run_parity_point(
     """The errors of shuffled k-RR and of the Gaussian at equal privacy, for n users of one dataset.
 
     Every repetition draws n users from the dataset's histogram ``counts`` (k,), the same for all settings. A
-    setting is an eps0, one of the ``rules`` for delta, and one of the ``bounds`` ("upper", "lower"), which
-    gives eps. The Gaussian has the smallest noise that is (eps, delta)-private. ``seed`` is the root seed.
+    setting is a local budget of ``eps0``, one of the ``rules`` for delta as a function of n, and one of the
+    ``bounds`` ("upper", "lower"). Its eps is where this bound on the delta of shuffled k-RR is delta. The
+    Gaussian mechanism has the smallest noise that is (eps, delta)-private. ``seed`` is the root seed.
 
-    The frame has the columns `COLUMNS` and a row for every setting, mechanism, estimator, repetition and
-    error:
+    There is a row for every setting, mechanism, estimator, metric, cell and repetition. The columns are:
 
-    - metric and cell: "tv", one of `POPULAR`, or "individual_error" of each of ``cells``, numbered from 1.
-      The cell is 0 for the other metrics
+    - dataset, n, k, eps0, delta_rule (its name), delta, bound, eps: the setting
+    - mechanism ("shuffle" or "gaussian") and estimator ("none", "projection", and for the shuffle model
+      "inversion" and "maximum_likelihood")
+    - metric and cell: which error. "tv" (total variation), "most_popular" and "ten_most_popular" (mean error
+      of the values that most users hold) have the cell 0. "individual_error" has each of ``cells``, numbered
+      from 1
+    - repetition (from 1)
     - value: this error, in fractions of n
     - uniform: the same error of the uniform histogram, which ignores the data
     - seed: that of the mechanism's noise
 
-    The shuffle model's rows do not depend on delta and bound. They are repeated beside each of the
-    Gaussian's.
+    The shuffle model's errors do not depend on delta and bound. They are repeated in all settings of an eps0.
     """
     k = len(counts)
+    # The seed of a stage depends on the root seed, the dataset, n, and what the stage is given.
     point_seed = partial(seed_of, seed, dataset=dataset, n=n)
     rng = np.random.default_rng(point_seed(stage="parity users"))
     samples = sample_users(counts, n, rng, repetitions)
@@ -207,6 +233,7 @@ def run_parity_point(
 
         for rule in rules:
             gaussian_seed = point_seed(stage="parity gaussian", eps0=budget, delta_rule=rule.name)
+            # Of standard deviation 1: the same draw for both bounds, so that they can be compared.
             noise = np.random.default_rng(gaussian_seed).standard_normal(samples.shape)
             delta = rule.delta(n)
             log10_delta = float(np.log10(delta))

@@ -29,6 +29,7 @@ from tightshuffle.randomizers.expected_errors import (
 
 SETTING = ["dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps"]
 ERROR = ["metric", "cell"]  # what is measured: an error, and of which cell; 0: of several or all
+# A series is the errors of one estimate in one setting: one number for each repetition.
 SERIES = [*SETTING, "mechanism", "estimator", *ERROR]
 MEANS = [
     "dataset", "n", "k", "eps0", "delta", "eps", "bound", "mechanism", "estimator", "metric", "cell",
@@ -38,20 +39,19 @@ RATIOS = [
     *SETTING, "comparison", "metric", "cell", "ratio", "low", "high", "repetitions", "predicted", "limit",
     "uniform", "informative",
 ]  # fmt: skip
-COMPARISONS = {  # name: the estimators of shuffle and of the Gaussian, whose error is the denominator
+# Name -> the estimators of shuffled k-RR and of the Gaussian, whose errors are numerator and denominator.
+COMPARISONS = {
     "unprojected": ("inversion", "none"),
     "projected": ("projection", "projection"),
     "maximum likelihood": ("maximum_likelihood", "projection"),
     "the paper's pairing": ("projection", "none"),
 }
-NEARLY = (
-    0.05  # errors that differ by at most this share of the smaller one count as nearly the same
-)
+NEARLY = 0.05  # of the smaller error: two that differ by no more count as nearly the same
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
 class Interval(NamedTuple):
-    """Statistics of the runs and the ends of their percentile intervals, all of shape (statistics,)."""
+    """Statistics of all repetitions and the ends of their bootstrap intervals, all of shape (statistics,)."""
 
     estimate: Floats
     low: Floats
@@ -59,14 +59,15 @@ class Interval(NamedTuple):
 
 
 def nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
-    """Where the smaller error is at most `NEARLY` of itself below the larger one: a ratio and its inverse."""
+    """Where two errors with this ratio differ by at most 5 % (`NEARLY`) of the smaller one."""
     return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
 
 
 def largest_change_percent(ratios: pd.DataFrame) -> float | None:
-    """By how many percent a ratio changes at most if eps comes from ``lower`` instead of ``upper``.
+    """By how many percent a ratio of errors changes at most if our lower bound on delta gives eps, not upper.
 
-    Rounded up to one decimal. ``ratios``: rows of one metric. None if there is only one bound.
+    The number is rounded up to one decimal. ``ratios`` has the rows of one metric, with the columns dataset,
+    n, eps0, delta_rule, comparison, bound and ratio. None if only one of both bounds is in them.
     """
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
     both = ratios.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
@@ -84,21 +85,26 @@ def bootstrap(
     confidence: float,
     seed: int,
 ) -> list[Interval]:
-    """The percentile bootstrap interval of each of ``functions`` of the means of ``values``.
+    """Statistics of the means of several series with their percentile bootstrap intervals.
 
-    ``values`` has the shape (repetitions, series). A resample draws as many repetitions with replacement, the
-    same ones for all series and functions, and takes the mean of each series. A function takes means of shape
-    (..., series) to statistics of shape (..., statistics). ``confidence`` is that of one two-sided interval.
+    ``values`` (repetitions, series) has one number of each series for each repetition. Each of ``functions``
+    takes means of the series (..., series) to statistics (..., statistics). A resample draws as many
+    repetitions with replacement as there are, the same ones for all series, and takes the mean of each
+    series. There are ``resamples`` of them, from the random seed ``seed``.
+
+    The result has, for each function, its statistics of the means of all repetitions, and the two ends of the
+    interval of each statistic, all (statistics,). ``confidence`` is that of one two-sided interval.
     """
     values = np.asarray(values, dtype=float)
     repetitions = len(values)
-    # How often each repetition is in each resample: (resamples, repetitions).
+    # How often each repetition is in each resample, (resamples, repetitions): all are equally likely.
     times_drawn = np.random.default_rng(seed).multinomial(
         repetitions, np.full(repetitions, 1 / repetitions), size=resamples
     )
-    # Not `@`: the last digits of BLAS depend on the number of threads.
+    # The mean of each series s over the repetitions r in each resample b. This is a product of matrices, but
+    # the last digits of `@` depend on the number of threads (BLAS).
     drawn_means = np.einsum("br,rs->bs", times_drawn / repetitions, values)
-    tail = (1 - confidence) / 2
+    tail = (1 - confidence) / 2  # the share of the resamples beyond either end of an interval
 
     intervals = []
     for function in functions:
@@ -116,19 +122,21 @@ def summarise_parity(
     confidence: float,
     seed: int,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Mean errors, and ratios of mean errors, of all runs: frames with the columns `MEANS` and `RATIOS`.
+    """Mean errors, and ratios of mean errors, of all runs: two tables with the columns `MEANS` and `RATIOS`.
 
-    ``points`` are the runs at equal privacy, a table of `run_parity_point` for each dataset and number of
-    users. They are read one after the other, as they are large. ``published`` are trials of the published
-    protocol, a table for each dataset. Their ratios come last. ``counts`` is dataset -> its histogram (k,).
+    ``points`` are the runs at equal privacy: a table for each dataset and number of users, with a row for
+    each setting, mechanism, estimator, error and repetition (`run_parity_point`). They are read one after the
+    other, as they are large. ``published`` are our runs of the paper's own protocol: a table for each
+    dataset. They give ratios only, which come last. ``counts`` is dataset -> its histogram (k,).
 
-    The intervals of means and ratios are bootstrap intervals with this ``confidence`` from so many
-    ``resamples``. ``seed`` is the root seed.
+    The first table has the mean over the repetitions, with a bootstrap interval, of each error of each
+    mechanism and estimator. The second one has ratios: mean error of shuffled k-RR over that of the Gaussian.
+    The intervals have this ``confidence`` and come from ``resamples`` resamples. ``seed`` is the root seed.
 
-    A row of the ratios also has ``uniform``, the mean error of the uniform histogram, which ignores the data,
-    for the same users. ``informative`` is whether at least one of the two mechanisms has a smaller mean error
-    than this. For it both are projected onto the simplex, but in the published protocol as the paper has
-    them.
+    A ratio's column uniform is the mean error, for the same users, of the uniform histogram, which ignores
+    the data. The column informative says whether at least one of the two mechanisms has a smaller mean error
+    than the uniform histogram. At equal privacy this is asked of both estimates projected onto the simplex.
+    In the paper's protocol it is asked of the estimates that the paper compares.
     """
     resampling: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     means = []
@@ -147,19 +155,29 @@ def summarise_parity(
 def summarise_point(
     trials: pd.DataFrame, counts: Integers, *, resamples: int, confidence: float, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Mean errors, and ratios of mean errors, of one dataset and number of users: `MEANS` and `RATIOS`.
+    """Mean errors, and ratios of mean errors, of one dataset and number of users, as two tables.
 
-    ``trials`` has the columns that `run_parity_point` gives, which may be categories. A series is a
-    combination of `SERIES`: a setting, mechanism, estimator, metric and cell. Every series has a row of the
-    means. Every pair of series with the same setting, metric and cell that `COMPARISONS` names has a row of
-    the ratios: shuffling's mean error over the Gaussian's.
+    ``trials`` has a row for each setting, mechanism ("shuffle", "gaussian"), estimator, error (metric and
+    cell) and repetition, as `run_parity_point` gives them. Its texts may be categories. A setting is an eps0,
+    a delta (and the rule by which it is chosen), and the bound on delta from which eps comes. A series is all
+    rows that differ in the repetition only.
 
-    The closed forms take the shares of the values in the dataset's histogram ``counts`` (k,). ``predicted``
-    is that of a mean or of a ratio, ``limit`` that of a ratio for many users. A ratio is ``informative`` if
-    at least one mechanism, projected, has a smaller mean error than the uniform histogram.
+    The first table (`MEANS`) has a row for each series: its mean error with the ends of a bootstrap interval
+    (low, high). The second table (`RATIOS`) has a row for each setting, error and comparison of two
+    estimators that `COMPARISONS` names: the mean error of shuffled k-RR over that of the Gaussian, with its
+    interval. Further columns are:
+
+    - predicted: the closed form of the mean or the ratio, nan where there is none. It takes the shares of the
+      values in the dataset's histogram ``counts`` (k,)
+    - limit: the closed form of the ratio for many users, nan unless both estimates are unprojected
+    - uniform: the mean error of the uniform histogram, which ignores the data
+    - informative: whether at least one mechanism, projected onto the simplex, has a smaller mean error than
+      the uniform histogram
+
+    The intervals have this ``confidence`` and come from ``resamples`` resamples. ``seed`` is the root seed.
     """
-    settings, errors = _errors_of_series(trials)
-    ratios = _compared_series(settings)
+    series, errors = _sorted_series_and_errors(trials)
+    ratios = _compared_series(series)
     numerators = ratios["position_of_numerator"].to_numpy()
     denominators = ratios["position_of_denominator"].to_numpy()
 
@@ -169,7 +187,7 @@ def summarise_point(
     def quotients(means: Floats) -> Floats:
         return means[..., numerators] / means[..., denominators]
 
-    first = settings.iloc[0]
+    first = series.iloc[0]
     mean, ratio = bootstrap(
         errors,
         [same, quotients],
@@ -178,26 +196,26 @@ def summarise_point(
         seed=seed_of(seed, stage="parity bootstrap", dataset=first["dataset"], n=int(first["n"])),
     )
     repetitions = len(errors)
-    means = settings.assign(
-        mean=mean.estimate, low=mean.low, high=mean.high, repetitions=repetitions
-    )
+    means = series.assign(mean=mean.estimate, low=mean.low, high=mean.high, repetitions=repetitions)
     ratios = ratios.assign(
         ratio=ratio.estimate, low=ratio.low, high=ratio.high, repetitions=repetitions
     )
 
-    # What the closed forms say.
+    # The closed forms.
     shares = np.asarray(counts) / np.sum(counts)
-    cells = sorted(set(trials["cell"]) - {0})  # 0: of several cells or all
+    # The cells with individual errors. An error of several cells, or of all, has the cell 0.
+    cells = sorted(set(trials["cell"]) - {0})
+    # For each series, the positions of the values over which its error is taken.
     measured_values = [
         _measured_values(metric, cell, counts, cells)
-        for metric, cell in zip(settings["metric"], settings["cell"], strict=True)
+        for metric, cell in zip(series["metric"], series["cell"], strict=True)
     ]
-    predicted = _predicted_means(settings, shares, measured_values)
+    predicted = _predicted_means(series, shares, measured_values)
     means["predicted"] = predicted
     ratios["predicted"] = predicted[numerators] / predicted[denominators]
-    ratios["limit"] = _limits(ratios, shares, measured_values)
+    ratios["limit"] = _limits_of_ratios(ratios, shares, measured_values)
 
-    # Whether a mechanism is better than the uniform histogram.
+    # Whether a mechanism is better than the uniform histogram: the smaller one of both projected errors.
     ratios["uniform"] = ratios.join(_uniform_errors(trials), on=ERROR)["uniform"]
     projected = means[means["estimator"] == "projection"].groupby([*SETTING, *ERROR])["mean"]
     smaller = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
@@ -208,16 +226,24 @@ def summarise_point(
 def published_ratio(
     trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int
 ) -> pd.DataFrame:
-    """The TV error of shuffle+INV over that of the Gaussian by the published protocol: one row of `RATIOS`.
+    """The mean TV error of shuffle+INV over the Gaussian's in the paper's own protocol: a table of one row.
 
-    ``trials`` are those of one dataset and number of users. Columns that say nothing about the published
-    protocol are empty. A dataset's delta varies with the users drawn, and the row has its median.
+    ``trials`` are our runs of this protocol, of one dataset and number of users, with the columns dataset, n,
+    k, eps0, eps, delta, mechanism ("shuffle+INV", "gaussian"), metric, repetition, value (the error) and
+    uniform (the error of the uniform histogram).
+
+    The row has the columns `RATIOS`: the setting, ratio with the ends of its bootstrap interval (low, high),
+    repetitions, uniform (the mean error of the uniform histogram) and informative (whether one of the two
+    mechanisms has a smaller mean error). delta can vary with the users who are drawn, and the row has its
+    median. Columns such as delta_rule and bound, which this protocol does not have, are empty. ``seed`` is
+    the root seed.
     """
     rows = trials[trials["metric"] == "tv"]
     errors = rows.pivot(index="repetition", columns="mechanism", values="value")
-    errors = errors[["shuffle+INV", "gaussian"]]
+    errors = errors[["shuffle+INV", "gaussian"]]  # (repetitions, 2)
 
     def quotient(means: Floats) -> Floats:
+        # Column 0 over column 1, as (..., 1).
         return means[..., :1] / means[..., 1:]
 
     first = rows.iloc[0]
@@ -248,17 +274,19 @@ def published_ratio(
     return row.reindex(columns=RATIOS)
 
 
-def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
-    """Every combination of `SERIES` (setting, mechanism, estimator, metric, cell), sorted, and its errors.
+def _sorted_series_and_errors(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
+    """All series of ``trials``, one row each, and their errors (repetitions, series) in the same order.
 
-    The errors have the shape (repetitions, series). The individual errors of a dataset's cells are series,
-    and so is their mean over the cells, as cell 0. ``trials`` has the columns of `SERIES`, repetition and
-    value.
+    A series is a setting, mechanism, estimator, metric and cell: one row of the first result, which has the
+    columns `SERIES` and is sorted by them. Each cell with individual errors gives a series, and so does the
+    mean of these errors over the cells, as cell 0. ``trials`` has a row for each series and repetition, with
+    the error as value.
     """
     tables = []
     # One setting after the other: groups take much memory.
     for rows in trials.groupby(["eps0", "delta_rule", "bound"], observed=True).indices.values():
         setting = trials.iloc[rows]
+        # As rows of the cell 0, the individual errors of a repetition are averaged below.
         over_cells = setting[setting["metric"] == "individual_error"].assign(cell=0)
         errors = pd.concat([setting, over_cells], ignore_index=True)
         values = errors.groupby([*SERIES, "repetition"], observed=True)["value"].mean()
@@ -266,36 +294,40 @@ def _errors_of_series(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
     errors_of_series = pd.concat(tables)  # (series, repetitions)
 
     # Columns that are categories become texts again, so that they are sorted as such.
-    settings = errors_of_series.index.to_frame(index=False)
-    categories = settings.select_dtypes("category")
-    settings = settings.astype({name: categories[name].cat.categories.dtype for name in categories})
-    settings = settings.sort_values(SERIES)
-    sorted_errors = errors_of_series.to_numpy()[settings.index]
-    return settings.reset_index(drop=True), sorted_errors.T
+    series = errors_of_series.index.to_frame(index=False)
+    categories = series.select_dtypes("category")
+    series = series.astype({name: categories[name].cat.categories.dtype for name in categories})
+    series = series.sort_values(SERIES)
+    # The index of ``series`` still has the positions before sorting.
+    sorted_errors = errors_of_series.to_numpy()[series.index]
+    return series.reset_index(drop=True), sorted_errors.T
 
 
 def _uniform_errors(trials: pd.DataFrame) -> "pd.Series[float]":
-    """The mean error of the uniform histogram by metric and cell; with cell 0 the mean over all cells."""
+    """The mean error of the uniform histogram by (metric, cell). That of the cell 0 is over all cells."""
     errors = trials[[*ERROR, "uniform"]]
     over_cells = errors.assign(cell=0).groupby(ERROR, observed=True)["uniform"].mean()
     by_cell = errors.groupby(ERROR, observed=True)["uniform"].mean()
     return pd.concat([over_cells, by_cell.drop(0, level="cell")])
 
 
-def _compared_series(settings: pd.DataFrame) -> pd.DataFrame:
-    """A row for every ratio of two series: its `SETTING`, metric and cell, and which series it compares.
+def _compared_series(series: pd.DataFrame) -> pd.DataFrame:
+    """Which series is divided by which: a row for each ratio of errors, shuffled k-RR over the Gaussian.
 
-    The column ``comparison`` is a name of `COMPARISONS`, which says whose estimator is compared with whose.
-    ``position_of_numerator`` and ``position_of_denominator`` are the two rows in ``settings``, which has a
-    row for every series: shuffling's error and the Gaussian's.
+    ``series`` has a row for each series of errors: its setting, mechanism, estimator, metric and cell. The
+    series of shuffled k-RR and of the Gaussian with the same setting, metric and cell are compared, for every
+    pair of estimators in `COMPARISONS`.
+
+    The columns are comparison (the pair's name), the setting, metric, cell, and two row numbers in
+    ``series``, from 0: position_of_numerator (shuffled k-RR) and position_of_denominator (the Gaussian).
     """
     key = [*SETTING, *ERROR]
-    series = settings.reset_index(names="position").set_index(["mechanism", "estimator"])
-    series = series[["position", *key]]
+    by_estimator = series.reset_index(names="position").set_index(["mechanism", "estimator"])
+    by_estimator = by_estimator[["position", *key]]
     tables = []
     for comparison, (shuffle_estimator, gaussian_estimator) in COMPARISONS.items():
-        table = series.loc[[("shuffle", shuffle_estimator)]].merge(
-            series.loc[[("gaussian", gaussian_estimator)]],
+        table = by_estimator.loc[[("shuffle", shuffle_estimator)]].merge(
+            by_estimator.loc[[("gaussian", gaussian_estimator)]],
             on=key,
             validate="one_to_one",
             suffixes=("_of_numerator", "_of_denominator"),
@@ -305,10 +337,10 @@ def _compared_series(settings: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
-    """The values, as positions from 0, over which an error is taken.
+    """The positions, from 0, of the values over which an error is taken: one cell, several values or all.
 
-    ``counts`` (k,) is the dataset's histogram. ``cells``, numbered from 1, are those with individual errors,
-    over all of which an individual error is taken whose ``cell`` is 0.
+    The error is that of ``metric`` and ``cell``. ``counts`` (k,) is the dataset's histogram. ``cells``,
+    numbered from 1, are those with individual errors. An individual error of the cell 0 is over all of them.
     """
     if metric in POPULAR:
         return most_popular(counts, POPULAR[metric])
@@ -317,12 +349,17 @@ def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[i
     return np.arange(len(counts))
 
 
-def _limits(ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]) -> Floats:
-    """The limit of every ratio for many users; nan for other estimates than unprojected ones.
+def _limits_of_ratios(
+    ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]
+) -> Floats:
+    """The closed form of every ratio of errors for many users, (ratios,); nan unless both are unprojected.
 
-    ``shares`` (k,) are those of the values. ``measured_values`` has for every series the values over which
-    its error is taken, as positions from 0.
+    ``ratios`` has the columns eps0, comparison, and position_of_numerator, the number of a series.
+    ``shares`` (k,) are the shares of the users who hold each value. ``measured_values`` has, for every
+    series, the positions of the values over which its error is taken.
     """
+    # The Gaussian has the same error for every value. So the limit for an error of several values, also for
+    # the total variation error, is the mean of the limits of the values.
     ratios_of_values = {eps0: noise_ratios(shares, eps0) for eps0 in ratios["eps0"].unique()}
     limits = [
         ratios_of_values[eps0][measured_values[numerator]].mean()
@@ -332,17 +369,22 @@ def _limits(ratios: pd.DataFrame, shares: Floats, measured_values: Sequence[Inte
 
 
 def _predicted_means(
-    settings: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]
+    series: pd.DataFrame, shares: Floats, measured_values: Sequence[Integers]
 ) -> Floats:
-    """The closed form of every series' mean error; nan where there is none: projections, maximum likelihood.
+    """The closed form of the mean error of every series, in fractions of n, (series,).
 
-    ``settings`` has a row for every series. ``shares`` (k,) are those of the values. ``measured_values`` has
-    for every series the values over which its error is taken, as positions from 0.
+    It is nan where there is no closed form: for projected and maximum-likelihood estimates.
+
+    ``series`` has a row for each series: its setting, mechanism, estimator and metric. ``shares`` (k,) are
+    the shares of the users who hold each value. ``measured_values`` has, for each series, the positions of
+    the values over which its error is taken. The Gaussian has the smallest noise that is (eps, delta)-private
+    in the setting.
     """
     means = []
-    for row, measured in zip(settings.to_dict("records"), measured_values, strict=True):
+    for row, measured in zip(series.to_dict("records"), measured_values, strict=True):
         n = row["n"]
         k = row["k"]
+        # ``errors`` (k,): the expected absolute error of each value's share.
         match row["mechanism"], row["estimator"]:
             case "shuffle", "none":
                 errors = plain_errors(shares, n=n, eps0=row["eps0"])
@@ -353,7 +395,7 @@ def _predicted_means(
                 errors = gaussian_errors(k, n=n, sigma=float(sigma))
             case _:
                 errors = np.full(k, np.nan)
-        # ``errors`` (k,) are those of the single values. TV is half of their sum.
+        # The total variation error is half of the sum. Any other metric is a mean over some of the values.
         if row["metric"] == "tv":
             means.append(errors.sum() / 2)
         else:
