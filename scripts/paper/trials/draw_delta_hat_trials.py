@@ -29,7 +29,9 @@ def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     which is the largest delta of a count that occurs. ``trials`` has a row for every repetition of a
     mechanism. ``titles``: dataset -> its title.
     """
-    figure, panels = setting_panels(trials, titles, around=0.8, ylabel="TV error", sharey=False)
+    figure, panels = setting_panels(
+        trials, titles, other_inches=0.8, ylabel="TV error", sharey=False
+    )
     for axes, rows in panels:
         _draw_panel(axes, rows)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scripts.paper.delta.compute_delta_hat import SMALLEST_FLOAT
+from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT
 from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
 from scripts.shared.findings import Range, Results, range_of
 from scripts.shared.published_gaussian import published_scale
@@ -60,7 +60,7 @@ def delta_hat(results: Results) -> DeltaHat:
     return DeltaHat(
         of=len(table),
         orders=range_of(table["exact"] - table["published"]),
-        beyond_floats=(table["published"] < -SMALLEST_FLOAT).sum(),
+        beyond_floats=(table["published"] < -DEPTH_OF_SMALLEST_FLOAT).sum(),
         ratios={form: range_of(ratios.get_group(form)) for form in FORMS},
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.data.users import Users, sample_users, users_of
-from scripts.paper.delta.delta_hat import delta_hat
+from scripts.paper.delta.delta_hat import log10_delta_hat
 from scripts.paper.trials.metrics import individual_error, total_variation, uniform_histogram
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
@@ -63,7 +63,7 @@ def run_mechanisms(
     eps: the Gaussian's, for which its noise is chosen
     protocol: how this noise is chosen
     rng: the source of randomness
-    known: deltas that `delta_hat` has computed for other samples of the same n, k, eps0 and eps, if any
+    known: deltas that `log10_delta_hat` has computed for other samples of the same n, k, eps0 and eps, if any
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
@@ -244,8 +244,8 @@ def _deltas_of_gaussian(
 
     deltas = []
     for sample in samples:
-        log10_delta_hat = delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form, known=known)
-        deltas.append(max(10.0**log10_delta_hat, floor))
+        log10_delta = log10_delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form, known=known)
+        deltas.append(max(10.0**log10_delta, floor))
     return np.array(deltas)
 
 
