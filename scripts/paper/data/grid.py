@@ -133,7 +133,9 @@ def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ]
 
 
-def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def random_places(
+    grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """A random place for each of the counted points: (latitudes, longitudes) in degrees, one per point.
 
     Places are uniform inside the cell where a point was counted. They are for a map where only ``counts``,

@@ -12,10 +12,10 @@ from scripts.paper.data.crop_checkins import crop
 from scripts.paper.data.grid import Grid, all_cells, count_in_cells, grids_of
 from scripts.paper.data.sub_cells import (
     count_in_sub_cells,
-    cut,
     read_bundled,
     read_sub_cells,
     sub_grid,
+    sum_sub_cells,
 )
 from tests import ROOT
 
@@ -122,9 +122,11 @@ def test_sub_cells_of_a_small_box_are_cut_as_by_hand_and_written_without_loss(tm
     # No digit is lost in the file.
     np.testing.assert_array_equal(read_grid.latitudes, grid.latitudes)
     assert counts.shape == (35, 50)
-    _, uniform = cut(read_grid, counts, SMALL["uniform"])
+    _, uniform = sum_sub_cells(read_grid, counts, SMALL["uniform"])
     assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]
-    cells, moved = cut(read_grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    cells, moved = sum_sub_cells(
+        read_grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12]))
+    )
     assert moved.tolist() == [[3], [1]]
     assert cells.latitudes.tolist() == [0, 0.5, 1]
 
