@@ -41,9 +41,9 @@ def compute_delta_hat(
 ) -> pd.DataFrame:
     """delta-hat of samples of a dataset's users, with a row for every n, eps0 and eps.
 
-    delta-hat is the delta that the paper gives the Gaussian mechanism. If only the number of reports of one
-    value is released, this number has a delta at eps. delta-hat is the largest of these deltas over all
-    values that users of the sample hold. The columns are
+    delta-hat is the delta that the paper gives the Gaussian mechanism. Every value that users of the sample
+    hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest of
+    them. The columns are
 
     - dataset, n (users of the sample), k (values), eps0, eps;
     - published, log10 of delta-hat by the formula that the paper's Theorem 1 prints;
@@ -88,18 +88,18 @@ def sample_of(counts: Integers, *, dataset: str, n: int, seed: int) -> Integers:
 def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
     """Evenly spaced values of eps below eps0, over which the exact delta-hat falls from 1e-2 to 1e-30.
 
-    If only the number of reports of one value is released, this number has a delta at eps. delta-hat is the
-    largest of these deltas over all values that users of the sample hold.
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them.
 
-    No eps is below 0.001 eps0 or above 0.95 eps0. The grid begins or ends at such a limit where delta-hat has
-    its end value, 1e-2 or 1e-30, only beyond the limit.
+    All eps lie between 0.001 eps0 and 0.95 eps0. If delta-hat is below 1e-2 already at 0.001 eps0, the grid
+    begins there. If it is above 1e-30 still at 0.95 eps0, the grid ends there.
 
     ``sample`` is the histogram (k,) of the users, ``eps0`` their local budget, and ``steps`` the number of
     eps. The eps have three significant digits.
     """
 
     def excess(eps: float, log10_end: float) -> float:
-        """log10 of delta-hat at eps over the wanted one."""
+        """How far log10 of delta-hat at eps is above ``log10_end``."""
         return log10_delta_hat(sample, eps, eps0=eps0, form="exact", known={}) - log10_end
 
     smallest = 1e-3 * eps0
@@ -121,18 +121,16 @@ def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
 
 
 def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
-    """The eight columns of `compute_delta_hat` that have deltas, for one eps: name -> a number.
+    """One row's columns with deltas at eps, and the values that have these deltas: name -> a number.
 
-    In the form "published", which has the delta that the paper's Theorem 1 prints, and in the form "exact",
-    which has the true delta, these are
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The columns are
 
-    - the form's name: log10 of delta-hat. If only the number of reports of one value is released, this number
-      has a delta at eps. delta-hat is the largest of these deltas over all values that users hold;
-    - the form's name with _value: the value that has this delta, numbered from 1;
-    - the form's name with _count: how many users hold this value.
-
-    The other two columns are log10 of deltas: "upper", a proven bound for the whole histogram of reports and
-    for every dataset; and "diffprivlib", what the largest noise of diffprivlib's Gaussian really gives.
+    - published: log10 of delta-hat by the formula that the paper's Theorem 1 prints;
+    - published_value and published_count: the value that has this delta, numbered from 1, and its holders;
+    - exact, exact_value and exact_count: the same three by the true deltas;
+    - upper: log10 of a proven bound on the delta of the whole histogram of reports, for every dataset;
+    - diffprivlib: log10 of the delta that the largest noise of diffprivlib's Gaussian really gives at eps.
 
     ``sample`` is the histogram (k,) of the users, and ``eps0`` their local budget.
     """

@@ -28,9 +28,9 @@ def log10_delta_hat(
 ) -> float:
     """log10 of delta-hat, the delta that the paper gives the Gaussian mechanism.
 
-    If only the number of reports of one value x0 is released, this number has a delta at eps. delta-hat is
-    the largest of these deltas over all values x0 that users hold: eq. (15) of the paper (FPS 2023), eq. (10)
-    of its long version (arXiv 2205.08858). So it depends on the data, and is no guarantee for other data.
+    Every value x0 that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them: eq. (15) of the paper (FPS 2023), eq. (10) of its long version (arXiv
+    2205.08858). So it depends on the data, and is no guarantee for other data.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def log10_delta_hat(
 def worst_count(
     counts: Integers, eps: float, *, eps0: float, form: str, known: dict[tuple[int, int], float]
 ) -> WorstCount:
-    """The largest log10 delta over all values x0 that users hold, and how many other users hold this x0.
+    """The largest log10 delta of all values x0 that users hold, and how many other users hold this x0.
 
-    The delta of x0 is that of the number of reports of x0, if only this number is released. It depends on
-    m = n_x0, the number of users who hold x0 beside the target user. A value with c holders has m = c - 1.
+    The delta of x0 is that of releasing only the number of its reports. It depends on m = n_x0, the number of
+    users who hold x0 beside the target user. A value with c holders has m = c - 1.
 
     Parameters
     ----------
@@ -69,9 +69,8 @@ def worst_count(
             known[n, m] = float(log10_delta_of_count(eps, n=n, k=k, eps0=eps0, count=m, form=form))
         return known[n, m]
 
-    occurring = (
-        np.unique(counts[counts > 0]) - 1
-    ).tolist()  # the m of every value that is held, rising
+    # The m of every value that somebody holds, rising.
+    occurring = (np.unique(counts[counts > 0]) - 1).tolist()
     if form == "exact":
         return _worst_by_halving(occurring, users, log10_delta_of)
     # The bound that lets halving skip counts is not proven for the printed formula.
@@ -86,11 +85,14 @@ def _worst_by_halving(
     ``log10_delta_of(n, m)`` is log10 of the exact delta of the number of reports of x0 from n users: the
     target user and n - 1 others, m of whom hold x0. ``occurring`` rises.
 
-    Most deltas are not computed, by branch and bound. A block is a part of ``occurring``, from ``low`` to
-    ``high``. For an m in the block, take away m - low users who hold x0, and high - m who do not. This leaves
-    n - (high - low) users, of whom ``low`` hold x0. Those taken away only add noise that does not depend on
-    the secret, and such noise never raises a delta. So the delta of the users who are left bounds the delta
-    of every m in the block. A block is halved only if this bound exceeds the largest delta so far.
+    Most deltas are not computed, by branch and bound:
+
+    - A block is a part of ``occurring``, from ``low`` to ``high``.
+    - From the n users of any m in the block, take away m - low who hold x0 and high - m who do not. This
+      leaves n - (high - low) users, of whom ``low`` hold x0: the same numbers for every m.
+    - The reports of those taken away are noise that does not depend on the target user. Such noise never
+      raises a delta. So log10_delta_of(n - (high - low), low) is a bound for every m in the block.
+    - A block is halved only if its bound exceeds the largest delta so far.
     """
     ends = (occurring[0], occurring[-1])
     best = max(WorstCount(log10_delta_of(n, m), m) for m in ends)

@@ -33,8 +33,8 @@ GREY = "#777777"
 def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure:
     """The figure: a panel for every dataset, n and eps0, with three deltas as lines over eps.
 
-    If only the number of reports of one value is released, this number has a delta at eps. delta-hat is the
-    largest of these deltas over all values that users hold. The lines are
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The lines are
 
     - delta-hat by the formula that the paper's Theorem 1 prints;
     - delta-hat by the true deltas;
@@ -95,8 +95,8 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
 def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str:
     """The caption: how far the printed delta-hat lies below the exact one, and what the dashed lines are.
 
-    If only the number of reports of one value is released, this number has a delta at eps. delta-hat is the
-    largest of these deltas over all values that users hold.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them.
 
     Parameters
     ----------

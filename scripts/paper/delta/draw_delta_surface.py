@@ -206,10 +206,10 @@ def _triangles(eps: Floats, eps0: Floats, drawn: NDArray[np.bool_]) -> Triangula
 def caption(table: pd.DataFrame) -> str:
     """The caption: how far the published delta lies below the exact one, every parameter, and the grey part.
 
-    delta is that of the number of reports of one value x0, if only this number is released. ``table`` has a
-    row for every eps and eps0. Its columns n, k and count (how many users beside the target user hold x0) are
-    the same in all rows. Its columns published (by the formula that the paper's Theorem 1 prints) and exact
-    are log10 delta, -inf where delta is 0.
+    delta is that of releasing only the number of reports of one value x0. ``table`` has a row for every eps
+    and eps0. Its columns n, k and count (how many users beside the target user hold x0) are the same in all
+    rows. Its columns published (by the formula that the paper's Theorem 1 prints) and exact are log10 delta,
+    -inf where delta is 0.
     """
     eps, eps0, surfaces = _axes_and_surfaces(table)
     both_positive = np.isfinite(surfaces["published"]) & np.isfinite(surfaces["exact"])

@@ -46,7 +46,7 @@ def theorem_1_as_printed(
 def log10_delta_of_count(
     eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any
 ) -> Floats:
-    """log10 delta of the number of reports of x0, if only this number is released.
+    """log10 of the delta of releasing only the number of reports of one value x0.
 
     The ``form`` "exact" is the true delta, "published" the one of the formula that Theorem 1 prints. The
     ``direction`` is "forward" (the target user holds x0 against another value), "reverse" or "both".

@@ -53,9 +53,9 @@ def gaussian_scales(_: Results) -> GaussianScales:
 def delta_hat(results: Results) -> DeltaHat:
     """How far the printed delta-hat lies below the exact one, and the Gaussian's errors with either of them.
 
-    If only the number of reports of one value is released, this number has a delta at eps. delta-hat is the
-    largest of these deltas over all values that users hold, and the paper gives it to the Gaussian. Its form
-    is "published", by the formula that Theorem 1 prints, or "exact", by the true deltas. The fields are
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them, and the paper gives it to the Gaussian. Its form is "published", by the
+    formula that Theorem 1 prints, or "exact", by the true deltas. The fields are
 
     - of: how many points there are. A point is a dataset, n, eps0 and eps;
     - orders: the range of log10 of the exact over the published delta-hat;

@@ -39,9 +39,9 @@ def run_delta_hat_trials(
 ) -> pd.DataFrame:
     """The total variation (TV) errors of three mechanisms on one sample of users per n, a row per repetition.
 
-    If only the number of reports of one value is released, this number has a delta at eps. delta-hat is the
-    largest of these deltas over all values that users of the sample hold. The Gaussian mechanism here is
-    (eps, delta-hat)-private. The columns are
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat. The
+    columns are
 
     - dataset, n (users of the sample), k (values), eps0 (the local budget);
     - mechanism, "shuffle" (k-randomized response), "shuffle+INV" (inverted and projected) or "gaussian";

@@ -53,15 +53,18 @@ def run_mechanisms(
     - shuffle+INV, its unbiased inversion, projected to the simplex;
     - gaussian, the true histogram plus Gaussian noise, as in the paper neither projected nor clipped.
 
-    The deltas (repetitions,) are those at eps for which the Gaussian's noise is chosen: the delta-hat of each
-    sample, or protocol.delta_floor where it is smaller. delta-hat is the paper's delta of the sample.
+    The Gaussian's noise is chosen for eps and delta, at the sensitivity of the protocol. The delta of a
+    sample is its delta-hat, or protocol.delta_floor where delta-hat is smaller. Every value that users of the
+    sample hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest
+    of them. The deltas have shape (repetitions,).
 
     Parameters
     ----------
     samples: histograms of n users each, shape (repetitions, k), a sample per repetition
     eps0: the local budget of the randomized response
     eps: the budget of the Gaussian
-    protocol: how the Gaussian's noise is chosen: the form and the floor of delta-hat, and the sensitivity
+    protocol: how the Gaussian's noise is chosen. Its delta_form, "published" (by the formula that the paper
+        prints) or "exact", is that of delta-hat
     rng: the source of randomness
     known: log10 deltas that are already computed for other samples of the same n, k, eps0 and eps, in the
         form of the protocol. Further ones are added
@@ -69,8 +72,8 @@ def run_mechanisms(
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
 
-    # diffprivlib searches for the standard deviation of the noise. This takes a while, so it is done once for
-    # each different delta.
+    # published_scale is the standard deviation of diffprivlib's noise, for which it needs a search. So this
+    # is done only once for each different delta.
     deltas = _deltas_of_gaussian(samples, eps0, eps, protocol, {} if known is None else known)
     distinct, index_of_delta = np.unique(deltas, return_inverse=True)
     scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])
@@ -251,8 +254,8 @@ def _deltas_of_gaussian(
 ) -> Floats:
     """The Gaussian's delta for every sample, shape (repetitions,): its delta-hat, but at least a floor.
 
-    If only the number of k-randomized reports of one value is released, this number has a delta at eps.
-    delta-hat is the largest of these deltas over all values that the sample's users hold.
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them.
 
     Parameters
     ----------
