@@ -23,7 +23,7 @@ SETTING = [
 ]  # users, values, and how many other users hold x0: the same in all rows
 # One row per (eps, eps0). The readings published and exact are log10 delta, -inf for 0.
 COLUMNS = ["eps", "eps0", *SETTING, "published", "exact"]
-PANELS = {"published": "(a) published", "exact": "(b) exact"}
+PANELS = {"published": "(a) published", "exact": "(b) exact"}  # column of log10 delta -> title
 ZERO = "#ececec"  # where delta is 0
 
 
@@ -39,9 +39,8 @@ def draw(table: pd.DataFrame) -> Figure:
     """
     eps, eps0, surfaces = _axes_and_surfaces(table)
     low = _lowest_log10_delta(surfaces)  # all axes and colours reach from low to 0
-    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(
-        low, 0.0
-    )  # log10 delta of the contours
+    # log10 delta of the contours: round numbers, with at most 9 steps between the first and the last.
+    levels = MaxNLocator(9, steps=[1, 2, 5, 10]).tick_values(low, 0.0)
     colours: Any = {"cmap": "viridis", "vmin": low, "vmax": 0.0}
 
     figure = style.new_figure(5.8)

@@ -27,10 +27,11 @@ COLUMNS = [
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure: the TV error of shuffle+INV divided by the Gaussian's, under other constants of the latter.
+    """The figure: the total variation (TV) error of shuffle+INV divided by that of the Gaussian mechanism.
 
-    The constants are the Gaussian's sensitivity and its delta, the floor. The paper prints neither of them.
-    There is a panel for every sensitivity. It has a line for every dataset and eps, over the floors.
+    The quotient depends on two constants that the paper does not print: the Gaussian's sensitivity, and its
+    delta, which is called floor. There is a panel for every sensitivity. It has a line for every dataset and
+    eps, over the floors.
 
     ``table`` has a row for every dataset, eps, sensitivity and floor, with the quotient of the errors in the
     column ratio. ``titles``: dataset -> its title.
@@ -94,8 +95,9 @@ def _with_root(sensitivity: float) -> str:
 def caption(table: pd.DataFrame) -> str:
     """The caption: how much the comparison of errors depends on two constants of the Gaussian.
 
-    They are its sensitivity and its delta, the floor. ``table`` has a row for every dataset, eps, sensitivity
-    and floor. Its column ratio is the TV error of shuffle+INV divided by that of the Gaussian.
+    They are its sensitivity and its delta, which is called floor. ``table`` has a row for every dataset, eps,
+    sensitivity and floor. Its column ratio is the total variation (TV) error of shuffle+INV divided by that
+    of the Gaussian.
     """
     # At each dataset and eps: the largest ratio over the smallest one, of all floors and sensitivities.
     by_point = table.groupby(["dataset", "eps"])["ratio"]

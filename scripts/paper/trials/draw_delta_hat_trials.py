@@ -25,9 +25,10 @@ UNIFORM = "#444444"  # the colour of the uniform histogram's line
 def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     """The figure: a panel for every dataset, n and eps0, with total variation (TV) errors as lines over eps.
 
-    The Gaussian has two lines. Its noise is chosen for eps and delta-hat, the paper's delta, once by the
-    formula that the paper's Theorem 1 prints ("published") and once by the true deltas ("exact"). The other
-    lines are shuffle+INV and the uniform histogram.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat, once by the
+    formula that the paper's Theorem 1 prints ("published") and once by the true deltas ("exact"). So the
+    Gaussian has two lines. The other lines are shuffle+INV and the uniform histogram.
 
     ``trials`` has a row for every repetition of a mechanism, with the columns dataset, n, k, eps0, mechanism,
     eps, form (of delta-hat), value (the TV error) and uniform (that of the uniform histogram). ``titles``:
@@ -53,9 +54,9 @@ def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
     """Draw the TV errors at one dataset, n and eps0 over eps, with means as lines and quartiles as bands.
 
-    The Gaussian has a line for each form of delta-hat, the delta at eps for which its noise is chosen:
-    "published", by the formula that the paper prints, and "exact". The errors of shuffle+INV and of the
-    uniform histogram do not depend on eps, so their lines are level.
+    The Gaussian's noise is chosen for eps and delta-hat, the paper's delta. It has a line for each form of
+    delta-hat: "published", by the formula that the paper prints, and "exact", by the true deltas. The errors
+    of shuffle+INV and of the uniform histogram do not depend on eps, so their lines are level.
 
     ``rows`` has one repetition of a mechanism per row, with the columns mechanism, value (the TV error) and
     uniform (the TV error of the uniform histogram). The rows of the Gaussian also have eps and form.
@@ -83,9 +84,12 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
 def caption(trials: pd.DataFrame, sensitivity: float) -> str:
     """The caption: how large the Gaussian's error is beside that of shuffle+INV, and what is drawn.
 
-    The Gaussian's noise is chosen for eps and delta-hat, the paper's delta, in the form "published" (by the
-    formula that the paper prints) or "exact". ``trials`` has a row for every repetition of a mechanism, with
-    its TV error. ``sensitivity`` is that of the Gaussian.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat, in the form
+    "published" (by the formula that the paper prints) or "exact" (by the true deltas).
+
+    ``trials`` has a row for every repetition of a mechanism, with its TV error. ``sensitivity`` is that of
+    the Gaussian.
     """
     # A ratio is the Gaussian's mean TV error divided by that of shuffle+INV.
     ratios_by_form = gaussian_ratios(trials).groupby("form")["ratio"]

@@ -60,8 +60,8 @@ def read(histogram: StrPath, estimates: StrPath) -> Runs:
 
     ``histogram`` is the path of a table with a row per cell and the columns cell and count. ``estimates`` is
     the path of a table with a row per run and cell. Its columns eps0, eps, n and delta are the same in all
-    rows of a run; cell, original, gaussian and shuffle+INV belong to the cell. Raises ValueError where the
-    two files have different cells.
+    rows of a run. Its columns original, gaussian and shuffle+INV are the fraction of users that the cell
+    holds, in truth and by the mechanisms. Raises ValueError where the two files have different cells.
     """
     counts = read_table(histogram, ["cell", "count"])
     table = read_table(estimates, [*RUN_KEY, *COLUMNS])

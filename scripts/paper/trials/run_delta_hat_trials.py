@@ -96,8 +96,9 @@ def run_delta_hat_trials(
 def gaussian_ratios(trials: pd.DataFrame) -> pd.DataFrame:
     """The Gaussian's mean TV error divided by that of shuffle+INV: a row for every setting, form and eps.
 
-    A setting is a dataset, n, k and eps0. The form, "published" or "exact", is that of the delta-hat at eps
-    for which the Gaussian's noise is chosen. The columns are dataset, n, k, eps0, form, eps and ratio.
+    TV is total variation. A setting is a dataset, n, k and eps0. The Gaussian's noise is chosen for eps and
+    delta-hat, the paper's delta, in the form "published" (by the printed formula) or "exact" (the true one).
+    The columns are dataset, n, k, eps0, form, eps and ratio.
 
     ``trials`` has a row for every repetition of a mechanism, with the TV error in the column value.
     """

@@ -84,8 +84,8 @@ def judge_values(
     - exact: the true value;
     - verdict: "same digits", "close" or "differs" for a value that is not random, "consistent" or
       "inconsistent" for a random one, and "not comparable", with the reason in the note;
-    - quantile, low and high, of a random value alone: the share of our draws below the printed number, and
-      the ends of the part of our draws in which it should be.
+    - quantile, of a random value alone: the share of our draws below the printed number;
+    - low and high, of a random value alone: the ends of the part of our draws in which it should be.
 
     Parameters
     ----------
@@ -124,7 +124,10 @@ def _number_of_log10(log10: float) -> Decimal | None:
 
 
 def _judge_random(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
-    """The verdict on a printed error, by our draws of it; with the reason if there are none."""
+    """The verdict on a printed random error, by our draws of it: "consistent" or "inconsistent".
+
+    Without draws it is "not comparable", with the reason.
+    """
     draws = draws_of(row, trials, users)
     if isinstance(draws, str):  # the reason
         return Verdict("not comparable", reason=draws)
@@ -160,7 +163,7 @@ def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str
     users: dataset -> how many users it has
     """
     dataset = row["dataset"]
-    # A dataset that is not in the config has no trials, with 0 users neither.
+    # A dataset that is missing in ``users`` has no trials either, whatever its n.
     n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
     rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
     where = f"datasets.{dataset}.individual of the config"  # where a user can set trials
