@@ -44,7 +44,7 @@ def compare(
         row |= {"counted": counted["count"].sum(), "cells": len(counted)}
         rows.append(row)
         # The bundled count of a cell is the sum over its sub-cells. A grid whose edges are too far from the
-        # lines between sub-cells has no such counts: its last two columns stay empty.
+        # lines between sub-cells has no such counts: bundled and cells_that_differ are missing.
         try:
             grid, counts_of_cells = sum_sub_cells(sub_cells, sub_counts, _grid_of(counted))
         except ValueError:

@@ -70,7 +70,7 @@ def parameters_table(
             {
                 "parameter": name,
                 "printed": row["printed"],
-                # A blank stands where a row of Table IV has no such parameter.
+                # Table IV has no x0: its texts of this column are blank.
                 "Table IV": _list_in_words(float(text) for text in table_iv[name] if text),
                 "Figure 1": _range_in_words(surface.get(name, "")),
                 "synthetic trials": _list_in_words(trials[name]),
