@@ -20,7 +20,7 @@ from markupsafe import Markup, escape
 from scripts.beyond.statements.claim_counts import counted_claims
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.paper.values.judgement import to_text
-from scripts.paper.values.verdict_counts import GOOD, orders, read_verdicts
+from scripts.paper.values.verdict_counts import GOOD, log10_gap, read_verdicts
 from scripts.report.markdown_page import render_markdown
 from scripts.report.sections import FPS, SECTIONS
 from scripts.shared.job import job, write_bytes
@@ -262,7 +262,7 @@ def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]
     ``rows`` has a verdict on a printed value in each row, all columns text. ``notes`` are the notes on values
     of all items: a row shows the number of its note, from 1, as its mark.
     """
-    gaps = [orders(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
+    gaps = [log10_gap(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
     numbers = {"": ""} | {note: str(number) for number, note in enumerate(notes, start=1)}
     gaps_in_words = [_gap_in_words(gap) for gap in gaps]
     rows = rows.assign(orders=gaps_in_words, mark=rows["note"].map(numbers))

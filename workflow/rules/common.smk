@@ -8,7 +8,7 @@ from snakemake.exceptions import WorkflowError
 sys.path.insert(0, str(PROJECT))
 os.environ.update(PYTHONPATH=str(PROJECT))  # jobs run this folder's code, whatever is installed
 
-from scripts.paper.trials.parts import parts_of
+from scripts.paper.trials.parts import points_of_parts
 from scripts.report.sections import figures_of, in_page_order, targets_of_figures
 from scripts.shared import configuration
 from scripts.shared.code import code_of, digests, source
@@ -27,7 +27,7 @@ DATASETS = configuration.datasets_of(config)
 # Datasets of your own change no verdict on the paper.
 PAPERS = configuration.of_the_papers(DATASETS)
 # Of each dataset: file -> its points.
-PARTS = {name: parts_of(dataset) for name, dataset in DATASETS.items()}
+PARTS = {name: points_of_parts(dataset) for name, dataset in DATASETS.items()}
 FIGURES = in_page_order(figures_of(DATASETS, PAPERS))  # by name, from scripts/report/sections.py
 KINDS = ("png", "pdf", "svg", "txt")  # of the files of a figure; the last is its caption
 VALUES = "data/published/values.csv"  # what the paper prints

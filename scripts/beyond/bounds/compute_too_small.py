@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.delta.compute_delta_surface import Section, points
-from scripts.paper.delta.printed_formulas import delta_of_count
+from scripts.paper.delta.printed_formulas import log10_delta_of_count
 from scripts.shared.job import job, write_csv
 from tightshuffle.guarantee import lower, upper
 
@@ -42,8 +42,8 @@ def deltas_at_one_eps0(n: int, k: int, count: int, eps: Section, eps0: Section) 
 
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": chosen_eps0}
     table = pd.DataFrame({"eps": smaller_half, **setting, "count": count})
-    for form in ("published", "exact"):  # `delta_of_count` returns log10 delta
-        table[form] = delta_of_count(smaller_half, form=form, count=count, **setting)
+    for form in ("published", "exact"):
+        table[form] = log10_delta_of_count(smaller_half, form=form, count=count, **setting)
     table["lower"] = lower(smaller_half, log10=True, **setting)
     table["upper"] = upper(smaller_half, log10=True, **setting)
     return table

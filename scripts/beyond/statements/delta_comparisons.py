@@ -19,7 +19,7 @@ import pandas as pd
 
 from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError, Reading
 from scripts.beyond.statements.verdict_rules import Comparisons, yes_or_no
-from scripts.paper.delta.printed_formulas import delta_of_count, theorem_1_as_printed
+from scripts.paper.delta.printed_formulas import log10_delta_of_count, theorem_1_as_printed
 from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import OutsideRange
@@ -168,7 +168,7 @@ def compare_worst_cell(
     of_worst_cell = []
     of_histogram = []
     for budget in eps:
-        log10_deltas = delta_of_count(
+        log10_deltas = log10_delta_of_count(
             budget,
             n=n,
             k=k,
@@ -191,7 +191,7 @@ def compare_counts(reading: Reading, *, eps: float, eps0: float, n: int, k: int)
     The numbers are their deltas, by the reading's formula.
     """
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
-    deltas = 10 ** delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
+    deltas = 10 ** log10_delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
     return Comparisons(yes_or_no([deltas.min() < deltas.max()]), "delta", deltas)
 
 

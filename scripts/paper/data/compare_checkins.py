@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.data.grid import Grid, cell_table
-from scripts.paper.data.sub_cells import cut, read_sub_cells
+from scripts.paper.data.sub_cells import read_sub_cells, sum_sub_cells
 from scripts.shared.job import StrPath, job, write_csv
 
 COLUMNS = ["dataset", "grid", "printed", "bundled", "counted", "cells", "cells_that_differ"]
@@ -15,9 +15,9 @@ COLUMNS = ["dataset", "grid", "printed", "bundled", "counted", "cells", "cells_t
 def compare(
     dataset: str, cells: pd.DataFrame, bundled: tuple[StrPath, StrPath], printed: Mapping[str, int]
 ) -> pd.DataFrame:
-    """One city's numbers of check-ins by three sources, with one row for each kind of grid.
+    """How many check-ins a city has by the paper, by the bundled counts and by this run: a row per grid.
 
-    The columns are dataset, grid (its kind), and
+    The columns are dataset, grid (its kind, "uniform" or "stepped"), and
 
     - printed, the number that the paper prints for the dataset;
     - bundled, the number by the counts that the project bundles, on the same grid;
@@ -26,34 +26,38 @@ def compare(
     - cells_that_differ, how many of them have another count in this run than in the bundled counts.
 
     A number is missing (NA) where there is nothing to compare: the paper prints none for a city of your own,
-    and the bundled counts cannot give the counts of every grid.
+    and the bundled counts do not fit every grid.
 
     Parameters
     ----------
     dataset: the city's name in the configuration
-    cells: a row for each cell of each grid, with the columns grid, count, south, north, west and east (the
-        cell's edges in degrees) and others
+    cells: what this run has counted, a row for each cell of each grid. The columns that are used are grid,
+        count, south, north, west and east (the cell's edges in degrees)
     bundled: paths of the city's two bundled files: the lines around small sub-cells, and their counts
     printed: dataset -> the paper's number of check-ins
     """
-    sub_cells, sub_counts = read_sub_cells(*bundled)
+    lines, counts = bundled
+    sub_cells, sub_counts = read_sub_cells(lines, counts)
     rows = []
     for kind, counted in cells.groupby("grid", sort=False):
         row = {"dataset": dataset, "grid": kind, "printed": printed.get(dataset)}
         row |= {"counted": counted["count"].sum(), "cells": len(counted)}
         rows.append(row)
+        # The bundled count of a cell is the sum over its sub-cells. A grid whose edges are too far from the
+        # lines between sub-cells has no such counts: bundled and cells_that_differ are missing.
         try:
-            # Each bundled count of a cell is the sum over its sub-cells.
-            grid, counts = cut(sub_cells, sub_counts, _grid_of(counted))
-        except ValueError:  # the cells' edges are too far from the lines between sub-cells
+            grid, counts_of_cells = sum_sub_cells(sub_cells, sub_counts, _grid_of(counted))
+        except ValueError:
             continue
 
-        # An edge may have moved a little, to the nearest line. Then the cells are not the same.
-        from_bundle = cell_table(grid, counts)
+        # An edge may have moved a little, to the nearest line. Then the cells are not the same, and are not
+        # compared.
+        from_bundle = cell_table(grid, counts_of_cells)
         edges = ["south", "north", "west", "east"]
         if np.array_equal(from_bundle[edges], counted[edges]):
             differing = from_bundle["count"].to_numpy() != counted["count"].to_numpy()
-            row |= {"bundled": counts.sum(), "cells_that_differ": differing.sum()}
+            row |= {"bundled": counts_of_cells.sum(), "cells_that_differ": differing.sum()}
+    # Int64 is pandas' type for whole numbers of which some are missing.
     return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(COLUMNS[2:], "Int64"))
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from scripts.shared.job import job, write_csv
 
-TOTALS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
+COLUMNS = ["dataset", "grid", "columns", "rows", "non_empty", "largest", "checkins"]
 
 
 def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def totals(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             rows.append(
                 [dataset, kind, columns, grid_rows, (count > 0).sum(), count.max(), count.sum()]
             )
-    return pd.DataFrame(rows, columns=TOTALS)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from tightshuffle.arguments import Floats
 
 BLOCK = 1 << 22  # bytes of the file, unpacked, that are in memory at a time
 GZIP = b"\x1f\x8b"  # the first two bytes of every gzip file
-LISTED = 5  # unreadable lines that a message names at most
+MOST_LISTED = 5  # a message names no more unreadable lines
 
 
 def crop(
@@ -46,13 +46,15 @@ def crop(
     # Arrays of points (2, check-ins), one for each block of the file.
     inside: dict[str, list[Floats]] = {name: [] for name in boxes}
     rows = bad_rows = 0
-    first_bad: list[int] = []  # line numbers, from 1, for the messages
-    swapped = set()  # boxes that hold a point whose latitude and longitude change places
+    first_bad: list[int] = []  # numbers of the first unreadable lines, from 1, for the messages
+    swapped = set()  # boxes that hold a point if its latitude and longitude change places
     for points in _blocks_of_points(path):
         latitude, longitude = points
         # An unreadable row is NaN, which fails every comparison.
-        bad = np.flatnonzero(~((np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)))
-        first_bad += (bad[: LISTED - len(first_bad)] + rows + 1).tolist()
+        readable = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)
+        bad = np.flatnonzero(~readable)
+        # A block begins after the ``rows`` lines of earlier blocks.
+        first_bad += (bad[: MOST_LISTED - len(first_bad)] + rows + 1).tolist()
         bad_rows += bad.size
         rows += len(latitude)
 

@@ -54,22 +54,24 @@ def draw(cities: Sequence[City]) -> Figure:
 
     All maps are equally high, and one logarithmic colour scale holds for the counts of all cities.
     """
-    # Inches: what is not a map needs about 0.85 and 0.45 per city of the width, 1.5 of the height.
+    # All lengths are inches. Beside the maps, the width needs about 0.85, and 0.45 for each city. Above and
+    # below the maps, the height needs 1.5.
     width = 4.4 if len(cities) == 1 else max(style.WIDTH, 3.2 * len(cities))
-    widths = [1 / maps.proportion(city.box) for city in cities]  # of maps that are 1 high
-    height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)
+    widths = [1 / maps.proportion(city.box) for city in cities]  # of maps with the height 1
+    height = (width - 0.85 - 0.45 * len(cities)) / sum(widths)  # of every map
     figure = style.new_figure(1.5 + 2 * height, width=width)
     panels = figure.subplots(2, len(cities), squeeze=False, width_ratios=widths)
     norm = maps.count_norm(1, max(city.histogram["count"].max() for city in cities))
 
     for number, city in enumerate(cities):
         top, bottom = panels[:, number]
-        title_width = height * widths[number] + 0.4  # inches: a title may be wider than its map
+        title_width = height * widths[number] + 0.4  # a title may be a little wider than its map
         _draw_points(top, city, _letter(number), title_width)
         image = _draw_counts(bottom, city, _letter(len(cities) + number), title_width, norm)
-        # Longitude is named below the lower maps, latitude beside the first ones.
         for axes in (top, bottom):
-            maps.map_axes(axes, city.box, names=(axes is bottom, number == 0))
+            longitude_is_named = axes is bottom
+            latitude_is_named = number == 0
+            maps.map_axes(axes, city.box, names=(longitude_is_named, latitude_is_named))
 
     bar = figure.colorbar(image, ax=panels[1, :], label="check-ins per cell", aspect=28, pad=0.015)
     bar.minorticks_off()
@@ -83,7 +85,8 @@ def _draw_points(axes: Axes, city: City, letter: str, title_width: float) -> Non
 
     ``letter`` starts the title, (a) for instance. Titles are folded to ``title_width`` inches.
     """
-    if maps.signs_fit(grid_shape(city.histogram)):  # at most 100 rows and columns
+    # Lines can be told apart if there are at most 100 rows and columns of cells.
+    if maps.signs_fit(grid_shape(city.histogram)):
         x, y = grid_edges(city.histogram)
         look: dict[str, Any] = {"color": "#c9c5b8", "linewidth": 0.4, "zorder": 1}
         for place in x:

@@ -85,11 +85,13 @@ def grids_of(
 ) -> dict[str, Grid]:
     """A city's grids by kind: "uniform", and "stepped" if the configuration has one for the city.
 
-    ``box`` has the edges south, north, west and east, ``uniform`` the numbers columns and rows, ``stepped``
-    the latitude_step and longitude_step; all but the numbers are in degrees.
+    ``box`` has the edges south, north, west and east, in degrees. ``uniform`` has the numbers columns and
+    rows. ``stepped`` has latitude_step and longitude_step, in degrees.
     """
     grids = {"uniform": uniform_grid(Box(**box), **uniform)}
-    return grids | ({"stepped": stepped_grid(Box(**box), **stepped)} if stepped else {})
+    if stepped:
+        grids["stepped"] = stepped_grid(Box(**box), **stepped)
+    return grids
 
 
 def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) -> Integers:
@@ -100,9 +102,12 @@ def count_points(grid: Grid, latitude: npt.ArrayLike, longitude: npt.ArrayLike) 
 
 
 def cell_table(grid: Grid, counts: npt.ArrayLike) -> pd.DataFrame:
-    """One row per cell: its number, count, row, column and edges (degrees, rounded to `DECIMALS`).
+    """A table with a row per cell of the grid, row by row from the south-west corner.
 
-    counts: whole numbers (rows, columns), or their rows x columns values in the order of the cells.
+    The columns are cell (its number, from 1), count, row and column (from 0), and south, north, west and east
+    (its edges in degrees, rounded to 7 decimals).
+
+    ``counts``: whole numbers of shape (rows, columns), or flat in the order of the cells.
     """
     counts = np.asarray(counts).reshape(grid.rows, grid.columns)
     row, column = (index.ravel() for index in np.indices(counts.shape))
@@ -133,7 +138,9 @@ def all_cells(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ]
 
 
-def spread(grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def random_places(
+    grid: Grid, counts: npt.ArrayLike, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
     """A random place for each of the counted points: (latitudes, longitudes) in degrees, one per point.
 
     Places are uniform inside the cell where a point was counted. They are for a map where only ``counts``,

@@ -8,8 +8,8 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.seeds import seed_of
 
-# Populations beyond it are sampled cell by cell: the same distribution, faster.
-USER_BY_USER = 10**7
+# Larger populations are sampled cell by cell: the same distribution, faster.
+MOST_USERS_ONE_BY_ONE = 10**7
 BLOCK = 10**6  # users that are sampled at a time
 
 
@@ -31,9 +31,10 @@ def sample_normal(
 
     Parameters
     ----------
-    mean, spread: of the normal distribution
-    spread_is: what spread is, "standard deviation" or "variance": the paper's N(0, 2) does not say which
-    range: (low, high), which is cut into the cells
+    mean: of the normal distribution
+    spread: its standard deviation or its variance
+    spread_is: which of both spread is, "standard deviation" or "variance". The paper's N(0, 2) does not say
+    range: (low, high), the interval that is cut into the cells
     cells: how many cells there are
     population: how many users are drawn
     rng: the source of randomness
@@ -41,7 +42,7 @@ def sample_normal(
     deviation = spread if spread_is == "standard deviation" else np.sqrt(spread)
     edges = np.linspace(*range, cells + 1)
     edges[0], edges[-1] = -np.inf, np.inf
-    if population > USER_BY_USER:
+    if population > MOST_USERS_ONE_BY_ONE:
         # Counts of many users at once: time and memory do not grow with the population.
         counts = rng.multinomial(population, cell_probabilities((edges - mean) / deviation))
     else:
@@ -49,7 +50,7 @@ def sample_normal(
         counts = np.zeros(cells, dtype=np.int64)
         for start in np.arange(0, population, BLOCK).tolist():
             values = rng.normal(mean, deviation, min(BLOCK, population - start))
-            # searchsorted gives, from 1, the cell whose lower limit is the last one up to the value.
+            # searchsorted counts the edges up to a value. This is the number of its cell, from 1.
             counts += np.bincount(np.searchsorted(edges, values, side="right") - 1, minlength=cells)
     return pd.DataFrame(
         {"cell": np.arange(1, cells + 1), "count": counts, "low": edges[:-1], "high": edges[1:]}

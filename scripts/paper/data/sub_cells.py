@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.paper.data.grid import Box, Grid, cell_table, count_points, point_table, spread
+from scripts.paper.data.grid import Box, Grid, cell_table, count_points, point_table, random_places
 from scripts.shared.job import StrPath
 from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats, Integers
@@ -20,9 +20,9 @@ from tightshuffle.arguments import Floats, Integers
 FINENESS = 16  # parts of a uniform cell in each direction
 LINES = ["direction", "number", "degrees"]  # of the bundled file with a city's lines
 COUNTS = ["row", "column", "count"]  # of the bundled file with the sub-cells that are not empty
-SAME = 1e-9  # degrees, a tenth of a millimetre: closer lines are one line
+SAME_LINE = 1e-9  # degrees, a tenth of a millimetre: closer lines are one line
 DIRECTIONS = ("latitude", "longitude")
-NEAR = 0.05  # how far an edge may move to the nearest line, as a share of the smallest cell
+LARGEST_MOVE = 0.05  # how far an edge may move to the nearest line, as a share of the smallest cell
 
 
 def sub_grid(grids: Mapping[str, Grid]) -> Grid:
@@ -38,12 +38,13 @@ def _lines(edges: Floats, *others: Floats) -> Floats:
     """All lines of one direction in degrees, rising.
 
     They are ``edges`` (those of the uniform grid), ``others`` (those of other grids), and lines that cut each
-    cell between two edges into `FINENESS` equal parts. A line within `SAME` of an earlier one is left out.
+    cell between two edges into `FINENESS` equal parts. A line within `SAME_LINE` degrees of an earlier one is
+    left out.
     """
     between = [np.linspace(low, high, FINENESS + 1)[1:-1] for low, high in pairwise(edges)]
     kept = edges
     for more in (*others, np.concatenate(between)):
-        new = np.abs(more[:, None] - kept).min(axis=1) > SAME
+        new = np.abs(more[:, None] - kept).min(axis=1) > SAME_LINE
         kept = np.concatenate([kept, more[new]])
     return np.sort(kept)
 
@@ -108,16 +109,18 @@ def read_sub_cells(lines: StrPath, counts: StrPath) -> tuple[Grid, Integers]:
     return grid, dense
 
 
-def cut(sub_cells: Grid, counts: npt.ArrayLike, grid: Grid) -> tuple[Grid, Integers]:
-    """The counts of a coarser grid, each the exact sum of its sub-cells: the grid and its counts.
+def sum_sub_cells(sub_cells: Grid, counts: npt.ArrayLike, grid: Grid) -> tuple[Grid, Integers]:
+    """(grid, counts): a coarser grid, and its counts, each of which is the exact sum over its sub-cells.
 
-    An edge of ``grid`` that is no line of ``sub_cells`` moves to the nearest line, so the returned grid has
-    the edges that were counted. ``counts`` of the sub-cells and the returned counts have shape (rows,
-    columns) of their grids. Raises ValueError where an edge would have to move by more than `NEAR` of a cell.
+    An edge of ``grid`` that is no line of ``sub_cells`` moves to the nearest line. So the returned grid has
+    the edges that were counted. ``counts`` are those of the sub-cells. They and the returned counts have the
+    shape (rows, columns) of their grids. Raises ValueError where an edge would have to move by more than the
+    share `LARGEST_MOVE` of the smallest cell.
     """
     rows, latitudes = _nearest_lines("latitude", sub_cells.latitudes, grid.latitudes)
     columns, longitudes = _nearest_lines("longitude", sub_cells.longitudes, grid.longitudes)
-    # south_west[r, c] is the sum of all sub-cells south of line r and west of line c.
+    # south_west[r, c] is the sum of all sub-cells south of line r and west of line c. Its differences in both
+    # directions are the sums inside of the cells.
     south_west = np.pad(np.cumsum(np.cumsum(counts, axis=0), axis=1), ((1, 0), (1, 0)))
     sums = np.diff(np.diff(south_west[np.ix_(rows, columns)], axis=0), axis=1)
     return Grid(latitudes, longitudes), sums
@@ -127,20 +130,21 @@ def _nearest_lines(direction: str, lines: Floats, edges: Floats) -> tuple[Intege
     """For each edge the number of the line nearest to it, from 0, and the degrees of this line.
 
     ``lines`` (m,) and ``edges`` (e,) are rising, in degrees, and both results have shape (e,). A line within
-    `SAME`, 1e-9 degrees, of its edge is the same line, and has the degrees of the edge. Raises ValueError if
-    an edge is farther from its line than `NEAR`, 0.05, of the smallest cell. ``direction``, latitude or
-    longitude, is for this message.
+    `SAME_LINE`, 1e-9 degrees, of its edge is the same line, and has the degrees of the edge.
+
+    Raises ValueError if an edge is farther from its line than the share `LARGEST_MOVE`, 0.05, of the smallest
+    cell. ``direction``, latitude or longitude, is for this message.
     """
     numbers = np.abs(lines[:, None] - edges).argmin(axis=0)
     moves = np.abs(lines[numbers] - edges)
     share = moves.max() / np.diff(edges).min()  # the largest move over the smallest cell
-    if share > NEAR:
+    if share > LARGEST_MOVE:
         raise ValueError(
             f"the bundled counts do not fit these cells: an edge in {direction} is {share:.2g} of a cell"
-            f" from the nearest line, more than {NEAR:g}: take larger cells between {lines[0]:.7g} and"
-            f" {lines[-1]:.7g} degrees, or set gowalla.source to snap or file"
+            f" from the nearest line, more than {LARGEST_MOVE:g}: take larger cells between"
+            f" {lines[0]:.7g} and {lines[-1]:.7g} degrees, or set gowalla.source to snap or file"
         )
-    return numbers, np.where(moves > SAME, lines[numbers], edges)
+    return numbers, np.where(moves > SAME_LINE, lines[numbers], edges)
 
 
 def read_bundled(
@@ -154,10 +158,11 @@ def read_bundled(
 
     Parameters
     ----------
-    lines, counts: paths of the city's bundled files, for `read_sub_cells`
+    lines: path of the bundled file with the lines around the city's sub-cells
+    counts: path of the bundled file with the check-ins in each sub-cell
     grids: the city's grids by kind, among them "uniform", which covers the city's whole box
     name: the city's name in the configuration, on which the random places depend
-    seed: the root seed, on which they depend too
+    seed: the root seed, on which the random places depend too
 
     Raises
     ------
@@ -167,7 +172,7 @@ def read_bundled(
     tables = {}
     for kind, grid in grids.items():
         try:
-            tables[kind] = cell_table(*cut(sub_cells, sub_counts, grid))
+            tables[kind] = cell_table(*sum_sub_cells(sub_cells, sub_counts, grid))
         except ValueError as error:
             raise ValueError(f"datasets.{name}.{kind}: {error}") from None
 
@@ -175,6 +180,6 @@ def read_bundled(
     cells = tables["uniform"]
     box = Box(cells["south"].min(), cells["north"].max(), cells["west"].min(), cells["east"].max())
     rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    latitude, longitude = spread(sub_cells, sub_counts, rng)
+    latitude, longitude = random_places(sub_cells, sub_counts, rng)
     inside = box.contains(latitude, longitude)
     return tables, point_table(latitude[inside], longitude[inside], spread=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import optimize
 
 from scripts.paper.data.users import Users, sample_users, users_of
-from scripts.paper.delta.delta_hat import delta_hat, worst_count
+from scripts.paper.delta.delta_hat import log10_delta_hat, worst_count
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
@@ -24,8 +24,10 @@ from tightshuffle.numerics.seeds import seed_of
 
 SETTING = ["dataset", "n", "k", "eps0"]  # what the rows of one sample and one eps0 share
 LOG10_ENDS = (-2.0, -30.0)  # log10 of the exact delta-hat at the first and the last eps
-SMALLEST_FLOAT = 324  # -log10 of a delta that is 0 as a float, so that diffprivlib refuses it
-DELTA_AFTER_THE_STOP = 1e-30  # a delta at which the search for diffprivlib's scale has stopped
+# -log10 of 1e-324. This delta and every smaller one is 0 as a float, and diffprivlib refuses it.
+DEPTH_OF_SMALLEST_FLOAT = 324
+# diffprivlib's noise does not grow any more where delta falls further. At this delta it is the largest.
+DELTA_OF_LARGEST_NOISE = 1e-30
 
 
 def compute_delta_hat(
@@ -39,16 +41,18 @@ def compute_delta_hat(
 ) -> pd.DataFrame:
     """delta-hat of samples of a dataset's users, with a row for every n, eps0 and eps.
 
-    delta-hat is the largest delta that the number of reports of one value has, over all values that users of
-    the sample hold. The paper gives this delta to the Gaussian mechanism. The columns are
+    delta-hat is the delta that the paper gives the Gaussian mechanism. Every value that users of the sample
+    hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest of
+    them. The columns are
 
     - dataset, n (users of the sample), k (values), eps0, eps;
-    - published_value, the value with the largest delta by the paper's printed formula, numbered from 1;
-    - published_count, how many users of the sample hold it;
-    - published, log10 of this delta;
-    - exact_value, exact_count and exact, the same by the exact delta;
+    - published, log10 of delta-hat by the formula that the paper's Theorem 1 prints;
+    - published_value, the value that has this delta, numbered from 1;
+    - published_count, how many users of the sample hold this value;
+    - exact, exact_value and exact_count, the same three by the true delta;
     - upper, log10 of a proven bound on the delta of the whole histogram of reports, for every dataset;
-    - diffprivlib, log10 of the delta of the largest noise that diffprivlib's Gaussian adds at this eps.
+    - diffprivlib, log10 of a delta. diffprivlib's Gaussian adds more noise for a smaller delta, but only up
+      to a largest noise. This column has the delta that the largest noise really gives at eps.
 
     Parameters
     ----------
@@ -72,26 +76,34 @@ def compute_delta_hat(
 
 
 def sample_of(counts: Integers, *, dataset: str, n: int, seed: int) -> Integers:
-    """The histogram (k,) of the n users whose delta-hat is computed, drawn from the dataset's ``counts``."""
+    """The histogram (k,) of n users, drawn at random from the dataset's histogram ``counts`` (k,).
+
+    The same ``dataset`` (its name), n and ``seed`` (the root seed) give the same users again.
+    """
     rng = np.random.default_rng(seed_of(seed, stage="delta-hat users", dataset=dataset, n=n))
-    return sample_users(counts, n, rng, 1)[0]
+    (sample,) = sample_users(counts, n, rng, repetitions=1)
+    return sample
 
 
 def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
     """Evenly spaced values of eps below eps0, over which the exact delta-hat falls from 1e-2 to 1e-30.
 
-    delta-hat is the largest delta of a count that occurs. ``sample`` is a histogram (k,) of users, of whom
-    delta-hat is computed, and ``steps`` is how many values there are. They have three significant digits.
-    Where delta-hat is below 1e-2 even at the smallest eps, or above 1e-30 even at the largest one, the grid
-    begins or ends there.
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them.
+
+    All eps lie between 0.001 eps0 and 0.95 eps0. If delta-hat is below 1e-2 already at 0.001 eps0, the grid
+    begins there. If it is above 1e-30 still at 0.95 eps0, the grid ends there.
+
+    ``sample`` is the histogram (k,) of the users, ``eps0`` their local budget, and ``steps`` the number of
+    eps. The eps have three significant digits.
     """
 
     def excess(eps: float, log10_end: float) -> float:
-        log10_delta_hat = delta_hat(sample, eps, eps0=eps0, form="exact", known={})
-        return log10_delta_hat - log10_end
+        """How far log10 of delta-hat at eps is above ``log10_end``."""
+        return log10_delta_hat(sample, eps, eps0=eps0, form="exact", known={}) - log10_end
 
     smallest = 1e-3 * eps0
-    largest = 0.95 * eps0  # at eps0, delta-hat is 0
+    largest = 0.95 * eps0  # less than eps0, where delta-hat is 0 and log10 is not finite
     ends = []
     for log10_end in LOG10_ENDS:
         if excess(smallest, log10_end) <= 0:
@@ -99,31 +111,42 @@ def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
         elif excess(largest, log10_end) >= 0:
             ends.append(largest)
         else:
-            # delta-hat falls with eps, so there is one eps at which it has this value.
+            # delta-hat falls with eps, so there is one eps at which it has this value. It is found to a
+            # relative error of 1e-3 only, since the eps of the grid are rounded to three digits.
             end = optimize.brentq(excess, smallest, largest, args=(log10_end,), rtol=1e-3)
             ends.append(float(end))
 
-    return [float(f"{eps:.3g}") for eps in np.linspace(ends[0], ends[1], steps)]
+    first, last = ends
+    return [float(f"{eps:.3g}") for eps in np.linspace(first, last, steps)]
 
 
 def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
-    """The columns of one row that depend on eps, by name, as `compute_delta_hat` explains them.
+    """One row's columns with deltas at eps, and the values that have these deltas: name -> a number.
 
-    They are value, count and log10 delta of the worst count in both forms of delta ("published" and "exact"),
-    and log10 of two other deltas, upper and diffprivlib. ``sample`` is the histogram (k,) of the users.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The columns are
+
+    - published: log10 of delta-hat by the formula that the paper's Theorem 1 prints;
+    - published_value and published_count: the value that has this delta, numbered from 1, and its holders;
+    - exact, exact_value and exact_count: the same three by the true deltas;
+    - upper: log10 of a proven bound on the delta of the whole histogram of reports, for every dataset;
+    - diffprivlib: log10 of the delta that the largest noise of diffprivlib's Gaussian really gives at eps.
+
+    ``sample`` is the histogram (k,) of the users, and ``eps0`` their local budget.
     """
     columns: dict[str, Any] = {}
     for form in ("published", "exact"):
         worst = worst_count(sample, eps, eps0=eps0, form=form, known={})
-        count = worst.others + 1  # the other holders of the value, and the attacked user
-        columns[f"{form}_value"] = int(np.flatnonzero(sample == count)[0]) + 1  # numbered from 1
-        columns[f"{form}_count"] = count
+        holders = worst.other_holders + 1  # with the target user
+        # All values with so many holders have the same delta: the first of them is named.
+        columns[f"{form}_value"] = int(np.flatnonzero(sample == holders)[0]) + 1
+        columns[f"{form}_count"] = holders
         columns[form] = worst.log10_delta
 
     columns["upper"] = upper(eps, n=int(sample.sum()), k=len(sample), eps0=eps0, log10=True)
-    # For a smaller delta diffprivlib adds no more noise. The sensitivity is 1 in both calls.
-    scale = published_scale(eps, DELTA_AFTER_THE_STOP, 1.0)
-    columns["diffprivlib"] = float(log10_delta_of_scale(eps, scale=scale))
+    # The sensitivity is 1 here, and by default in `log10_delta_of_scale`.
+    largest_noise = published_scale(eps, DELTA_OF_LARGEST_NOISE, sensitivity=1.0)
+    columns["diffprivlib"] = float(log10_delta_of_scale(eps, scale=largest_noise))
     return columns
 
 

@@ -13,8 +13,9 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tightshuffle.arguments import Floats
 
-VERSIONS = {"Table II": "long", "Table 1": "short"}  # table -> the paper's version that prints it
-PRINTED = {  # mechanism -> log10 delta by the formula that the paper prints for it
+# table -> the paper's version that prints it: arXiv 2205.08858 is the long one, FPS 2023 the short one
+VERSION_OF_TABLE = {"Table II": "long", "Table 1": "short"}
+LOG10_DELTA_OF_EARLIER_WORK = {  # mechanism -> log10 delta by the formula that the paper prints for it
     "balle": printed_formulas.balle_as_printed,
     "feldman": printed_formulas.feldman_as_printed,
 }
@@ -37,23 +38,27 @@ def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def _log10_deltas(group: pd.DataFrame) -> dict[str, Floats]:
-    """log10 delta of each row, in the readings of the mechanism: reading -> an array with one per row.
+    """log10 delta of each row in one or two readings: reading -> log10 deltas (rows,).
 
-    The reading "published" is by the formula that the paper prints, "exact" is the true delta. Mechanisms of
-    earlier work have the first alone, and a mechanism without a formula has none. All rows of ``group`` have
-    one mechanism and one table, which is named in the column item.
+    The reading "published" is by the formula that the paper prints for the mechanism. The reading "exact" is
+    the true delta, and only the paper's own mechanism has it: shuffled k-randomized response of which one
+    count is released. For a mechanism without a printed formula, the dict is empty.
+
+    ``group`` has a row of texts per printed delta, with the columns mechanism, item (the paper's table), eps,
+    eps0, n (users), k (values) and count (how many other users hold the counted value). All rows have the
+    same mechanism and item. For bounds of earlier work k and count are not used.
     """
     mechanism = group["mechanism"].iloc[0]
     eps = group["eps"].astype(float).to_numpy()
     eps0 = group["eps0"].astype(float).to_numpy()
     n = group["n"].astype(int).to_numpy()
 
-    if mechanism == OWN:
+    if mechanism == OWN:  # "this paper"
         k = group["k"].astype(int).to_numpy()
         count = group["count"].astype(int).to_numpy()
         deltas = {}
         for form in printed_formulas.FORMS:
-            deltas[form] = printed_formulas.delta_of_count(
+            deltas[form] = printed_formulas.log10_delta_of_count(
                 eps, form=form, n=n, k=k, eps0=eps0, count=count
             )
         return deltas
@@ -61,9 +66,11 @@ def _log10_deltas(group: pd.DataFrame) -> dict[str, Floats]:
     if mechanism == "erlingsson":
         return {"published": printed_formulas.erlingsson_as_printed(eps, n=n, eps0=eps0)}
 
-    if mechanism in PRINTED:
-        version = VERSIONS[group["item"].iloc[0]]
-        return {"published": PRINTED[mechanism](eps, n=n, eps0=eps0, version=version)}
+    if mechanism in LOG10_DELTA_OF_EARLIER_WORK:
+        # The long and the short version of the paper print different formulas.
+        version = VERSION_OF_TABLE[group["item"].iloc[0]]
+        log10_delta_of = LOG10_DELTA_OF_EARLIER_WORK[mechanism]
+        return {"published": log10_delta_of(eps, n=n, eps0=eps0, version=version)}
 
     return {}
 

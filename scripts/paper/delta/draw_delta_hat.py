@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from scripts.paper.delta.compute_delta_hat import SETTING, SMALLEST_FLOAT
+from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT, SETTING
 from scripts.paper.delta.setting_panels import setting_panels
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
@@ -25,29 +25,40 @@ LINES = {  # column: (label, colour)
     "exact": ("δ̂ exact", style.TRUE),
     "upper": ("proven bound, whole histogram", style.ALL_COUNTS),
 }
-DEPTHS = (1, 10, 100, 1000, 10_000)  # that the axis numbers
+NUMBERED_DEPTHS = (1, 10, 100, 1000, 10_000)  # -log10 of the deltas that stand at the axis
 GREY = "#777777"
 
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure:
-    """The figure: a panel for every dataset, n and eps0, with a line for each of three deltas over eps.
+    """The figure: a panel for every dataset, n and eps0, with three deltas as lines over eps.
 
-    They are delta-hat, the largest delta of a count that occurs, as the paper prints it and exactly, and a
-    proven bound on the delta of the whole histogram. ``table`` has log10 of them in the columns published,
-    exact and upper, with a row for every dataset, n, eps0 and eps. ``titles``: dataset -> its title.
-    ``floor``: the delta that the Gaussian has in the paper's trials where delta-hat is smaller.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them. The lines are
+
+    - delta-hat by the formula that the paper's Theorem 1 prints;
+    - delta-hat by the true deltas;
+    - a proven bound on the delta of the whole histogram of reports.
+
+    Parameters
+    ----------
+    table: a row for every dataset, n, k, eps0 and eps, with log10 of the three deltas in the columns
+        published, exact and upper. The column diffprivlib is log10 of the delta that diffprivlib's Gaussian
+        has with its largest noise, which is drawn as a level
+    titles: dataset -> its title
+    floor: a delta, drawn as a level. In the paper's trials the Gaussian has it where delta-hat is smaller
     """
-    figure, panels = setting_panels(table, titles, around=0.7, ylabel="δ", sharey=True)
+    figure, panels = setting_panels(table, titles, other_inches=0.7, ylabel="δ", sharey=True)
     for axes, rows in panels:
         _draw_panel(axes, rows, floor)
 
-    # All panels share the axis of depths, -log10 of delta. It points downwards.
-    axes = panels[0][0]
+    # All panels share the vertical axis. It shows the depth, -log10 of delta, on a logarithmic scale. The
+    # depth grows downwards, from 1 to twice the largest one.
+    axes, _ = panels[0]
     deepest = float(-table["published"].min())
     axes.set_yscale("log")
-    axes.set_ylim(2 * max(deepest, SMALLEST_FLOAT), 1)
-    axes.yaxis.set_major_locator(FixedLocator(DEPTHS))
+    axes.set_ylim(2 * max(deepest, DEPTH_OF_SMALLEST_FLOAT), 1)
+    axes.yaxis.set_major_locator(FixedLocator(NUMBERED_DEPTHS))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(lambda depth, _: f"$10^{{-{depth:g}}}$")
 
@@ -58,45 +69,53 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
-    """Draw the three deltas of one setting over eps, and three dashed lines at levels of delta.
+    """Draw three deltas of one dataset, n and eps0 as lines over eps, and three levels of delta, dashed.
 
-    The vertical axis is the depth of a delta, which is -log10 of it. ``rows`` has log10 of the deltas as
-    printed, exact, of the proven bound, and of diffprivlib's largest noise. ``floor`` is a delta.
+    The vertical axis shows the depth of a delta, which is -log10 of it. ``rows`` has a row for every eps, and
+    log10 of deltas in the columns published (delta-hat by the printed formula), exact (the true delta-hat),
+    upper (a proven bound for the whole histogram) and diffprivlib (what its largest noise gives). ``floor``
+    is a delta, the one that the Gaussian has in the paper's trials where delta-hat is smaller.
     """
     for column, (_, colour) in LINES.items():
         axes.plot(rows["eps"], -rows[column], color=colour, marker=".", markersize=3)
     axes.grid(axis="y")
 
-    # Label and depth of each level, and whether the label stands on its bottom or hangs from its top.
+    # Each level: its label, its depth, and which edge of the label lies on the dashed line.
     levels = [
         ("diffprivlib's search stops", float(-rows["diffprivlib"].median()), "bottom"),
         ("our floor", float(-np.log10(floor)), "top"),
-        ("smallest float", SMALLEST_FLOAT, "top"),
+        ("smallest float", DEPTH_OF_SMALLEST_FLOAT, "top"),
     ]
-    place = axes.get_yaxis_transform()  # x as a share of the panel's width, y as a depth
+    share_and_depth = axes.get_yaxis_transform()  # x is a share of the panel's width, y a depth
     for label, depth, edge in levels:
         axes.axhline(depth, color=GREY, linewidth=0.6, linestyle=(0, (3, 2)))
-        axes.text(0.01, depth, label, transform=place, va=edge, fontsize=7, color=GREY)
+        axes.text(0.01, depth, label, transform=share_and_depth, va=edge, fontsize=7, color=GREY)
 
 
 def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str:
     """The caption: how far the printed delta-hat lies below the exact one, and what the dashed lines are.
 
-    delta-hat is the largest delta of a count that occurs. ``table`` has log10 of it in the columns published
-    and exact, with a row for every point of the figure. ``titles``: dataset -> its title. ``floor``: the
-    delta that the Gaussian has in the paper's trials where delta-hat is smaller.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them.
+
+    Parameters
+    ----------
+    table: a row for every point of the figure (a dataset, n, eps0 and eps), with log10 of delta-hat in the
+        columns published (by the formula that Theorem 1 prints) and exact (by the true deltas)
+    titles: dataset -> its title
+    floor: the delta that the Gaussian has in the paper's trials where delta-hat is smaller
     """
-    gaps = table["exact"] - table["published"]  # orders of magnitude
-    beyond_floats = int((table["published"] < -SMALLEST_FLOAT).sum())
+    gaps = table["exact"] - table["published"]  # log10 of the exact over the printed delta-hat
+    points_below_floats = int((table["published"] < -DEPTH_OF_SMALLEST_FLOAT).sum())
     datasets = wording.listing([titles.get(name, name) for name in table["dataset"].unique()])
 
     gap = (
         f"As printed, δ̂ (eq. 15) lies {gaps.min():,.0f} to {gaps.max():,.0f} orders of magnitude below the"
         f" exact δ̂ of the same histogram, on {datasets}."
     )
-    no_noise = (
-        f"At {beyond_floats} of the {len(table)} points it is below every float: a program gets 0, for which"
-        " no Gaussian mechanism exists."
+    below_floats = (
+        f"At {points_below_floats} of the {len(table)} points it is below every float: a program gets 0, for"
+        " which no Gaussian mechanism exists."
     )
     no_guarantee = (
         "The exact δ̂ is still the δ of one count in one dataset, and no guarantee; the proven bound, for all"
@@ -108,7 +127,7 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str
         " smallest float."
     )
     axes = "The axis is logarithmic in the exponent. One sample of n users each."
-    return f"{gap} {no_noise} {no_guarantee} {dashed} {axes}"
+    return f"{gap} {below_floats} {no_guarantee} {dashed} {axes}"
 
 
 if __name__ == "__main__":

@@ -34,21 +34,25 @@ def theorem_1_as_printed(
     """log10 delta of the number of reports of x0, with the privacy loss v_s as Theorem 1 prints it.
 
     This is no guarantee. Theorem 1 has a second moment where the first one belongs, hence ``moment`` is 2.
-    ``count`` is how many of the n users beside the attacked one hold x0, and k the number of values. For
-    directions, shape and errors see `tightshuffle.literature.count.delta`.
+    ``count`` is how many of the n users beside the target user hold x0, k the number of values, and eps0 the
+    local budget. The ``direction`` is "forward" (the target user holds x0 against another value), "reverse"
+    or "both". The arguments broadcast, and the result has their shape.
     """
     return log10_delta_by_moment(
         eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2
     )
 
 
-def delta_of_count(
+def log10_delta_of_count(
     eps: npt.ArrayLike, *, form: str, direction: str = "forward", **setting: Any
 ) -> Floats:
-    """log10 delta of the number of reports of x0, "exact" or "published" (as Theorem 1 prints it).
+    """log10 of the delta of releasing only the number of reports of one value x0.
 
-    ``setting`` has n (users), k (values), eps0 (the local budget) and count (how many users beside the
-    attacked one hold x0). All broadcast.
+    The ``form`` "exact" is the true delta, "published" the one of the formula that Theorem 1 prints. The
+    ``direction`` is "forward" (the target user holds x0 against another value), "reverse" or "both".
+
+    ``setting`` has n (users), k (values), eps0 (the local budget) and count (how many users beside the target
+    user hold x0). All broadcast, and the result has their shape.
     """
     if check_choice("form", form, FORMS) == "exact":
         return delta(eps, direction=direction, **setting)

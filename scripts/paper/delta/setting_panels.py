@@ -12,21 +12,31 @@ from scripts.shared.table_files import groups
 
 
 def setting_panels(
-    table: pd.DataFrame, titles: Mapping[str, str], *, around: float, ylabel: str, sharey: bool
+    table: pd.DataFrame,
+    titles: Mapping[str, str],
+    *,
+    other_inches: float,
+    ylabel: str,
+    sharey: bool,
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """An empty figure, and its panels with the rows of ``table`` that each one shows.
+    """A figure with panels in which nothing is drawn yet, and each panel with the rows of ``table`` for it.
 
-    There is a panel for every dataset, n, k and eps0, in the order of the table, and at most two beside each
-    other. Panels have titles and names at their axes, over eps.
+    There is a panel for every setting, which is a dataset, n, k and eps0, in the order of the table. At most
+    two panels stand side by side. They have titles, and names at their axes: ε at the horizontal one.
 
-    ``titles``: dataset -> its title. ``around``: inches of the figure's height that are not panels.
-    ``ylabel``: the name of the vertical axes, which have one scale if ``sharey``.
+    Parameters
+    ----------
+    table: its columns are dataset, n, k, eps0, and what the caller draws
+    titles: dataset -> its title
+    other_inches: height of the part of the figure that is not panels
+    ylabel: the name of the vertical axes
+    sharey: whether all panels have the same vertical axis
     """
     settings = list(groups(table, SETTING, sort=False))
     columns = min(2, len(settings))
-    lines = -(-len(settings) // columns)  # rounded up
-    figure = style.new_figure(around + 2.2 * lines)
-    places = figure.subplots(lines, columns, squeeze=False, sharey=sharey).ravel()
+    rows_of_panels = -(-len(settings) // columns)  # rounded up
+    figure = style.new_figure(other_inches + 2.2 * rows_of_panels)
+    places = figure.subplots(rows_of_panels, columns, squeeze=False, sharey=sharey).ravel()
 
     panels = []
     for axes, ((dataset, n, k, eps0), rows) in zip(places, settings, strict=False):
@@ -35,8 +45,10 @@ def setting_panels(
         axes.set_xlabel("ε")
         panels.append((axes, rows))
 
-    for axes in places[len(settings) :]:  # the last line may have an empty place
+    # The last row of panels may have an empty place.
+    for axes in places[len(settings) :]:
         axes.set_axis_off()
+    # The vertical axis is named at the first panel of each row.
     for axes in places[: len(settings) : columns]:
         axes.set_ylabel(ylabel)
     return figure, panels

@@ -40,10 +40,14 @@ def parameters_table(
     surface: Mapping[str, Any],
     synthetic: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """Table III, with a row of texts per parameter (eps, eps0, n, x0, k).
+    """Table III, the paper's parameters: a row of texts for each of eps, eps0, n, x0 and k.
 
-    The columns are parameter, printed (its values as the paper's table prints them), "Table IV", "Figure 1"
-    and "synthetic trials" (the values that these use), and source (where the paper prints the values).
+    The columns are
+
+    - parameter: its name;
+    - printed: its values as the paper's Table III prints them;
+    - Table IV, Figure 1 and synthetic trials: the values that these use;
+    - source: where the paper prints the values.
 
     Parameters
     ----------
@@ -66,6 +70,7 @@ def parameters_table(
             {
                 "parameter": name,
                 "printed": row["printed"],
+                # Table IV has no x0: its texts of this column are blank.
                 "Table IV": _list_in_words(float(text) for text in table_iv[name] if text),
                 "Figure 1": _range_in_words(surface.get(name, "")),
                 "synthetic trials": _list_in_words(trials[name]),
@@ -78,8 +83,12 @@ def parameters_table(
 def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
     """The values of every parameter in the trials of the synthetic dataset: parameter -> its values.
 
-    A value may occur several times, and "all" may be an n. ``synthetic`` is the dataset's section of the
-    config: it has the number of cells, which is k, and the experiments individual and tv, if they are run.
+    The parameters are eps, eps0, n (users, or "all"), x0 (a cell whose individual error is computed) and k
+    (cells). A value may occur several times.
+
+    ``synthetic`` is the dataset's section of the config, or empty. Its cells is the number k. Its sections
+    individual and tv, of which either may be missing, are experiments. Each of them has n (a list) and
+    budgets (dicts of eps and eps0). individual also has cells, the list of the x0.
     """
     values: dict[str, list[Any]] = {"eps": [], "eps0": [], "n": [], "x0": [], "k": []}
     if "cells" in synthetic:
@@ -89,7 +98,6 @@ def _values_of_trials(synthetic: Mapping[str, Any]) -> dict[str, list[Any]]:
         if not experiment:
             continue
         values["n"] += experiment["n"]
-        # The values x0 whose individual errors are computed.
         values["x0"] += experiment.get("cells", [])
         for budget in experiment["budgets"]:
             values["eps"].append(budget["eps"])

@@ -7,18 +7,23 @@ from scripts.shared import wording
 
 
 def calibration_text(protocol: Mapping[str, Any]) -> str:
-    """A caption's sentences on how the Gaussian's noise was chosen.
+    """A caption's two sentences on how the Gaussian's noise was chosen.
 
-    ``protocol`` is the config's section of this name: delta_form, the form of delta-hat ("published" or
-    "exact"); delta_floor, the delta that stands for a smaller delta-hat; and sensitivity, the Gaussian's.
+    The noise is chosen for eps and delta-hat, δ̂, the delta that the paper gives the Gaussian. ``protocol`` is
+    the config's section of this name, with three entries:
+
+    - delta_form: "published", delta-hat by the formula that the paper prints, or "exact", the true one;
+    - delta_floor: the delta for which the noise is chosen where delta-hat is smaller;
+    - sensitivity: that of the histogram to which the noise is added.
     """
-    # delta-hat, δ̂, is the largest delta of the counts that occur, and "published" the paper's form of it.
+    # Only a form that is not the paper's is named.
     noise = "The Gaussian noise"
     if protocol["delta_form"] != "published":
         noise = f"The Gaussian noise with δ̂ in its {protocol['delta_form']} form"
     floor = wording.typeset(protocol["delta_floor"])
-    return (
+    calibration = (
         f"{noise} is what diffprivlib's analytic mechanism adds for ε and δ̂, or for {floor} where δ̂ is"
-        f" smaller, at sensitivity {protocol['sensitivity']:g}. The paper states neither of the two numbers,"
-        " so both are our choice."
+        f" smaller, at sensitivity {protocol['sensitivity']:g}."
     )
+    our_choice = "The paper states neither of the two numbers, so both are our choice."
+    return f"{calibration} {our_choice}"

@@ -13,19 +13,22 @@ from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 def gaussian_scale(
     *, eps: Sequence[float] = (1, 4, 6), log10_delta: tuple[float, float, int] = (-2, -100, 197)
 ) -> pd.DataFrame:
-    """The scale, or standard deviation, of the analytic Gaussian's noise, with a row per eps and log10 delta.
+    """The standard deviation of the analytic Gaussian's noise, its scale, with a row per eps and log10 delta.
 
-    The columns are eps, log10_delta (for which the noise is chosen), exact (the smallest scale that is
-    enough), published (the scale of diffprivlib, the paper's library), and published_log10_delta (log10 of
-    the delta that the published scale really has). The sensitivity is 1, the unit of the scales.
+    The sensitivity is 1, the unit of the scales. The columns are
 
-    ``log10_delta``: its first value, its last one, and how many there are.
+    - eps and log10_delta, the guarantee for which the noise is chosen;
+    - exact, the smallest scale that has this guarantee;
+    - published, the scale of diffprivlib, the paper's library;
+    - published_log10_delta, log10 of the delta at eps that the published scale really has.
+
+    ``log10_delta``: its first value, its last one, and how many evenly spaced ones there are.
     """
     eps_grid, log10_delta_grid = np.meshgrid(eps, np.linspace(*log10_delta), indexing="ij")
     table = pd.DataFrame({"eps": eps_grid.ravel(), "log10_delta": log10_delta_grid.ravel()})
     table["exact"] = exact_scale(table["eps"], log10_delta=table["log10_delta"])
     table["published"] = [
-        published_scale(budget, 10.0**log10, 1)
+        published_scale(budget, 10.0**log10, sensitivity=1)
         for budget, log10 in zip(table["eps"], table["log10_delta"], strict=True)
     ]
     table["published_log10_delta"] = log10_delta_of_scale(table["eps"], scale=table["published"])

@@ -27,10 +27,14 @@ COLUMNS = [
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure: a panel per sensitivity, with a line per dataset and budget over the floors of delta.
+    """The figure: the total variation (TV) error of shuffle+INV divided by that of the Gaussian mechanism.
 
-    The height is the ratio of the errors of shuffle+INV and of the Gaussian. ``table`` has a row for every
-    dataset, eps, sensitivity and floor. ``titles``: dataset -> its title.
+    The quotient depends on two constants that the paper does not print: the Gaussian's sensitivity, and its
+    delta, which is called floor. There is a panel for every sensitivity. It has a line for every dataset and
+    eps, over the floors.
+
+    ``table`` has a row for every dataset, eps, sensitivity and floor, with the quotient of the errors in the
+    column ratio. ``titles``: dataset -> its title.
     """
     sensitivities = list(groups(table, "sensitivity"))
     figure = style.new_figure(2.9)
@@ -42,7 +46,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     panels[0].set_yscale("log")
     style.log_ticks(panels[0].yaxis, subs=(1, 2, 5))
     panels[0].set_ylabel("TV error, shuffle+INV over Gaussian")
-    # The names of the lines are set when the axis, which all panels share, has its limits.
+    # The lines are named at their ends. This has to wait until the shared axis has its limits.
     for axes, ends in zip(panels, ends_of_panels, strict=True):
         style.end_labels(axes, ends)
     figure.suptitle(
@@ -54,18 +58,25 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
 def _draw_lines(
     axes: Axes, rows: pd.DataFrame, titles: Mapping[str, str]
 ) -> list[tuple[float, str, str]]:
-    """Draw the ratio over the floors, a line per dataset and eps; returns the right end of each line.
+    """Draw a line per dataset and eps: TV error of shuffle+INV divided by the Gaussian's, over the floors.
 
-    An end is (the ratio there, the line's name, its colour). Floors fall from left to right, and are equally
-    far apart. ``rows`` have one sensitivity, with a row for every dataset, eps and floor.
+    A floor is a delta of the Gaussian. On the axis, floors fall from left to right, at equal distances.
+
+    Returns the right end of every line, for `style.end_labels`: (the quotient of the errors there, the line's
+    name, its colour).
+
+    ``rows`` have one sensitivity, with a row for every dataset, eps and floor, and the quotient in the column
+    ratio. ``titles``: dataset -> its title.
     """
     floors = sorted(rows["floor"].unique(), reverse=True)
-    places = {floor: place for place, floor in enumerate(floors)}
+    place_of_floor = {floor: place for place, floor in enumerate(floors)}
     ends = []
     budgets = groups(rows, ["dataset", "eps"], sort=False)
     for number, ((dataset, eps), line) in enumerate(budgets):
         colour = style.CYCLE[number % len(style.CYCLE)]
-        axes.plot(line["floor"].map(places), line["ratio"], color=colour, marker="o", markersize=3)
+        axes.plot(
+            line["floor"].map(place_of_floor), line["ratio"], color=colour, marker="o", markersize=3
+        )
         last_ratio = float(line.set_index("floor")["ratio"][floors[-1]])
         name = wording.literal(titles.get(dataset, dataset))
         ends.append((last_ratio, f"{name}, ε = {eps:g}", colour))
@@ -82,11 +93,13 @@ def _with_root(sensitivity: float) -> str:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: how much the ratio of errors depends on the two constants, the floor and the sensitivity.
+    """The caption: how much the comparison of errors depends on two constants of the Gaussian.
 
-    ``table`` has a row for every dataset, eps, sensitivity and floor. Its column ratio is the TV error of
-    shuffle+INV over that of the Gaussian.
+    They are its sensitivity and its delta, which is called floor. ``table`` has a row for every dataset, eps,
+    sensitivity and floor. Its column ratio is the total variation (TV) error of shuffle+INV divided by that
+    of the Gaussian.
     """
+    # At each dataset and eps: the largest ratio over the smallest one, of all floors and sensitivities.
     by_point = table.groupby(["dataset", "eps"])["ratio"]
     factors = by_point.max() / by_point.min()
 
@@ -96,8 +109,11 @@ def caption(table: pd.DataFrame) -> str:
     )
     ratios = (
         "Under these floors of δ and sensitivities the error of shuffle+INV is"
-        f" {wording.two_digits(table['ratio'])} times that of the Gaussian; at one point the choice changes"
-        f" the ratio by a factor of up to {wording.significant(factors.max())}."
+        f" {wording.two_digits(table['ratio'])} times that of the Gaussian"
+    )
+    largest_change = (
+        "at one point the choice changes the ratio by a factor of up to"
+        f" {wording.significant(factors.max())}."
     )
     small_floors = (
         "Below a δ of about 10⁻¹⁷ diffprivlib's scale stops growing,"
@@ -107,7 +123,7 @@ def caption(table: pd.DataFrame) -> str:
         "The Gaussian's error is its expectation, that of shuffle+INV the mean of the trials; only"
         " shuffle+INV is projected."
     )
-    return f"{not_stated} {ratios} {small_floors} {errors}"
+    return f"{not_stated} {ratios}; {largest_change} {small_floors} {errors}"
 
 
 if __name__ == "__main__":

@@ -20,21 +20,23 @@ from scripts.shared.histograms import grid_edges, on_a_grid, on_a_map, on_grid
 from scripts.shared.job import StrPath, job
 from scripts.shared.table_files import groups, read_table
 
-MAP = 1.85  # inches, the width of a map
-NAMED = 60  # cells with a name below them at most
+MAP_WIDTH = 1.85  # inches
+MOST_NAMES = 60  # more names of cells do not fit below a panel
 MECHANISMS = ["gaussian", "shuffle+INV"]
 COLUMNS = ["cell", "original", *MECHANISMS]
-RUN = ["eps0", "eps", "n", "delta"]  # what all cells of a run share; runs are drawn in this order
+# What all cells of a run share. Runs are drawn in the order of these columns.
+RUN_KEY = ["eps0", "eps", "n", "delta"]
 
 
 class Run(NamedTuple):
-    """One run of the mechanisms, which is a row of panels."""
+    """One run of shuffle+INV and of the Gaussian, which is a row of panels."""
 
-    eps0: float
-    eps: float
-    n: int
-    delta: float  # of the Gaussian
-    table: pd.DataFrame  # a row per cell: the fraction of users, original and by each mechanism
+    eps0: float  # the local budget of shuffle+INV
+    eps: float  # for which, with delta, the Gaussian's noise was chosen
+    n: int  # users
+    delta: float
+    # A row per cell, with the fraction of users that it holds: original, gaussian and shuffle+INV.
+    table: pd.DataFrame
 
     def budget(self) -> str:
         """The run's eps0, eps and delta in words: 'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)'."""
@@ -54,15 +56,17 @@ class Runs(NamedTuple):
 
 
 def read(histogram: StrPath, estimates: StrPath) -> Runs:
-    """A dataset's histogram and the runs of the mechanisms on it, from the paths of two files.
+    """A dataset's histogram and the runs of shuffle+INV and of the Gaussian on it, from two files.
 
-    The first file has a row per cell, the second one a row per run and cell. Raises ValueError where their
-    cells differ.
+    ``histogram`` is the path of a table with a row per cell and the columns cell and count. ``estimates`` is
+    the path of a table with a row per run and cell. Its columns eps0, eps, n and delta are the same in all
+    rows of a run. Its columns original, gaussian and shuffle+INV are the fraction of users that the cell
+    holds, in truth and by the mechanisms. Raises ValueError where the two files have different cells.
     """
     counts = read_table(histogram, ["cell", "count"])
-    table = read_table(estimates, [*RUN, *COLUMNS])
+    table = read_table(estimates, [*RUN_KEY, *COLUMNS])
     runs = []
-    for (eps0, eps, n, delta), rows in groups(table, RUN):
+    for (eps0, eps, n, delta), rows in groups(table, RUN_KEY):
         rows = rows.reset_index(drop=True)
         if not rows["cell"].equals(counts["cell"]):
             raise ValueError(f"{estimates}: its cells are not those of {histogram}; rebuild both")
@@ -72,10 +76,10 @@ def read(histogram: StrPath, estimates: StrPath) -> Runs:
 
 @style.applied()
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: the original histogram of a dataset, and a row of estimates for each run.
+    """The figure: the original histogram of a dataset beside two estimates, with a row for each run.
 
-    Histograms are maps if the dataset's cells form a grid, and step lines if they do not. ``title`` is that
-    of the dataset.
+    The estimates are those of the Gaussian and of shuffle+INV. Histograms are maps if the dataset's cells
+    form a grid, and step lines if they do not. ``title`` is that of the dataset.
     """
     sizes = wording.listing(sorted({run.n for run in data.runs}))
     heading = f"Original and estimated histograms, {wording.literal(title)}: n = {sizes}"
@@ -90,11 +94,12 @@ def draw(data: Runs, title: str) -> Figure:
 def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     """A figure of maps: at the left the original, and beside it for each run a row with its estimates.
 
-    Every cell has the colour of its fraction of users, on one logarithmic scale, from one user up.
+    Every cell has the colour of its fraction of users, on one logarithmic scale. The scale begins at one user
+    of the largest n. Empty and negative cells have an entry in the legend.
     """
     x, y = grid_edges(histogram)
     box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None  # None: edges without degrees
-    high = MAP * (maps.proportion(box) if box else len(y) / len(x))  # inches
+    high = MAP_WIDTH * (maps.proportion(box) if box else len(y) / len(x))  # inches
     bins = 3 if box else 4  # numbers at an axis, of which degrees have more digits
     values = pd.concat([run.table[COLUMNS[1:]] for run in runs])
     norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
@@ -106,9 +111,11 @@ def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
     figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
     grid = figure.add_gridspec(len(runs), 1 + len(MECHANISMS))
     middle = len(runs) // 2
-    original = figure.add_subplot(grid[middle, 0])  # once: it is the same for all runs
+    # The original is the same for all runs, so it stands once, in the middle row.
+    original = figure.add_subplot(grid[middle, 0])
     original.set_title("original")
-    # Only maps in the last row have numbers and a name below them, so that rows are equally far apart.
+    # Only maps in the last row have numbers and a name below them, so that rows are equally far apart. The
+    # two flags of names, and of numbers, are for the horizontal and for the vertical axis.
     below = middle == len(runs) - 1
     maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
     image = draw_map(original, runs[0].table["original"])
@@ -152,11 +159,12 @@ def _legend_of_negative(*, as_signs: bool) -> Artist:
 
 
 def _draw_steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
-    """A figure with a panel per run: the fraction of users over the cells, as steps.
+    """A figure with a panel per run: the fraction of users that each cell holds, as steps over the cells.
 
-    The original is a grey area, and the estimates of the mechanisms are lines. Cells have their numbers, or
-    their names if ``histogram`` has a column label.
+    The original is a grey area. The estimates of the Gaussian and of shuffle+INV are lines. Below the last
+    panel stand the numbers of the cells, or their names if ``histogram`` has a column label.
     """
+    # Inches: 1.7 for a panel, of which about 1.6 are inside of its frame, and 0.9 for the rest.
     figure = style.new_figure(0.9 + 1.7 * len(runs))
     panels = figure.subplots(len(runs), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     edges = np.arange(len(histogram) + 1) + 0.5  # cell 1 reaches from 0.5 to 1.5
@@ -168,9 +176,10 @@ def _draw_steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
         axes.axhline(0, color=style.INK, linewidth=0.5)
         axes.set_xlim(edges[0], edges[-1])
         axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        # Both mechanisms with their total variation (TV) errors.
         axes.set_title("; ".join(map(run.title, MECHANISMS)))
-        # In lines that fit beside the panel, which is about 1.6 inches high.
-        budget = wording.row_label(run.budget(), 1.6)
+        # The budget is folded to lines that fit beside the panel.
+        budget = wording.row_label(run.budget(), inches=1.6)
         axes.set_ylabel(f"{budget}\nfraction of users")
 
     if "label" in histogram:
@@ -182,11 +191,11 @@ def _draw_steps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
 
 
 def _name_cells(axes: Axes, labels: list[str]) -> None:
-    """Write the names of the cells below the steps, but at most `NAMED` names, evenly chosen.
+    """Write the names of the cells below the steps, but at most `MOST_NAMES` names, evenly chosen.
 
     Long names are cut. If the names do not fit beside each other, they stand upright.
     """
-    every = math.ceil(len(labels) / NAMED)
+    every = math.ceil(len(labels) / MOST_NAMES)
     names = [
         wording.literal(label if len(label) < 25 else f"{label[:23]}…") for label in labels[::every]
     ]
@@ -197,17 +206,20 @@ def _name_cells(axes: Axes, labels: list[str]) -> None:
 def caption(data: Runs, title: str, protocol: Mapping[str, Any]) -> str:
     """The caption: what is shown, how many estimates are negative, and how the Gaussian's noise was chosen.
 
-    ``title`` is that of the dataset, and ``protocol`` the config's section on the Gaussian's noise.
+    ``title`` is that of the dataset. ``protocol`` is the config's section on the Gaussian's noise, with
+    delta_form, delta_floor and sensitivity.
     """
-    negatives = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]  # cells, run by run
+    # In how many cells the Gaussian's estimate is negative, run by run.
+    negatives = [int((run.table["gaussian"] < 0).sum()) for run in data.runs]
+    # All of them are listed, also those of many runs.
+    numbers = wording.listing(negatives, at_most=len(negatives))
     subject = (
         f"Original histogram of {title} and one estimate from each mechanism, with the total variation (TV)"
         " error; one row per budget."
     )
     negative = (
         "As in the paper, only shuffle+INV is projected onto the simplex, so"
-        f" {wording.listing(negatives, at_most=len(negatives))} of the Gaussian's"
-        f" {len(data.histogram):,} shares are negative."
+        f" {numbers} of the Gaussian's {len(data.histogram):,} shares are negative."
     )
     return f"{subject} {negative} {calibration_text(protocol)}"
 

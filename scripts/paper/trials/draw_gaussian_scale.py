@@ -9,19 +9,21 @@ from scripts.shared.table_files import groups
 
 # One row per (eps, log10 delta), for sensitivity 1.
 COLUMNS = ["eps", "log10_delta", "exact", "published", "published_log10_delta"]
-SATURATED = 0.01  # a scale that is this share below the exact one has stopped growing
+TOO_SMALL_BY = 0.01  # a scale that is more than this share below the exact one has stopped growing
 
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """The figure: diffprivlib's scale over the exact one, with a line per eps over the requested delta.
+    """The figure: diffprivlib's scale divided by the exact one, as a line per eps over the requested delta.
 
-    ``table`` has a row for every eps and log10 delta, with the scales in the columns exact and published.
+    A scale is the standard deviation of the analytic Gaussian's noise. ``table`` has a row for every eps and
+    requested log10 delta, with the columns exact (the smallest scale that is enough) and published
+    (diffprivlib's scale).
     """
     figure = style.new_figure(2.7, width=5.0)
     axes = figure.add_subplot()
     ratio = table["published"] / table["exact"]
-    # delta falls to the right.
+    # From the largest delta at the left to the smallest one at the right.
     axes.set_xlim(table["log10_delta"].max(), table["log10_delta"].min())
     axes.set_ylim(0, 1.1 * max(1, ratio.max()))
     ends = []
@@ -29,6 +31,7 @@ def draw(table: pd.DataFrame) -> Figure:
         log10_delta = rows["log10_delta"].sort_values(ascending=False)
         curve = ratio[log10_delta.index]
         axes.plot(log10_delta, curve, color=colour, linewidth=1.6)
+        # The right end of the line: its height, name and colour.
         ends.append((curve.iloc[-1], f"ε = {eps:g}", colour))
     axes.axhline(1, color=style.INK, linewidth=0.8)
     axes.text(0.03, 0.08, "below 1: too little noise for (ε, δ)", transform=axes.transAxes)
@@ -40,39 +43,48 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption: that diffprivlib's scale leaves the exact one, and for each eps where.
+    """The caption: that diffprivlib's scale falls below the exact one, and for each eps from which delta on.
 
-    ``table`` has a row for every eps and requested log10 delta, with the scales exact and published, and
-    log10 of the delta that the published scale really has.
+    A scale is the standard deviation of the analytic Gaussian's noise. ``table`` has a row for every eps and
+    requested log10 delta (the column log10_delta), with the columns exact (the smallest scale that is
+    enough), published (diffprivlib's scale) and published_log10_delta (log10 of the delta that diffprivlib's
+    scale really has).
     """
     verdict = (
         "diffprivlib, the library that the paper names, gives too little noise for a very small δ: its scale"
         " of the analytic Gaussian mechanism stops growing (sensitivity 1)."
     )
-    stops = [_stop_in_words(eps, curve) for eps, curve in groups(table, "eps")]
+    stops = [_stop_in_words(eps, rows) for eps, rows in groups(table, "eps")]
     where = (
         "Scale at which it stops, log₁₀ δ that this gives, and log₁₀ δ from which on the scale is more than"
-        f" {100 * SATURATED:g} % too small: {'; '.join(stops)}."
+        f" {100 * TOO_SMALL_BY:g} % too small: {'; '.join(stops)}."
     )
     return f"{verdict} {where}"
 
 
-def _stop_in_words(eps: float, curve: pd.DataFrame) -> str:
-    """Three numbers in words: where diffprivlib's scale stops growing at one eps.
+def _stop_in_words(eps: float, rows: pd.DataFrame) -> str:
+    """Where diffprivlib's scale stops growing at one eps, in three numbers: 'ε = 4: 2.152, -17.8 and -18.5'.
 
-    They are the scale at the smallest delta, log10 of the delta that this scale really has, and the requested
-    log10 delta from which on the scale is more than the share `SATURATED` too small, or "never". ``curve``
-    are the rows of the eps, one for every requested log10 delta.
+    The numbers are
+
+    1. the scale for the smallest requested delta;
+    2. log10 of the delta that this scale really has;
+    3. the requested log10 delta from which on the scale is more than the share `TOO_SMALL_BY`, 1 %, below the
+       exact one, or "never".
+
+    ``rows`` are those of the eps, one for every requested log10 delta, with the columns log10_delta,
+    published, exact and published_log10_delta.
     """
-    last = curve.sort_values("log10_delta").iloc[0]
-    enough = curve["published"] >= (1 - SATURATED) * curve["exact"]
-    # Below the smallest log10 delta whose scale is large enough, all scales are too small.
-    last_enough = curve.loc[enough, "log10_delta"].min()
-    short = curve.loc[curve["log10_delta"] < last_enough, "log10_delta"]
-    beginning = "never" if short.empty else f"{short.max():g}"
-    return (
-        f"ε = {eps:g}: {last['published']:.4g}, {last['published_log10_delta']:.1f} and {beginning}"
-    )
+    at_smallest_delta = rows.sort_values("log10_delta").iloc[0]
+    large_enough = rows["published"] >= (1 - TOO_SMALL_BY) * rows["exact"]
+    # At every delta below the last one whose scale is large enough, the scale is too small.
+    last_large_enough = rows.loc[large_enough, "log10_delta"].min()
+    too_small = rows.loc[rows["log10_delta"] < last_large_enough, "log10_delta"]
+    beginning = "never" if too_small.empty else f"{too_small.max():g}"
+
+    scale = at_smallest_delta["published"]
+    real_log10_delta = at_smallest_delta["published_log10_delta"]
+    return f"ε = {eps:g}: {scale:.4g}, {real_log10_delta:.1f} and {beginning}"
 
 
 if __name__ == "__main__":

@@ -22,11 +22,15 @@ def estimate_cells(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The estimate of every cell in one run of two mechanisms at each budget, with a row per budget and cell.
+    """How many users each cell holds, in truth and by one run of two mechanisms: a row per budget and cell.
 
-    The columns are dataset, eps0, eps, n, cell (from 1), delta (that of the Gaussian at this budget), and the
-    fractions of the n users that a cell holds: original, in truth, and gaussian and shuffle+INV, by the
-    mechanisms. In every run n users of the dataset are drawn anew.
+    The mechanisms are shuffle+INV (k-randomized response with the local budget eps0, shuffled, inverted and
+    projected) and the Gaussian. In every run n users of the dataset are drawn anew. The columns are
+
+    - dataset, eps0, eps, n (users), cell (from 1);
+    - original, the fraction of the n users that the cell holds;
+    - gaussian and shuffle+INV, what the mechanisms estimate for this fraction;
+    - delta, for which the Gaussian's noise is chosen at eps, the same for all cells.
 
     Parameters
     ----------
@@ -35,7 +39,7 @@ def estimate_cells(
     n: how many users are drawn, or "all"
     dataset: its name, on which the random numbers depend
     protocol: how the Gaussian's noise is chosen
-    seed: the root seed, on which they depend too
+    seed: the root seed, on which the random numbers depend too
     """
     users = users_of(counts, n)
     tables = []
@@ -45,7 +49,7 @@ def estimate_cells(
         rng = np.random.default_rng(
             seed_of(seed, stage="estimates", dataset=dataset, n=users, eps0=eps0, eps=eps)
         )
-        samples = sample_users(counts, users, rng, 1)  # (1, k): one repetition
+        samples = sample_users(counts, users, rng, repetitions=1)  # (1, k)
         estimates, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
         columns = {
             "dataset": dataset,

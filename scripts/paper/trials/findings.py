@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from scripts.paper.delta.compute_delta_hat import SMALLEST_FLOAT
+from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT
 from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
 from scripts.shared.findings import Range, Results, range_of
 from scripts.shared.published_gaussian import published_scale
@@ -35,38 +35,53 @@ class DeltaHat:
 class Constants:
     """The ratio of errors in Figures 2, 6 and 7 under other values of our two constants."""
 
-    floors: list[float]  # of the Gaussian's delta, falling
+    floors: list[float]  # deltas of the Gaussian where delta-hat is smaller, falling
     low: float  # the smallest ratio of the TV error of shuffle+INV to the Gaussian's
     high: float  # the largest one
 
 
 def gaussian_scales(_: Results) -> GaussianScales:
-    """The scale of our rerun, and the one that its (eps, delta) needs."""
+    """Two standard deviations of the Gaussian's noise at eps = 4, delta = 1e-30 and sensitivity 1.
+
+    library is diffprivlib's, which our rerun of the paper's trials has. needed is the exact one.
+    """
     delta = 1e-30
-    needed = float(exact_scale(4.0, delta))
-    return GaussianScales(delta=delta, library=published_scale(4.0, delta, 1.0), needed=needed)
+    library = published_scale(4.0, delta, sensitivity=1.0)
+    return GaussianScales(delta=delta, library=library, needed=float(exact_scale(4.0, delta)))
 
 
 def delta_hat(results: Results) -> DeltaHat:
-    """How far the printed delta-hat lies below the exact one, and what this does to the Gaussian's errors.
+    """How far the printed delta-hat lies below the exact one, and the Gaussian's errors with either of them.
 
-    delta-hat is the largest delta of a count that occurs, and the delta that the paper gives the Gaussian.
-    ``results`` has two tables. delta_hat has a row per point (a dataset, n, eps0 and eps) with log10 of both
-    forms of delta-hat in the columns published and exact. delta_hat_trials has a row per repetition of a
-    mechanism there. ``ratios`` are, by the form, the Gaussian's mean TV error over that of shuffle+INV.
+    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
+    delta-hat is the largest of them, and the paper gives it to the Gaussian. Its form is "published", by the
+    formula that Theorem 1 prints, or "exact", by the true deltas. The fields are
+
+    - of: how many points there are. A point is a dataset, n, eps0 and eps;
+    - orders: the range of log10 of the exact over the published delta-hat;
+    - beyond_floats: at how many points the published delta-hat is below the smallest float;
+    - ratios: form -> the range of the Gaussian's mean TV error divided by that of shuffle+INV.
+
+    ``results`` has two tables. delta_hat has a row per point, with log10 of delta-hat in the columns
+    published and exact. delta_hat_trials has a row per repetition of a mechanism, with its TV error.
     """
     table = results["delta_hat"]
     ratios = gaussian_ratios(results["delta_hat_trials"]).groupby("form")["ratio"]
     return DeltaHat(
         of=len(table),
         orders=range_of(table["exact"] - table["published"]),
-        beyond_floats=(table["published"] < -SMALLEST_FLOAT).sum(),
+        beyond_floats=(table["published"] < -DEPTH_OF_SMALLEST_FLOAT).sum(),
         ratios={form: range_of(ratios.get_group(form)) for form in FORMS},
     )
 
 
 def constants(results: Results) -> Constants:
-    """The ratios of errors over all floors and sensitivities."""
+    """The range of the TV error of shuffle+INV divided by the Gaussian's, under our two choices of constants.
+
+    ``results`` has the table constants, with a row for every dataset, budget, floor and sensitivity. A floor
+    is a delta, the one that the Gaussian has where the paper's delta-hat is 0. The paper prints neither this
+    delta nor the Gaussian's sensitivity. The floors are returned too, from the largest to the smallest.
+    """
     table = results["constants"]
     ratios = range_of(table["ratio"])
     floors = sorted(table["floor"].unique(), reverse=True)

@@ -8,16 +8,19 @@ from scripts.shared.configuration import label
 Point = dict[str, Any]  # experiment, eps0, eps, n (a number or "all"), repetitions
 
 
-def parts_of(dataset: Mapping[str, Any]) -> dict[str, list[Point]]:
-    """The points of every file of a dataset's trials: part of the file's name -> its points.
+def points_of_parts(dataset: Mapping[str, Any]) -> dict[str, list[Point]]:
+    """The points of every file of a dataset's trials: name of the part -> the points in its file.
 
-    A point is an experiment at one eps0, eps and n, with its number of repetitions. A file has the points of
-    one budget in the experiments tv and individual, or some consecutive points of the experiment grid.
+    The trials of a dataset are split into parts, and each part is one file, whose name ends with that of the
+    part. A point is a dict of experiment, eps0, eps, n and repetitions. The parts are
 
-    ``dataset`` is its section in the configuration. The section of an experiment, which may be missing, has n
-    (a list) and repetitions. That of tv and of individual also has budgets (dicts of eps0 and eps), that of
-    grid lists of eps0 and eps, and points_per_job, the points of a file. Without it, a file has as many
-    points as there are n.
+    - one for every budget, named after its eps0 and eps: the points of the experiments tv and individual;
+    - grid-1, grid-2 and so on: the points of the experiment grid, the same number in each but the last.
+
+    ``dataset`` is its section in the configuration. It has up to three sections: tv, individual and grid.
+    Each of them has n (a list of numbers of users) and repetitions. tv and individual also have budgets, a
+    list of dicts of eps0 and eps. grid has lists of eps0 and eps, and may have points_per_job, the number of
+    points in a part. Without it, a part has as many points as there are n.
     """
     parts: dict[str, list[Point]] = {}
     for experiment in ("tv", "individual"):
@@ -25,8 +28,9 @@ def parts_of(dataset: Mapping[str, Any]) -> dict[str, list[Point]]:
         if not settings:
             continue
         for budget in settings["budgets"]:
-            # Both experiments at the same budget are in one file.
-            points = parts.setdefault(label(eps0=budget["eps0"], eps=budget["eps"]), [])
+            part = label(eps0=budget["eps0"], eps=budget["eps"])
+            # The other experiment may have this part already.
+            points = parts.setdefault(part, [])
             points += _points(experiment, budget["eps0"], budget["eps"], settings)
 
     grid = dataset.get("grid")

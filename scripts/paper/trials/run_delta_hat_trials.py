@@ -37,17 +37,21 @@ COLUMNS = [
 def run_delta_hat_trials(
     counts: Integers, delta_hats: pd.DataFrame, *, repetitions: int, sensitivity: float, seed: int
 ) -> pd.DataFrame:
-    """The total variation (TV) errors of the mechanisms on one sample of users per n, a row per repetition.
+    """The total variation (TV) errors of three mechanisms on one sample of users per n, a row per repetition.
 
-    The Gaussian mechanism has delta-hat for its delta, the largest delta of a count that occurs in the
-    sample. The columns are dataset, n, k, eps0, mechanism ("shuffle", "shuffle+INV" or "gaussian"),
-    repetition (from 1), value (the TV error), uniform (that of the uniform histogram), and of the Gaussian
-    alone
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat. The
+    columns are
 
-    - eps, for which its noise is chosen;
-    - form, "published" or "exact", of the delta-hat for which its noise is chosen ("" for the others);
-    - log10_delta, log10 of this delta-hat;
-    - scale, the standard deviation of its noise, in users.
+    - dataset, n (users of the sample), k (values), eps0 (the local budget);
+    - mechanism, "shuffle" (k-randomized response), "shuffle+INV" (inverted and projected) or "gaussian";
+    - repetition, from 1;
+    - value, the TV error, and uniform, that of the uniform histogram;
+    - eps, log10_delta and form, for which the Gaussian's noise is chosen. log10_delta is log10 of delta-hat,
+      in the form "published" (by the formula that the paper's Theorem 1 prints) or "exact" (the true one);
+    - scale, the standard deviation of this noise, in users.
+
+    For the other two mechanisms form is "", and eps, log10_delta and scale are missing.
 
     Parameters
     ----------
@@ -60,6 +64,7 @@ def run_delta_hat_trials(
     """
     tables = []
     for _, rows in delta_hats.groupby(SETTING, sort=False):
+        # dataset, n, k and eps0, which are the same in all rows of the group
         setting: dict[str, Any] = {name: rows[name].tolist()[0] for name in SETTING}
         # The users whose delta-hat is in the rows.
         sample = sample_of(counts, dataset=setting["dataset"], n=setting["n"], seed=seed)
@@ -75,7 +80,7 @@ def run_delta_hat_trials(
         errors = error_table("mechanism", estimates, truth, cells=[])
         tables.append(errors.assign(**setting, form=""))
 
-        # The same noise at every eps, in other units: the curves differ by their scale alone.
+        # The noise at every eps is a multiple of the same numbers, so the curves differ by their scale alone.
         noise = rng.standard_normal((repetitions, len(sample)))
         for row in rows.to_dict("records"):
             for form in FORMS:
@@ -89,10 +94,13 @@ def run_delta_hat_trials(
 
 
 def gaussian_ratios(trials: pd.DataFrame) -> pd.DataFrame:
-    """The Gaussian's mean TV error over that of shuffle+INV, with a row for every setting, form and eps.
+    """The Gaussian's mean TV error divided by that of shuffle+INV: a row for every setting, form and eps.
 
-    The columns are dataset, n, k, eps0, form (of delta-hat), eps and ratio. ``trials`` has a row for every
-    repetition of a mechanism.
+    TV is total variation. A setting is a dataset, n, k and eps0. The Gaussian's noise is chosen for eps and
+    delta-hat, the paper's delta, in the form "published" (by the printed formula) or "exact" (the true one).
+    The columns are dataset, n, k, eps0, form, eps and ratio.
+
+    ``trials`` has a row for every repetition of a mechanism, with the TV error in the column value.
     """
     inverted = trials[trials["mechanism"] == "shuffle+INV"].groupby(SETTING)["value"].mean()
     gaussian = trials[trials["mechanism"] == "gaussian"]

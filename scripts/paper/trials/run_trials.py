@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.data.users import Users, sample_users, users_of
-from scripts.paper.delta.delta_hat import delta_hat
+from scripts.paper.delta.delta_hat import log10_delta_hat
 from scripts.paper.trials.metrics import individual_error, total_variation, uniform_histogram
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
@@ -31,8 +31,8 @@ POINT_COLUMNS = [name for name in TRIAL_COLUMNS if name not in ("experiment", "r
 class Protocol:
     """How the noise of the Gaussian mechanism is chosen: the config's section ``protocol``."""
 
-    delta_form: str  # of delta-hat, "published" or "exact"
-    delta_floor: float  # the delta that stands for a smaller delta-hat
+    delta_form: str  # of delta-hat: "published", by the formula that Theorem 1 prints, or "exact"
+    delta_floor: float  # the Gaussian's delta where delta-hat is smaller than this number
     sensitivity: float  # the L2 sensitivity of the histogram, in users
 
 
@@ -49,26 +49,31 @@ def run_mechanisms(
 
     The estimates are mechanism -> fractions of users, shape (repetitions, k):
 
-    - shuffle, the histogram of the randomized reports;
+    - shuffle, the histogram of the k-randomized reports;
     - shuffle+INV, its unbiased inversion, projected to the simplex;
     - gaussian, the true histogram plus Gaussian noise, as in the paper neither projected nor clipped.
 
-    The Gaussian's delta is the sample's delta-hat or the protocol's floor, whichever is larger. The deltas
-    have shape (repetitions,).
+    The Gaussian's noise is chosen for eps and delta, at the sensitivity of the protocol. The delta of a
+    sample is its delta-hat, or protocol.delta_floor where delta-hat is smaller. Every value that users of the
+    sample hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest
+    of them. The deltas have shape (repetitions,).
 
     Parameters
     ----------
     samples: histograms of n users each, shape (repetitions, k), a sample per repetition
     eps0: the local budget of the randomized response
-    eps: the Gaussian's, for which its noise is chosen
-    protocol: how this noise is chosen
+    eps: the budget of the Gaussian
+    protocol: how the Gaussian's noise is chosen. Its delta_form, "published" (by the formula that the paper
+        prints) or "exact", is that of delta-hat
     rng: the source of randomness
-    known: deltas that `delta_hat` has computed for other samples of the same n, k, eps0 and eps, if any
+    known: log10 deltas that are already computed for other samples of the same n, k, eps0 and eps, in the
+        form of the protocol. Further ones are added
     """
     n = int(samples[0].sum())
     shuffled = sample_histogram(samples, eps0, rng, repetitions=len(samples)) / n
 
-    # A scale, the noise's standard deviation, takes diffprivlib a search. So it is computed once per delta.
+    # published_scale is the standard deviation of diffprivlib's noise, for which it needs a search. So this
+    # is done only once for each different delta.
     deltas = _deltas_of_gaussian(samples, eps0, eps, protocol, {} if known is None else known)
     distinct, index_of_delta = np.unique(deltas, return_inverse=True)
     scales = np.array([published_scale(eps, delta, protocol.sensitivity) for delta in distinct])
@@ -91,12 +96,28 @@ def run_points(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The errors in the trials of several points on one dataset, in the order of the points.
+    """The errors of shuffle, shuffle+INV and the Gaussian on one dataset, at several points.
 
-    A point is a dict of experiment ("tv", "individual" or "grid"), eps0, eps, n (a number of users, or
-    "all") and repetitions. There is a row for every repetition of a mechanism and error at a point. The
-    columns are `TRIAL_COLUMNS`: those of `run_point`, and the point's experiment and repetitions. For the
-    other parameters see `run_point`.
+    There is a row for every point, mechanism, error and repetition, in the order of the points. The columns
+    are
+
+    - experiment, dataset, eps0, eps, n (users), k (cells) and repetitions (how many), which tell the point;
+    - mechanism, repetition (from 1), and seed (of the point's random numbers);
+    - delta, for which the Gaussian's noise is chosen at eps;
+    - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
+    - cell, numbered from 1, of an individual error, and 0 for tv;
+    - value, the error, a fraction of the n users;
+    - uniform, the same error of the uniform histogram, 1 / k in each cell.
+
+    Parameters
+    ----------
+    counts: how many users of the dataset each cell holds, a histogram (k,)
+    points: dicts of experiment ("tv", "individual" or "grid"), eps0 (the local budget), eps (the Gaussian's),
+        n (how many users are drawn, or "all") and repetitions
+    dataset: its name, on which the random numbers depend
+    cells: those whose individual errors are computed, numbered from 1
+    protocol: how the Gaussian's noise is chosen
+    seed: the root seed, on which the random numbers depend too
     """
     tables = {}
     for point in points:
@@ -106,7 +127,8 @@ def run_points(
         eps = float(point["eps"])
         n = users_of(counts, point["n"])
         key = (experiment, repetitions, eps0, eps, n)
-        if key in tables:  # listed twice, as "all" and as this number of users
+        # A point may be listed twice, with n as "all" and as this number of users.
+        if key in tables:
             continue
         trials = run_point(
             counts,
@@ -135,23 +157,25 @@ def run_point(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """The errors of every mechanism in all repetitions at one point, which is a dataset, eps0, eps and n.
+    """The errors of shuffle, shuffle+INV and the Gaussian at one point: a dataset, eps0, eps and n.
 
     There is a row for every mechanism, error and repetition. Every repetition draws n users of the dataset,
-    their reports and the Gaussian's noise anew. The columns are `POINT_COLUMNS`: dataset, eps0, eps, n, k,
-    mechanism, repetition (from 1), seed (the point's own), and
+    their reports and the Gaussian's noise anew. The columns are `POINT_COLUMNS`:
 
-    - delta, that of the Gaussian;
+    - dataset, eps0, eps, n (users), k (cells);
+    - mechanism, repetition (from 1), and seed (of the point's random numbers);
+    - delta, for which the Gaussian's noise is chosen at eps;
     - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
-    - cell, of an individual error, and 0 for tv;
-    - value, the error, a fraction of n;
+    - cell, numbered from 1, of an individual error, and 0 for tv;
+    - value, the error, a fraction of the n users;
     - uniform, the same error of the uniform histogram, 1 / k in each cell.
 
     Parameters
     ----------
     counts: how many users of the dataset each cell holds, a histogram (k,)
     dataset: its name, on which the point's seed depends
-    eps0, eps: the local budget, and the eps of the Gaussian
+    eps0: the local budget of the randomized response
+    eps: the budget of the Gaussian
     n: how many users are drawn, or "all"
     repetitions: how many there are
     cells: those whose individual errors are computed, numbered from 1
@@ -162,44 +186,46 @@ def run_point(
     point: dict[str, Any] = {"dataset": dataset, "eps0": eps0, "eps": eps, "n": users}
     seed_of_point = seed_of(seed, stage="trials", repetitions=repetitions, **point)
     rng = np.random.default_rng(seed_of_point)
-    repetitions_of_block = max(1, BLOCK // len(counts))  # at most BLOCK numbers in an array
-    known: dict[Any, float] = {}  # deltas, which all blocks share
+    # Repetitions are run in blocks, whose arrays fit into memory: they have at most BLOCK numbers.
+    repetitions_of_block = max(1, BLOCK // len(counts))
+    known: dict[Any, float] = {}  # the log10 deltas that are computed, which all blocks share
 
     def errors_of_block(start: int) -> pd.DataFrame:
-        """The errors in the repetitions from ``start`` + 1 on. The arrays of a block are freed at its end."""
-        samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions - start))
+        """The errors in the block of repetitions from ``start`` + 1 on, whose arrays are then freed."""
+        repetitions_left = repetitions - start
+        samples = sample_users(counts, users, rng, min(repetitions_of_block, repetitions_left))
         estimates, deltas = run_mechanisms(
             samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng, known=known
         )
         table = error_table("mechanism", estimates, samples / users, cells)
-        return table.assign(
-            delta=deltas[table["repetition"] - 1], repetition=table["repetition"] + start
-        )
+        repetition = table["repetition"]  # from 1 in every block
+        return table.assign(delta=deltas[repetition - 1], repetition=repetition + start)
 
     starts = range(0, repetitions, repetitions_of_block)
     table = pd.concat(map(errors_of_block, starts), ignore_index=True)
 
-    # Sorted, so that all repetitions of a mechanism, metric and cell follow one another.
-    series = table.groupby(["mechanism", "metric", "cell"], sort=False).ngroup()
-    table = table.iloc[np.argsort(series, kind="stable")].reset_index(drop=True)
+    # Sorted, so that all repetitions of a mechanism, metric and cell follow one another, in their order.
+    number_of_series = table.groupby(["mechanism", "metric", "cell"], sort=False).ngroup()
+    table = table.iloc[np.argsort(number_of_series, kind="stable")].reset_index(drop=True)
     return table.assign(**point, k=len(counts), seed=seed_of_point)[POINT_COLUMNS]
 
 
 def error_table(
-    by: str, estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int]
+    name_column: str, estimates: Mapping[str, Floats], truth: Floats, cells: Sequence[int]
 ) -> pd.DataFrame:
     """The errors of every estimate in every repetition: total variation, and one for each of ``cells``.
 
-    The columns are
+    There is a row for every estimate, error and repetition. The columns are
 
-    - ``by``, the name of the estimate;
+    - ``name_column``, "mechanism" for instance, which has the name of the estimate;
     - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
     - cell, of an individual error, numbered from 1, and 0 for tv;
     - repetition, from 1;
     - value, the error, a fraction of the users;
     - uniform, the same error of the uniform histogram, 1 / k in each cell.
 
-    ``estimates`` are name -> fractions of users. They and ``truth`` have shape (repetitions, k).
+    ``estimates``: name -> estimated fractions of users, and ``truth``: the true ones. Both have shape
+    (repetitions, k). ``cells`` are numbered from 1.
     """
     uniform = uniform_histogram(truth.shape[-1])
     tv_of_uniform = total_variation(uniform, truth)
@@ -208,14 +234,15 @@ def error_table(
 
     tables = []
     for name, estimate in estimates.items():
-        row = {by: name, "metric": "tv", "cell": 0, "repetition": repetition}
+        row = {name_column: name, "metric": "tv", "cell": 0, "repetition": repetition}
         row["value"] = total_variation(estimate, truth)
         row["uniform"] = tv_of_uniform
         tables.append(pd.DataFrame(row))
 
         errors = individual_error(estimate, truth, cells)  # (repetitions, cells)
         for index, cell in enumerate(cells):
-            row = {by: name, "metric": "individual_error", "cell": cell, "repetition": repetition}
+            row = {name_column: name, "metric": "individual_error", "cell": cell}
+            row["repetition"] = repetition
             row["value"] = errors[:, index]
             row["uniform"] = individual_of_uniform[:, index]
             tables.append(pd.DataFrame(row))
@@ -227,25 +254,32 @@ def _deltas_of_gaussian(
 ) -> Floats:
     """The Gaussian's delta for every sample, shape (repetitions,): its delta-hat, but at least a floor.
 
-    delta-hat is the largest delta of the number of reports of one value, over the values that the sample's
-    users hold. ``samples`` are histograms (repetitions, k) of n users each. ``protocol`` has the form of
-    delta-hat and the floor. ``known`` keeps deltas that are computed, for later calls with the same n, k,
-    eps0 and eps.
+    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
+    reports. delta-hat is the largest of them.
+
+    Parameters
+    ----------
+    samples: histograms of n users each, shape (repetitions, k)
+    eps0: the local budget of the randomized response
+    eps: the eps of delta
+    protocol: its delta_form says how delta-hat is computed, and its delta_floor is the floor
+    known: log10 deltas that are already computed for the same n, k, eps0, eps and form. Further ones are
+        added, for later calls
     """
     n = int(samples[0].sum())
     k = samples.shape[1]
     floor = protocol.delta_floor
-    # Beside the attacked user, at most this many users hold the same value. Their number gives a bound on
-    # every delta-hat. If even the bound is below the floor, no delta-hat needs to be computed.
-    others = int(samples.max()) - 1
-    log10_bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=others)
+    # Beside the target user, at most this many users hold a value. This gives a bound on every delta-hat, in
+    # both forms. If even the bound is below the floor, no delta-hat needs to be computed.
+    most_other_holders = int(samples.max()) - 1
+    log10_bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=most_other_holders)
     if log10_bound <= np.log10(floor):
         return np.full(len(samples), floor)
 
     deltas = []
     for sample in samples:
-        log10_delta_hat = delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form, known=known)
-        deltas.append(max(10.0**log10_delta_hat, floor))
+        log10_delta = log10_delta_hat(sample, eps, eps0=eps0, form=protocol.delta_form, known=known)
+        deltas.append(max(10.0**log10_delta, floor))
     return np.array(deltas)
 
 

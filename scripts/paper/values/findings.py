@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scripts.paper.values.verdict_counts import GOOD, count_verdicts, fixed_values, orders
+from scripts.paper.values.verdict_counts import GOOD, count_verdicts, fixed_values, log10_gap
 from scripts.shared.findings import Results, chosen_rows
 from scripts.shared.printed import parse_tolerance
 
@@ -53,43 +53,58 @@ class TheoremGap:
 
 
 def printed_values(results: Results) -> PrintedValues:
-    """The verdicts on the printed values, counted, and the tolerances that they follow.
+    """How many of the paper's printed values have each verdict, and the tolerances behind the verdicts.
 
-    ``results`` has the table verdicts, with a row of texts per printed value. Its column tolerance has the
-    rule for the value: "digits or 5 %" says how far from the printed number a fixed value may be, and
-    "central 99 %" which part of our runs must hold a random one.
+    They are counted in all, by item of the paper (a table, its text or its data), and of the values that are
+    neither random nor zero nor printed twice.
+
+    ``results`` has the table verdicts, with a row of texts per printed value. The column tolerance has the
+    rule for the value. "digits or 5 %" is a rule for a value that is not random: ours has the printed digits,
+    or differs by at most 5 % of the printed number. "central 99 %" is a rule for a random value: it lies in
+    the central 99 % of our runs.
     """
     verdicts = results["verdicts"]
-    tolerances = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})  # (rule, share)
-    items = verdicts.groupby("item", sort=False)
+    by_item = []
+    for item, rows in verdicts.groupby("item", sort=False):
+        by_item.append(ItemCounts(item=str(item), **count_verdicts(rows)))
+
+    # The different rules, each with its share: ("digits", 0.05) and ("central", 0.99).
+    tolerances = sorted({parse_tolerance(text) for text in verdicts["tolerance"]})
     return PrintedValues(
         **count_verdicts(verdicts),
         random=(verdicts["kind"] == "random").sum(),
         fixed=Counts(**count_verdicts(fixed_values(verdicts))),
-        by_item=[ItemCounts(item=str(item), **count_verdicts(rows)) for item, rows in items],
+        by_item=by_item,
         close=[float(100 * share) for rule, share in tolerances if rule == "digits"],
         central=[float(100 * share) for rule, share in tolerances if rule == "central"],
     )
 
 
 def theorem_gap(results: Results) -> TheoremGap:
-    """How far the paper's printed deltas lie below the exact ones, in Table IV and in two other tables.
+    """How far the deltas by the paper's printed Theorem 1 lie below the exact ones, in three of its tables.
 
-    The gap of a printed delta is log10(exact / published), where published is the delta by the paper's
-    formula. Gaps exist where both are positive. Of Table II and Table 1, which have other settings, only
-    those printed deltas count that the paper's formula really gives. ``results`` has the table verdicts, with
-    a row of texts per printed value. Raises LookupError if Table IV has no gap.
+    The gap of a printed delta is log10(exact / published). published is the delta by the formula of the
+    theorem, computed anew, and exact is the true delta. There is a gap where both are positive. The fields:
+
+    - orders: the largest gap in Table IV;
+    - of: how many cells of Table IV have a gap;
+    - below: in how many of these cells the published delta is too small;
+    - elsewhere: "Table II" and "Table 1" -> the largest gap there, or 0 if it is negative. These tables have
+      other settings. Only those of their deltas count that the formula of the theorem really gives.
+
+    ``results`` has the table verdicts, with a row of texts per printed value. Raises LookupError if Table IV
+    has no gap.
     """
     verdicts = results["verdicts"]
     gaps = _log10_gaps(chosen_rows(verdicts, item="Table IV"))
     if not gaps:
         raise LookupError("no cell of Table IV has two positive readings")
 
-    # GOOD verdicts do not contradict the paper.
+    # The formula gives a printed delta if the verdict on it is a good one.
     by_the_formula = (verdicts["mechanism"] == "this paper") & verdicts["verdict"].isin(GOOD)
-    others = verdicts[by_the_formula & verdicts["item"].isin(["Table II", "Table 1"])]
+    in_other_tables = verdicts["item"].isin(["Table II", "Table 1"])
     elsewhere = {}
-    for item, rows in others.groupby("item", sort=False):
+    for item, rows in verdicts[by_the_formula & in_other_tables].groupby("item", sort=False):
         elsewhere[str(item)] = max([0.0, *_log10_gaps(rows)])
 
     below = sum(gap > 0 for gap in gaps)
@@ -104,7 +119,7 @@ def _log10_gaps(rows: pd.DataFrame) -> list[float]:
     """
     gaps = []
     for published, exact in zip(rows["reproduced"], rows["exact"], strict=True):
-        gap = orders(published, exact)
+        gap = log10_gap(published, exact)
         if gap is not None:
             gaps.append(gap)
     return gaps

@@ -43,15 +43,18 @@ def read_users(histograms: Mapping[str, StrPath]) -> dict[str, int]:
 
 
 def read_deltas(path: StrPath, values: pd.DataFrame) -> pd.DataFrame:
-    """log10 of the deltas behind the printed ones: the columns published and exact, NaN where there is none.
+    """log10 delta as we compute it in the setting of each printed delta, with the index of ``values``.
 
-    published is by the paper's formula, exact is the true delta. ``path`` is a file with a row for each
-    printed delta. ``values`` are all printed values as text, and the result has the index of the deltas among
-    them. Raises ValueError if the file's rows are not these deltas, in their order.
+    The column published is by the formula that the paper prints, and the column exact is the true delta. NaN
+    stands where there is no formula.
+
+    ``path`` is a CSV file with a row for each printed delta. ``values`` has a row of texts for every printed
+    value, of which those with the quantity "delta" are the printed deltas. Raises ValueError if the file's
+    rows are not the printed deltas, in their order.
     """
     deltas = pd.read_csv(path, dtype=dict.fromkeys(DELTA_KEY, str))
     printed = values[values["quantity"] == "delta"]
-    # DELTA_KEY are the columns that tell printed deltas apart.
+    # The columns DELTA_KEY (item, mechanism, n, eps and others) tell printed deltas apart.
     keys = deltas[DELTA_KEY].fillna("").to_numpy().tolist()
     if keys != printed[DELTA_KEY].to_numpy().tolist():
         raise ValueError(
@@ -73,18 +76,24 @@ def judge_values(
     trials: Trials,
     users: Mapping[str, int],
 ) -> pd.DataFrame:
-    """The printed values with our own beside them, and a verdict on each: all columns are text.
+    """The printed values with our own beside them, and a verdict on each: a row of texts per printed value.
 
-    The further columns are reproduced (our value by the paper's method), exact (the true value), verdict, and
-    of a random value quantile (its place among our draws), low and high (the part of our draws in which it
-    should be). A value with nothing to compare it with is "not comparable", with the reason in its note.
+    The columns of ``values`` come first, but note may be longer. Then follow
+
+    - reproduced: our value by the paper's method, or the median of our draws of a random value;
+    - exact: the true value;
+    - verdict: "same digits", "close" or "differs" for a value that is not random, "consistent" or
+      "inconsistent" for a random one, and "not comparable", with the reason in the note;
+    - quantile, of a random value alone: the share of our draws below the printed number;
+    - low and high, of a random value alone: the ends of the part of our draws in which it should be.
 
     Parameters
     ----------
     values: a row of texts per printed value. Its kind says what it is compared with: "random" with our
         trials, "data" with numbers of check-ins, anything else with a delta
-    deltas: log10 delta, published and exact, by the index of ``values``
-    totals: (dataset, grid) -> number of check-ins
+    deltas: log10 delta in the columns published (by the formula that the paper prints) and exact (the true
+        one), by the index of ``values``
+    totals: (dataset, kind of grid) -> number of check-ins
     trials: (dataset, eps0, eps, n) -> the rows of our trials there
     users: dataset -> how many users it has
     """
@@ -95,25 +104,30 @@ def judge_values(
         elif row["kind"] == "data":
             verdict = _judge_total(row, totals)
         else:
-            published = _decimal(deltas.loc[index, "published"])
-            exact = _decimal(deltas.loc[index, "exact"])
+            published = _number_of_log10(deltas.loc[index, "published"])
+            exact = _number_of_log10(deltas.loc[index, "exact"])
             verdict = judge_number(row, published, exact)
 
         notes = [row["note"], verdict.reason]
+        # The paper's delta for the Gaussian, delta-hat, is 0 here.
         if row["mechanism"] == "gaussian" and float(row["eps"]) >= float(row["eps0"]):
             notes.append(NO_GAUSSIAN)
-        judged.append({**row, **asdict(verdict), "note": "; ".join(filter(None, notes))})
+        note = "; ".join(filter(None, notes))  # without empty ones
+        judged.append({**row, **asdict(verdict), "note": note})
     columns = [*COLUMNS, "reproduced", "exact", "verdict", "quantile", "low", "high"]
     return pd.DataFrame(judged)[columns]
 
 
-def _decimal(log10: float) -> Decimal | None:
+def _number_of_log10(log10: float) -> Decimal | None:
     """The number with this log10, which may be below every float; None for NaN."""
     return None if np.isnan(log10) else from_log10(log10)
 
 
 def _judge_random(row: Row, trials: Trials, users: Mapping[str, int]) -> Verdict:
-    """The verdict on a printed error, by our draws of it; with the reason if there are none."""
+    """The verdict on a printed random error, by our draws of it: "consistent" or "inconsistent".
+
+    Without draws it is "not comparable", with the reason.
+    """
     draws = draws_of(row, trials, users)
     if isinstance(draws, str):  # the reason
         return Verdict("not comparable", reason=draws)
@@ -136,19 +150,23 @@ def _judge_total(row: Row, totals: Totals) -> Verdict:
 
 
 def draws_of(row: Row, trials: Trials, users: Mapping[str, int]) -> Floats | str:
-    """Our own draws of a printed error, shape (repetitions,), or a text that says why there are none.
+    """Our own draws of a printed random error, shape (repetitions,), or a text that says why there are none.
+
+    A draw is the error of one repetition in our trials, with the same setting, mechanism and cell.
 
     Parameters
     ----------
     row: the printed value as texts: its dataset, eps0, eps, n (a number or "all"), k, mechanism, quantity
-        (the metric of the error), and for an individual error x0, the number of its cell
-    trials: (dataset, eps0, eps, n) -> our rows there, with the columns k, mechanism, metric, cell and value
+        ("tv" or "individual_error"), and for an individual error x0, the number of its cell
+    trials: (dataset, eps0, eps, n) -> our rows there, one for every repetition of a mechanism, metric and
+        cell. Their columns are k, mechanism, metric, cell (0 for "tv") and value (the error)
     users: dataset -> how many users it has
     """
     dataset = row["dataset"]
+    # A dataset that is missing in ``users`` has no trials either, whatever its n.
     n = users.get(dataset, 0) if row["n"] == "all" else int(row["n"])
     rows = trials.get((dataset, float(row["eps0"]), float(row["eps"]), n))
-    where = f"datasets.{dataset}.individual of the config"
+    where = f"datasets.{dataset}.individual of the config"  # where a user can set trials
     if rows is None:
         setting = f"eps0 = {row['eps0']}, eps = {row['eps']}, n = {row['n']}"
         return f"{where} has no trials at {setting}"

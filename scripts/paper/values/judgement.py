@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from scripts.shared.printed import Row, parse_tolerance, printed_to_decimal
 
-_SIGNIFICANT = 12  # digits of ours that are compared; further digits are floating-point noise
+_COMPARED_DIGITS = 12  # significant digits of ours. Further digits are floating-point noise
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def digits_verdict(printed: str, value: Decimal, close: Decimal = Decimal("0.05"
     target = printed_to_decimal(printed)
     if target == 0 or value == 0:
         return "same digits" if target == value else "differs"
-    value = Decimal(f"{value:.{_SIGNIFICANT - 1}e}")  # without floating-point noise
+    value = Decimal(f"{value:.{_COMPARED_DIGITS - 1}e}")  # without floating-point noise
 
     # Both numbers in units of the last printed digit: 0.0123 becomes 123.
     decimals = -int(target.as_tuple().exponent)
@@ -76,28 +76,31 @@ def judge_number(row: Row, value: Decimal | None, exact: Decimal | None = None) 
 
 
 def judge_draw(row: Row, sample: npt.ArrayLike) -> Verdict:
-    """The verdict on one printed draw of a random quantity, by our own draws of it.
+    """The verdict on one printed draw of a random error, by our own draws of it. Its fields are texts:
 
-    The verdict is "consistent" if the printed number lies in the central part of our draws, its ends
-    included, and else "inconsistent". ``low`` and ``high`` are the ends, and ``reproduced`` is our median.
-    ``quantile`` is the share of our draws below the printed number, and half of the share equal to it.
+    - verdict: "consistent" if the printed number lies in the central part of our draws, its ends included,
+      and else "inconsistent". The row's tolerance has the share of this part, as in "central 99 %";
+    - low and high: the ends of the central part;
+    - reproduced: the median of our draws;
+    - exact: this median again, if the mechanism is shuffle+INV, and else "";
+    - quantile: the share of our draws below the printed number, plus half of the share equal to it.
 
-    ``row`` is the printed value as texts. Its tolerance says how large the central part is, as in "central
-    99 %". ``sample`` are our draws, shape (repetitions,). Raises ValueError if there is none, or if one is
-    not finite.
+    ``row`` is the printed value as texts. ``sample`` are our draws, shape (repetitions,). Raises ValueError
+    if there is none, or if one is not finite.
     """
     sample = np.asarray(sample, dtype=float)
     if sample.ndim != 1 or sample.size == 0 or not np.all(np.isfinite(sample)):
         raise ValueError("a printed draw needs one or more finite draws of ours to compare with")
     _, share = parse_tolerance(row["tolerance"])
     central = float(share)
-    value = float(printed_to_decimal(row["printed"]))
+    printed = float(printed_to_decimal(row["printed"]))
     low, median, high = np.quantile(sample, [(1 - central) / 2, 0.5, (1 + central) / 2])
-    quantile = np.mean(sample < value) + np.mean(sample == value) / 2
+    quantile = np.mean(sample < printed) + np.mean(sample == printed) / 2
     return Verdict(
-        "consistent" if low <= value <= high else "inconsistent",
+        "consistent" if low <= printed <= high else "inconsistent",
         reproduced=to_text(median),
-        # Our draws of shuffle+INV are exact ones. Those of the Gaussian depend on the paper's form of delta.
+        # The errors of shuffle+INV do not depend on how delta is computed. Those of the Gaussian do, so they
+        # are not exact.
         exact=to_text(median) if row["mechanism"] == "shuffle+INV" else "",
         quantile=f"{quantile:.4g}",
         low=to_text(low),

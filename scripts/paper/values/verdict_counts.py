@@ -45,12 +45,12 @@ def fixed_values(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~is_random & ~is_zero].drop_duplicates(same)
 
 
-def orders(published: str, exact: str) -> float | None:
+def log10_gap(published: str, exact: str) -> float | None:
     """log10(exact / published) of two decimal strings; None where one of them is blank or not positive."""
     if not published or not exact:
         return None
-    before = Decimal(published)
-    after = Decimal(exact)
-    if min(before, after) <= 0:
+    published_number = Decimal(published)
+    exact_number = Decimal(exact)
+    if min(published_number, exact_number) <= 0:
         return None
-    return float(after.log10() - before.log10())
+    return float(exact_number.log10() - published_number.log10())

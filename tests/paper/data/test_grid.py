@@ -76,10 +76,10 @@ def test_counting_agrees_with_the_definition(points, columns, rows):
 def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
     cells = grid.uniform_grid(SAN_FRANCISCO, columns=24, rows=17)
     counts = np.random.default_rng(1).integers(0, 40, (17, 24))
-    latitude, longitude = grid.spread(cells, counts, np.random.default_rng(2))
+    latitude, longitude = grid.random_places(cells, counts, np.random.default_rng(2))
     assert len(latitude) == counts.sum()
     np.testing.assert_array_equal(grid.count_points(cells, latitude, longitude), counts)
-    again = grid.spread(cells, counts.ravel(), np.random.default_rng(2))
+    again = grid.random_places(cells, counts.ravel(), np.random.default_rng(2))
     np.testing.assert_array_equal(again, [latitude, longitude])
 
 

@@ -12,10 +12,10 @@ from scripts.paper.data.crop_checkins import crop
 from scripts.paper.data.grid import Grid, all_cells, count_in_cells, grids_of
 from scripts.paper.data.sub_cells import (
     count_in_sub_cells,
-    cut,
     read_bundled,
     read_sub_cells,
     sub_grid,
+    sum_sub_cells,
 )
 from tests import ROOT
 
@@ -127,10 +127,10 @@ def test_sub_cells_are_written_without_loss_and_summed_to_coarser_grids(tmp_path
     np.testing.assert_array_equal(grid.latitudes, sub_grid(SMALL).latitudes)
     assert counts.shape == (32 + 3, 48 + 2)
 
-    _, uniform = cut(grid, counts, SMALL["uniform"])
+    _, uniform = sum_sub_cells(grid, counts, SMALL["uniform"])
     assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]  # the southern row first
     # An edge that is no line of the sub-cells moves to the nearest one.
-    cells, moved = cut(grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
+    cells, moved = sum_sub_cells(grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
     assert moved.tolist() == [[3], [1]]
     assert cells.latitudes.tolist() == [0, 0.5, 1]
 

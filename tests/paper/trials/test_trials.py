@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from scripts.paper.data.users import sample_users, users_of
-from scripts.paper.delta.printed_formulas import delta_of_count
+from scripts.paper.delta.printed_formulas import log10_delta_of_count
 from scripts.paper.trials import run_trials
 from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms, run_point
@@ -136,7 +136,7 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     for sample, delta in zip(samples, deltas, strict=True):
         others = sample[sample > 0] - 1  # who hold the target user's value, too
-        log10_deltas = delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
+        log10_deltas = log10_delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
         assert delta == max(10.0 ** np.max(log10_deltas), floor)
 
 
