@@ -125,7 +125,7 @@ def blanket(_):
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     curve, growth = (table[table["series"] == series] for series in ("eps", "n"))
     shows = lines(curve[curve["upper"] > -200], "eps", "upper", "equation_3")
-    shows += lines(growth, "n", "orders")
+    shows += lines(growth, "n", "decades")
     closest = 10 ** (curve["equation_3"].clip(upper=0) - curve["upper"]).min()
     says = [
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
@@ -202,11 +202,11 @@ def girgis(_):
     """Girgis et al.: divergences of one round, and composed deltas, from tables that are made here."""
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
-    one_round, most_rounds = draw_girgis.rows_of_panels(divergences, composed)
+    one_round, most_rounds = draw_girgis.panel_rows(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
-    shows = lines(one_round, "order", *draw_girgis.LEFT)
-    shows += lines(most_rounds, "eps", *draw_girgis.RIGHT)
+    shows = lines(one_round, "order", *draw_girgis.PANEL_A)
+    shows += lines(most_rounds, "eps", *draw_girgis.PANEL_B)
     says = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     says.append(f"{span(divergences['girgis'] / divergences['clones'])} times")
     figure = draw_girgis.draw(divergences, composed)
