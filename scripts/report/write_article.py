@@ -14,7 +14,7 @@ import typst
 
 import tightshuffle
 from scripts.beyond.study.labels import LABELS
-from scripts.beyond.study.write_designs import USELESS
+from scripts.beyond.study.write_designs import LARGEST_USEFUL_TV
 from scripts.paper.values.verdict_counts import read_verdicts
 from scripts.report.article_tables import failing_statements, methods, printed_tables, zeros
 from scripts.report.write_report import with_cited_bounds
@@ -104,7 +104,7 @@ def _study(study: pd.DataFrame) -> Values:
         "without": local.min(axis=1) / least,
         "ratio": ratio["grr"],
         "eps0": eps0["grr"],
-        "useful": least <= USELESS,
+        "useful": least <= LARGEST_USEFUL_TV,
     }
     settings = pd.DataFrame(columns).reset_index()
     useful = settings[settings["useful"]]
@@ -126,7 +126,7 @@ def _study(study: pd.DataFrame) -> Values:
     return {
         "settings": len(settings),
         "useful": len(useful),
-        "useless": f"{USELESS:g}",
+        "useless": f"{LARGEST_USEFUL_TV:g}",
         "above": _above(useful),
         "n": span(study["n"], "{:,}".format),
         "k": span(study["k"], "{:,}".format),
