@@ -12,7 +12,7 @@ from scripts.report import write_article as article
 from scripts.report.article_tables import MISSED, printed_tables, zeros
 from scripts.report.state_findings import to_json
 from scripts.report.write_article import article_values, set_article
-from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.configuration import PAPERS_FILE, merged
 from scripts.shared.printed import DELTA_KEY
 from tests import ROOT
 from tests.beyond.study.test_designs_page import table as study_table
@@ -33,7 +33,7 @@ PARTS = {
 FIGURES = re.findall(r'drawn\("(\w+)"', PARTS[article.MAIN].decode())
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
-CONFIG = merged([PAPERS])
+CONFIG = merged([PAPERS_FILE])
 HISTOGRAM = pd.DataFrame({"count": [700, 300], "row": [0, 1], "column": [0, 2]})
 
 

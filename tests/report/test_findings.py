@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from scripts.report.state_findings import state_findings, to_json
-from scripts.shared.configuration import PAPERS, merged, papers_eps0
+from scripts.shared.configuration import PAPERS_FILE, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
 from tests.report.world import EVERYTHING, found_in, parity_rows, real_verdicts, results
@@ -36,7 +36,7 @@ def test_every_number_that_a_document_quotes_is_a_finding():
     ],
 )
 def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(changed, silent):
-    config = merged([PAPERS])
+    config = merged([PAPERS_FILE])
     *parents, last = changed.split(".")
     section = functools.reduce(dict.__getitem__, parents, config)
     section[last] = section[last][:-1] if last == "n" else 10

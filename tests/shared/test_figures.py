@@ -43,7 +43,7 @@ from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
-from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.configuration import PAPERS_FILE, merged
 from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
 from scripts.shared.table_files import read_tables
@@ -51,7 +51,7 @@ from scripts.shared.wording import typeset
 from tests import ROOT
 from tightshuffle.side import Side
 
-CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
+CONFIG = merged([PAPERS_FILE, ROOT / "config/quick.yaml"])
 FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
 PAIRS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]

@@ -24,7 +24,7 @@ try:
 except ValueError as error:
     raise WorkflowError(str(error))
 DATASETS = configuration.datasets_of(config)
-PAPERS = configuration.of_the_papers(
+PAPERS = configuration.papers_datasets(
     DATASETS
 )  # datasets of your own change no verdict on the paper
 PARTS = {
