@@ -230,7 +230,7 @@ def leave_out(config: dict[str, Any]) -> None:
 
 
 def overlays(files: Iterable[StrPath]) -> list[str]:
-    """The files of your own settings: ``files`` without the project's config/config.yaml, as relative paths."""
+    """The files of your own settings: ``files`` without the project's config/config.yaml, relative paths."""
     return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS_FILE]
 
 
