@@ -58,7 +58,7 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
         positive[negative] = 10 * norm.vmax
     image = axes.pcolorfast(x, y, positive, norm=norm, cmap=HEAT)
     if too_small:
-        # A pixel takes the mean colour of its cells, so no cell is lost in a coarse image.
+        # On an even grid a pixel takes the mean colour of its cells, so no cell is lost in a coarse image.
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
 
     # The minus signs are half as wide as a cell. width is that of a cell, in points, 72 per inch.

@@ -125,9 +125,9 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     def height_of(end: tuple[float, str, str]) -> float:
         return float(to_share.transform((axes.get_xlim()[1], end[0]))[1])
 
-    # From the lowest name on, each must be above the one below it by at least the height of its own lines of
-    # text. shift is how far up a name is if all gaps are just so large. So heights do not overlap if their
-    # distances from shift do not fall, and the closest such distances are found.
+    # Going up, each name must be above the one below it by at least the height of its own lines of text.
+    # shift is the height of a name if every gap is just so large, from 0 for the lowest. So names do not
+    # overlap if heights - shift never falls. The closest heights with this property are taken.
     from_below = sorted(ends, key=height_of)
     lines = [0]
     for _, text, _ in from_below[1:]:

@@ -9,7 +9,7 @@ import typst
 
 from scripts.paper.values.verdict_counts import GOOD
 from scripts.report import write_article as article
-from scripts.report.article_tables import MISSED, printed_tables, zeros
+from scripts.report.article_tables import MISSED, number_of_zeros, printed_tables
 from scripts.report.state_findings import to_json
 from scripts.report.write_article import article_values, set_article
 from scripts.shared.configuration import PAPERS_FILE, merged
@@ -124,7 +124,7 @@ def test_zeros_are_left_out_only_if_ours_are_zeros_too():
     table = as_text(
         [zero | {"reproduced": "0", "exact": "0"}, zero | {"reproduced": "0", "exact": "1e-9"}]
     )
-    assert zeros(table) == 1
+    assert number_of_zeros(table) == 1
     (first, second) = printed_tables(table, {})["Table IV"]
     assert [row[-3:] for row in first["rows"] + second["rows"]] == [["0", "0", "1.000E-9"]]
 

@@ -29,7 +29,7 @@ def blanket_tightness(
 
     The table has a row for every point (eps, n), and the column ``series`` says which points these are:
 
-    - "eps": each eps of ``axis``, with ``n`` users
+    - "eps": each eps of ``axis``, with ``n`` users; ``axis`` is the smallest eps, the largest, and how many
     - "n": each number of users in ``sizes``, with each eps in ``eps_of_sizes``
     - "S_2": each number of users in ``sizes``, with eps = ln(kappa_2) / 2, which depends on this number
 
@@ -43,7 +43,7 @@ def blanket_tightness(
     - count_forward and count_reverse: log10 delta of S, for P against Q and for Q against P
     - lower and upper: log10 of our bounds on delta of the whole histogram, for the worst dataset
     """
-    # Points as (series, eps, number of users).
+    # Points as (series, eps, number of users). The eps of the axis are evenly spaced in their logarithms.
     users = np.array(sizes)
     kappas_of_sizes = biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users))
     points = [("eps", eps, n) for eps in np.geomspace(*axis)]

@@ -81,7 +81,7 @@ def girgis_composed(
         clones_rdp = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
 
         # The line of clones_pld is to leave the figure at its lower edge, not to end above it. clones_rdp
-        # is larger than clones_pld, and 1.3 (of log10 delta) goes a little below the edge.
+        # is larger than clones_pld, and 1.3 times the lowest log10 delta is a little below the edge.
         is_drawn = clones_rdp >= 1.3 * deepest
         clones_pld = np.full(len(eps), np.nan)
         clones_pld[is_drawn] = delta(

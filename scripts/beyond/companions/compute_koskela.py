@@ -49,8 +49,8 @@ def koskela_fig1a(
     - "balle_analytic": Theorem 3.1 of Balle et al. (2019); one round, only rows where the theorem applies
     - "balle_bennett": Balle et al.'s bound with Bennett's inequality; one round, only rows where it applies
 
-    ``gamma`` is the probability that k-RR reports a uniform value, from which eps0 follows. The paper does
-    not state the ``rounds`` that it plots.
+    ``gamma`` is the probability that k-RR reports a uniform value, from which eps0 follows. ``axis`` is the
+    smallest eps, the largest, and how many. The paper does not state the ``rounds`` that it plots.
     """
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
     eps = rounded_to_10_decimals(np.linspace(*axis))
@@ -80,7 +80,7 @@ def koskela_fig1b(
     The curves "clones" and "stronger-clones" are the bounds of Feldman et al. of 2021 and of 2023. There is a
     row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps (of all
     rounds together) and upper, which is log10 of the bound on delta. The bounds do not depend on k, which is
-    2 in the table.
+    2 in the table. ``axis`` is the smallest eps, the largest, and how many.
     """
     eps = rounded_to_10_decimals(np.linspace(*axis))
     setting = {"n": n, "k": 2, "eps0": eps0}

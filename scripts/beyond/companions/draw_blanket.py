@@ -22,7 +22,8 @@ def draw(table: pd.DataFrame) -> Figure:
     """Two panels: two bounds on delta, and by how much eq. (3) of the blanket paper is above ours.
 
     Panel (a) shows log10 of both bounds over eps. Panel (b) shows the difference of their log10 over the
-    number of users. ``table`` has the columns of `blanket_tightness`.
+    number of users. ``table`` has the columns eps, n, k, eps0, equation_3 and upper, which are log10 of both
+    bounds, and series. The rows of the series "eps" are for panel (a), all others for panel (b).
     """
     figure = style.new_figure(3.0)
     left, right = figure.subplots(1, 2)
@@ -80,6 +81,7 @@ def _draw_decades(axes: Axes, rows: pd.DataFrame) -> None:
     """
     names_at_end = []
     axes.set(xscale="log", yscale="log", xlabel="number of users n", ylabel="orders of magnitude")
+    # strict=False: there may be fewer lines than colours.
     for colour, (name, line) in zip(LINE_COLOURS, _lines_by_name(rows).items(), strict=False):
         axes.plot(line["n"], line["decades"], color=colour, marker="o", markersize=3, linewidth=1.6)
         names_at_end.append((line["decades"].iloc[-1], name, colour))

@@ -111,8 +111,8 @@ def best_randomizers(
     A point is a guarantee (eps, delta) for n users and k values. ``name`` is "grr" (k-RR), "subset", "oue",
     "hash", "rappor" or "hadamard". All other arguments, and both results, have the shape (points,). A
     randomizer has the largest eps0 at which the proven upper bound on delta of its shuffled reports is at
-    most the target. The second result is log10 of this bound. Subset selection and local hashing also have
-    the parameter (m or g) with the least error.
+    most the target, whose log10 is ``log10_delta``. The second result is log10 of this bound. Subset
+    selection and local hashing also have the parameter (m or g) with the least error.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     if name in TUNABLE:
@@ -132,9 +132,9 @@ def _best_with_parameters(
 
     A point is a guarantee (eps, delta) for n users and k values. ``kind`` is subset selection, with the size
     m of a subset as parameter, or local hashing, with the number g of hash values. A randomizer has the
-    largest eps0 at which the proven upper bound on delta is at most the target. The second result is log10 of
-    this bound. ``sigma`` is the standard deviation of the Gaussian mechanism with the same guarantee, in
-    users. All arrays have the shape (points,).
+    largest eps0 at which the proven upper bound on delta is at most the target, whose log10 is
+    ``log10_delta``. The second result is log10 of this bound. ``sigma`` is the standard deviation of the
+    Gaussian mechanism with the same guarantee, in users. All arrays have the shape (points,).
 
     The search starts from the parameter that is the best for many users. In each step it replaces the
     parameter by the one with the least delta at the same error (the variance of an estimated share). As delta
@@ -169,6 +169,7 @@ def _best_with_parameters(
         tried, tried_log10_upper = largest_eps0(
             start, eps[open_points], log10_delta[open_points], n[open_points]
         )
+        # Where the variance has become smaller, what was tried replaces what was the best so far.
         gain = variance / _variances_of_share(tried, n[open_points])
         for index in np.flatnonzero(gain > 1):
             point = open_points[index]
@@ -234,7 +235,7 @@ def largest_eps0(
         last_eps0[open_points] = eps0
         last_surplus[open_points] = surplus
 
-        # A point is done if its bound is just below the target, or if its interval cannot become narrower.
+        # A point is done if its bound is just below the target, or if its interval is narrow.
         close = met & (bound >= log10_delta[open_points] - _CLOSE_TO_TARGET)
         narrow = above - below <= _NARROWEST * above
         open_points = open_points[~close & ~narrow]

@@ -21,7 +21,7 @@ def statement(study: pd.DataFrame) -> list[str]:
     """The result of the study in four sentences, which say:
 
     - by how much the error of k-RR ("grr") exceeds the smallest one, where an estimate is useful
-    - how many times the error of the central Gaussian that of k-RR is
+    - the range of the quotient of k-RR's error and that of the central Gaussian mechanism
     - which randomizer is the best one without a shuffler, and how much larger the error is then
     - the settings: n, k, eps and delta
 
@@ -69,14 +69,14 @@ def statement(study: pd.DataFrame) -> list[str]:
     )
     rules = " and ".join(map(str, study["delta_rule"].unique()))
     settings = (
-        f"The settings have n from {_range_in_words(study['n'])}, k from"
-        f" {_range_in_words(study['k'])} and eps from"
-        f" {_range_in_words(study['eps'])}, each with delta = {rules}."
+        f"The settings have n from {_ends_in_words(study['n'])}, k from"
+        f" {_ends_in_words(study['k'])} and eps from"
+        f" {_ends_in_words(study['eps'])}, each with delta = {rules}."
     )
     return [smallest_error, f"{gaussian}.", without_shuffler, settings]
 
 
-def _range_in_words(values: "pd.Series[float]") -> str:
+def _ends_in_words(values: "pd.Series[float]") -> str:
     """The smallest and the largest of the values, such as '1,000 to 1,000,000'."""
     return " to ".join(f"{end:,}".removesuffix(".0") for end in (values.min(), values.max()))
 
