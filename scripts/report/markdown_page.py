@@ -19,9 +19,10 @@ Heading = tuple[str, str]  # anchor, text
 def render_markdown(text: str, address: Callable[[str], str]) -> tuple[Markup, list[Heading]]:
     """A Markdown document without its title as HTML, and its sections, each as (anchor, heading).
 
-    Formulas become MathML. Headings have the anchors that GitHub gives to them. ``text`` is the document,
-    which begins with its title. ``address`` gives for a link in the text, to another file of the project, the
-    link from the page.
+    ``text`` is the document, which begins with its title. Formulas become MathML. Headings have the anchors
+    that GitHub gives to them. The sections are those of the second level (##). A link to another file of the
+    project is written in ``text`` as seen from the document. The function ``address`` turns such a link into
+    one from the page that is made.
     """
     parser = MarkdownIt("commonmark", {"html": False, "xhtmlOut": True}).enable("table")
     parser.use(dollarmath_plugin, renderer=_formula_as_html, double_inline=False)
@@ -32,7 +33,7 @@ def render_markdown(text: str, address: Callable[[str], str]) -> tuple[Markup, l
     end_of_title = [token.type for token in tokens].index("heading_close") + 1
     tokens = tokens[end_of_title:]
 
-    # Links to a place in the document, and to the net, stay as they are.
+    # Links to a place in the document (#) and to the net (http:, https:) stay as they are.
     for token in tokens:
         for child in token.children or ():
             href = child.attrs.get("href")
@@ -49,7 +50,10 @@ def slug(heading: str) -> str:
 
 
 def _sections(tokens: Sequence[Token]) -> list[Heading]:
-    """(anchor, heading) of every section of the second level; a heading's text is in the token behind it."""
+    """(anchor, heading) of every section of the second level in the parsed document ``tokens``.
+
+    The parser puts the text of a heading in the token behind that which opens the heading.
+    """
     sections = []
     for place, token in enumerate(tokens):
         if token.type == "heading_open" and token.tag == "h2":

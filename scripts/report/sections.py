@@ -83,7 +83,7 @@ TABLE = (
 )
 
 
-class Shown(NamedTuple):
+class ShownFigure(NamedTuple):
     """A figure that a run makes."""
 
     name: str  # of its files, without their ending
@@ -93,7 +93,7 @@ class Shown(NamedTuple):
     number: int  # of the paper's figure on arXiv; 0 where the paper has none
 
 
-def figures_of(datasets: Datasets, papers: Iterable[str]) -> list[Shown]:
+def figures_of(datasets: Datasets, papers: Iterable[str]) -> list[ShownFigure]:
     """All figures that a run with these datasets makes, in the order of the table.
 
     ``datasets`` are the configuration's: name -> its section. ``papers`` are the names of those that are the
@@ -103,46 +103,49 @@ def figures_of(datasets: Datasets, papers: Iterable[str]) -> list[Shown]:
     return [figure for row in TABLE for figure in _figures_of_row(row, datasets, papers)]
 
 
-def in_page_order(figures: Iterable[Shown]) -> dict[str, Shown]:
+def in_page_order(figures: Iterable[ShownFigure]) -> dict[str, ShownFigure]:
     """The figures by name, in the order of the page: by section, then by the number of the paper's figure."""
     places = list(SECTIONS)
     ordered = sorted(figures, key=lambda figure: (places.index(figure.section), figure.number))
     return {figure.name: figure for figure in ordered}
 
 
-def _figures_of_row(row: Row, datasets: Datasets, papers: set[str]) -> Iterator[Shown]:
-    """The figures that a row of the table stands for: none, one, or one for each dataset.
+def _figures_of_row(row: Row, datasets: Datasets, papers: set[str]) -> Iterator[ShownFigure]:
+    """The figures that a row of `TABLE` stands for: none, one, or one for each dataset.
 
-    A row may need a key that a dataset must have, ``row.needs``, or one of the paper's datasets. Then there
-    is no figure if no dataset has this. A row with {dataset} in its name has a figure for each one that does.
+    A figure may need data: ``row.needs`` is then a key that the section of a dataset must have, such as "tv",
+    and with ``row.only_papers`` the dataset must be one of ``papers``, the paper's datasets. A row with
+    {dataset} in its name stands for a figure of each dataset that has this. Any other row stands for one
+    figure, if it needs no data or if at least one dataset has it.
     """
-    having = [name for name, dataset in datasets.items() if dataset.get(row.needs)]
+    suitable = [name for name, dataset in datasets.items() if dataset.get(row.needs)]
     if row.only_papers:
-        having = [name for name in having if name in papers]
+        suitable = [name for name in suitable if name in papers]
 
     if "{dataset}" in row.name:
-        for name in having:
+        for name in suitable:
             yield _figure_of_dataset(row, name, datasets[name])
-    elif having or not row.needs:
-        yield Shown(row.name, row.stage, row.section, row.title, row.number)
+    elif suitable or not row.needs:
+        yield ShownFigure(row.name, row.stage, row.section, row.title, row.number)
 
 
-def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> Shown:
-    """The figure of one dataset in a row that has a figure for each dataset.
+def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> ShownFigure:
+    """The figure of one dataset, of a row of `TABLE` that has a figure for each dataset.
 
-    If the figure is one of the paper's, it has this number in its name: fig7_tv_paris. Else it belongs to the
-    section of your own datasets. ``name`` and ``dataset`` are the dataset's name and section.
+    ``name`` is the dataset's name, and ``dataset`` its section of the configuration. If its key figures says
+    that the figure is one of the paper's, the figure's name has this number, such as fig7_tv_paris. Any other
+    figure belongs to the section of your own datasets.
     """
     file = row.name.format(dataset=name)
     title = f"{row.title}: {dataset['title']}"
     paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7, or none
     if paper:
         number = int(paper.removeprefix("fig"))
-        return Shown(f"{paper}_{file}", row.stage, row.section, title, number)
-    return Shown(file, row.stage, "own-figures", title, 0)
+        return ShownFigure(f"{paper}_{file}", row.stage, row.section, title, number)
+    return ShownFigure(file, row.stage, "own-figures", title, 0)
 
 
-def targets_of_figures(figures: Iterable[Shown]) -> dict[str, list[str]]:
+def targets_of_figures(figures: Iterable[ShownFigure]) -> dict[str, list[str]]:
     """The targets of `make` for the paper's figures: target -> the names of the figures that it makes.
 
     The targets are fig1 to fig7, as arXiv numbers the figures, and fps1 to fps3, as FPS 2023 does. A figure

@@ -52,16 +52,18 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
 def state_findings(
     results: Results, topics: Iterable[str] = tuple(TOPICS)
 ) -> dict[str, dict[str, Any]]:
-    """The numbers that texts state, by their topic: topic -> name -> number, as JSON can hold them.
+    """The numbers that report, article and docs/ state: topic -> name -> number, as JSON can hold them.
 
-    A topic for which the configuration makes no tables has ``{"not_computed": why}`` instead. ``results``
-    has the tables of results/ by name, and `TOPICS` the function that computes each topic from them.
+    ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that computes
+    its numbers from them. A configuration need not make all tables: if this function fails for lack of data,
+    the topic has ``{"not_computed": the error as a text}`` instead of numbers.
     """
     stated = {}
     for topic in topics:
         try:
             numbers = dataclasses.asdict(TOPICS[topic](results))
-            stated[topic] = json.loads(to_json(numbers))  # refuses a number that is not finite
+            # to_json raises ValueError for a number that is not finite.
+            stated[topic] = json.loads(to_json(numbers))
         except (LookupError, ArithmeticError, ValueError) as error:
             stated[topic] = {"not_computed": f"{type(error).__name__}: {error}"}
     return stated
@@ -74,12 +76,15 @@ def to_json(stated: Mapping[str, Any]) -> str:
     )
 
 
-def read_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.DataFrame:
-    """The table of results/ with this name.
+def read_results_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.DataFrame:
+    """The table of results/ with this name, of one or several files.
 
-    ``paths`` is its path, or of a table of delta_hat the paths of several datasets, which become one table.
-    Tables of verdicts are read as text. Of the table parity_ratio, only the rows of ``datasets`` are kept,
-    which are the names of the paper's datasets.
+    - A table whose name ends with "verdicts" (our verdicts on the paper's printed values or statements) is
+      read with texts in all columns, since deltas go below the smallest float.
+    - A table whose name begins with "delta_hat" has a file per dataset. ``paths`` are the paths of these.
+    - Of "parity_ratio" (errors at equal privacy), only the rows of ``datasets``, the paper's, are kept.
+
+    For any other table, and for the first and the last, ``paths`` is the path of its one file.
     """
     if name.endswith("verdicts"):
         return read_verdicts(paths)
@@ -103,5 +108,5 @@ if __name__ == "__main__":
         titles = snakemake.params.titles
         results: dict[str, Any] = {"titles": titles, "papers": snakemake.params.papers}
         for name, paths in snakemake.input.items():
-            results[name] = read_table(name, paths, titles)
+            results[name] = read_results_table(name, paths, titles)
         write_bytes(to_json(state_findings(results)).encode(), snakemake.output[0])

@@ -14,9 +14,14 @@ import typst
 
 import tightshuffle
 from scripts.beyond.study.labels import LABELS
-from scripts.beyond.study.write_designs import USELESS
+from scripts.beyond.study.write_designs import LARGEST_USEFUL_TV
 from scripts.paper.values.verdict_counts import read_verdicts
-from scripts.report.article_tables import failing_statements, methods, printed_tables, zeros
+from scripts.report.article_tables import (
+    failing_statements,
+    methods_as_texts,
+    number_of_zeros,
+    printed_tables,
+)
 from scripts.report.write_report import with_cited_bounds
 from scripts.shared.job import job, write_bytes
 from tightshuffle.number_text import plain, span
@@ -38,25 +43,28 @@ def article_values(
 
     Parameters
     ----------
-    tables: the tables of results/ that `TABLES` names; all but study have every column as text
+    tables: the tables of results/ by name: study (errors of the randomizers, numbers), and with every column
+        as text verdicts (on the paper's printed values), claim_verdicts (on its statements), cited_bounds
+        (log10 delta by bounds of the literature) and parameters (the paper's Table III)
     histograms: dataset -> its histogram, with a row per cell
     captions: figure -> its caption, of which two paragraphs are shown: what the figure is, and its settings
-    settings: the parameters of the rule: datasets (the paper's, as the configuration has them), changed (the
-        settings that are not the paper's), and the configuration's protocol, parity and seed
+    settings: datasets (the paper's: name -> section of the configuration), changed (the settings that are not
+        the paper's, as (key, the paper's value, ours)), and the configuration's protocol, parity and seed
     """
     datasets = settings["datasets"]
     titles = {name: dataset["title"] for name, dataset in datasets.items()}
+    # Printed deltas of earlier work get the value of the bound that the paper names, as their exact value.
     verdicts = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     return {
         "version": tightshuffle.__version__,
         "changed": [list(difference) for difference in settings["changed"]],
         "captions": {name: text.split("\n\n")[:2] for name, text in captions.items()},
-        "study": _study(tables["study"]),
+        "study": _study_as_texts(tables["study"]),
         "printed": printed_tables(verdicts, titles),
-        "zeros": zeros(verdicts),
+        "zeros": number_of_zeros(verdicts),
         "parameters": tables["parameters"].drop(columns="source").to_numpy().tolist(),
         "failing": failing_statements(tables["claim_verdicts"]),
-        "methods": methods(datasets, histograms),
+        "methods": methods_as_texts(datasets, histograms),
         "protocol": settings["protocol"],
         "parity": settings["parity"],
         "seed": settings["seed"],
@@ -83,13 +91,16 @@ def set_article(parts: Mapping[str, bytes], values: Values) -> bytes:
     return bytes(pdf)
 
 
-def _study(study: pd.DataFrame) -> Values:
-    """The study of randomizers: numbers as texts, and two tables of texts.
+def _study_as_texts(study: pd.DataFrame) -> Values:
+    """The study of randomizers behind a shuffler, for the article: numbers as texts, and two tables of texts.
 
-    The table by_eps has a row per eps with what k-RR gives in the settings in which an estimate is useful.
-    The table by_n has a row per randomizer, with the ratio of its error to the Gaussian's at every n, for the
-    eps closest to 1, the first rule of delta and the middle k. ``study`` has a row for every setting (n, k,
-    eps and rule of delta) and randomizer.
+    The table by_eps has a row per eps: in how many settings an estimate is useful (its expected total
+    variation error is at most `LARGEST_USEFUL_TV` for the best randomizer), and what k-RR gives in these. The
+    table by_n has a row per randomizer, with the ratio of its error to that of the central Gaussian at every
+    n, for the eps closest to 1, the first rule of delta and the middle k.
+
+    ``study`` has a row for every setting (n, k, eps and delta_rule) and randomizer. Its errors are tv behind
+    a shuffler, local_tv without one, and ratio = tv / the central Gaussian's tv.
     """
     # A table per column of the study, with a row per setting and a column per randomizer.
     keys = ["n", "k", "eps", "delta_rule"]
@@ -97,27 +108,28 @@ def _study(study: pd.DataFrame) -> Values:
         study.pivot(index=keys, columns="randomizer", values=name)
         for name in ("tv", "local_tv", "ratio", "eps0")
     )
-    # One row per setting: k-RR, which is named grr, beside the smallest error of all randomizers.
+    # One row per setting: k-RR, which is named grr, beside the smallest error of all randomizers. above is
+    # the relative excess of k-RR, and without how many times larger the smallest error is without a shuffler.
     least = tv.min(axis=1)
     columns = {
         "above": tv["grr"] / least - 1,
         "without": local.min(axis=1) / least,
         "ratio": ratio["grr"],
         "eps0": eps0["grr"],
-        "useful": least <= USELESS,
+        "useful": least <= LARGEST_USEFUL_TV,
     }
     settings = pd.DataFrame(columns).reset_index()
     useful = settings[settings["useful"]]
     by_eps = []
     for value, rows in useful.groupby("eps"):
-        of = (settings["eps"] == value).sum()
-        by_eps.append([f"{value:g}", f"{len(rows)} of {of}", *_krr_as_texts(rows)])
+        in_all = (settings["eps"] == value).sum()
+        by_eps.append([f"{value:g}", f"{len(rows)} of {in_all}", *_krr_as_texts(rows)])
 
-    sizes = sorted(set(study["k"]))
-    middle = sizes[len(sizes) // 2]
+    all_k = sorted(set(study["k"]))
+    middle_k = all_k[len(all_k) // 2]
     eps = min(study["eps"], key=lambda value: abs(value - 1))
     first = study[(study["delta_rule"] == study["delta_rule"].iloc[0]) & (study["eps"] == eps)]
-    shown = first[first["k"] == middle].pivot(index="randomizer", columns="n", values="ratio")
+    shown = first[first["k"] == middle_k].pivot(index="randomizer", columns="n", values="ratio")
     by_n = []
     for key, name in LABELS.items():
         if key in shown.index:
@@ -126,15 +138,15 @@ def _study(study: pd.DataFrame) -> Values:
     return {
         "settings": len(settings),
         "useful": len(useful),
-        "useless": f"{USELESS:g}",
-        "above": _above(useful),
+        "useless": f"{LARGEST_USEFUL_TV:g}",
+        "above": _excess_in_words(useful),
         "n": span(study["n"], "{:,}".format),
         "k": span(study["k"], "{:,}".format),
         "deltas": [str(rule) for rule in study["delta_rule"].unique()],
         "by_eps": by_eps,
         "eps": f"{eps:g}",
         "delta": f"{first['delta'].iloc[0]:.0e}",
-        "middle_k": f"{middle:,}",
+        "middle_k": f"{middle_k:,}",
         "sizes": [f"{int(n):,}" for n in shown],
         "by_n": by_n,
     }
@@ -148,21 +160,26 @@ def _ratio_as_text(ratio: float) -> str:
 def _krr_as_texts(settings: pd.DataFrame) -> list[str]:
     """k-RR in several settings of the study, one per row, as four texts.
 
-    They are how far its error is above the smallest one, the range of its ratio to the error of the Gaussian,
-    how many times larger the smallest error is without a shuffler, and the range of its eps0.
+    These are: by how many percent its error exceeds the smallest one (column above), the range of the ratio
+    of its error to the central Gaussian's (ratio), how many times larger the smallest error is without a
+    shuffler (without), and the range of its eps0.
     """
-    # Our Gaussian ignores that two counts sum to n.
+    # Without k = 2: our Gaussian ignores that two counts sum to n, so k-RR can be better there.
     ratios = settings.loc[settings["k"] > 2, "ratio"]
     return [
-        "at most " + _above(settings),
+        "at most " + _excess_in_words(settings),
         span(ratios, "{:.2f}".format) if len(ratios) else "–",
         "at least " + plain(settings["without"].min(), 2, side=Side.LOWER, noughts=True),
         span(settings["eps0"], "{:.1f}".format),
     ]
 
 
-def _above(settings: pd.DataFrame) -> str:
-    """The largest excess of k-RR over the smallest error of the ``settings``, in percent, rounded up."""
+def _excess_in_words(settings: pd.DataFrame) -> str:
+    """By how many percent, rounded up to tenths, k-RR's error exceeds the smallest one, at most: '3.2 %'.
+
+    The column above of ``settings`` has this excess as a share. The text is a dash if there are no settings.
+    1e-9 is for quotients that are whole tenths but for a rounding error.
+    """
     return f"{math.ceil(1000 * settings['above'].max() - 1e-9) / 10:g} %" if len(settings) else "–"
 
 

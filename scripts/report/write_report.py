@@ -35,7 +35,8 @@ SYMBOLS = {
 TABLES = ("verdicts", "claim_verdicts", "parameters", "cited_bounds")  # inputs of the page
 # The columns with the parameters of a printed value.
 PARAMETERS = ["quantity", "dataset", "mechanism", "n", "k", "eps0", "eps", "count", "x0"]
-APART = {  # the parameters that tell the small tables of an item apart; any other item is one table
+# The parameters that tell the small tables of an item apart. Any other item is one table.
+SMALL_TABLES_BY = {
     "Table II": ["mechanism", "n"],
     "Table 1": ["mechanism"],
     "Table IV": ["source", "n", "k", "eps0"],  # varying eps0, n or k
@@ -48,7 +49,7 @@ PAGES = {  # file -> its name in the navigation
     "companions.html": "Companion papers",
     "errata.html": "Errata",
 }
-HEADLINES = {  # number of the paper's figure -> the statement that stands beside it
+HEADLINES = {  # number of the paper's figure -> the id of the statement that stands beside it
     1: "figure-1-caption",
     2: "figure-2-slightly",
     4: "figures-4-5-comparable",
@@ -98,18 +99,27 @@ def page_values(
 
     Parameters
     ----------
-    tables: the tables of results/ that `TABLES` names, with every column as text
-    found: the findings: topic -> its numbers, or a dict with the key not_computed
-    figures: what the page says of each figure, from `page_figure`
-    settings: the parameters of the rule, among them results (the folder) and configfiles (your own settings)
+    tables: the tables of results/ by name, with every column as text: verdicts (on the paper's printed
+        values), claim_verdicts (on its statements), cited_bounds (log10 delta by bounds of the literature)
+        and parameters (the paper's Table III)
+    found: the findings, which are the numbers that texts state: topic -> its numbers, or a dict with the key
+        not_computed
+    figures: what the page says of each figure: its name, section, number, title, caption and so on
+    settings: the settings of the run, among them results (the folder of the results) and configfiles (your
+        own files of settings)
     errata: the text of docs/errata.md
     """
+    # links gives the address of a file, and the command that makes a result again.
     links = Links(settings["results"], settings["configfiles"])
-    statements = _statements(tables["claim_verdicts"])
+    statements = _statement_rows(tables["claim_verdicts"])
+    # Of several versions of one statement, only one counts.
     counting = [row for row in statements if row["counts"]]
+    # Printed deltas of earlier work get the value of the bound that the paper names, as their exact value.
     values = with_cited_bounds(tables["verdicts"], tables["cited_bounds"])
     notes = [note for note in values["note"].unique() if note]
-    items = [_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)]
+    items = [
+        _printed_item(str(name), rows, notes) for name, rows in values.groupby("item", sort=False)
+    ]
 
     def address_of_link(link: str) -> str:  # in the errata, which are in docs/
         return links.address(posixpath.normpath(f"docs/{link}"))
@@ -119,13 +129,13 @@ def page_values(
         "pages": PAGES,
         "sections": SECTIONS,
         "settings": settings,
-        "found": _computed(found),
+        "found": _computed_findings(found),
         "items": items,
         "notes": notes,
         "good": GOOD,
         "parameters": tables["parameters"].to_dict("records"),
         "statements": statements,
-        "by_verdict": _by_verdict(statements),
+        "by_verdict": _statements_by_verdict(statements),
         "figures": [figure | statements_about(figure, counting) for figure in figures],
         "errata": {"text": text, "sections": sections},
         "address": links.address,
@@ -135,15 +145,18 @@ def page_values(
     }
 
 
-def _computed(found: Mapping[str, Any]) -> dict[str, Any]:
+def _computed_findings(found: Mapping[str, Any]) -> dict[str, Any]:
     """The findings by topic, with None for a topic that was not computed."""
     return {
         topic: None if "not_computed" in numbers else numbers for topic, numbers in found.items()
     }
 
 
-def _statements(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
-    """The paper's statements with our verdicts, as rows: ``counts`` says whether a statement is counted."""
+def _statement_rows(claims: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """The paper's statements with our verdicts, each as a dict of its columns.
+
+    The new key counts says whether a statement counts: of several versions of one statement, only one does.
+    """
     counted = claims.index if claims.empty else counted_claims(claims).index
     return claims.assign(counts=claims.index.isin(counted)).to_dict("records")
 
@@ -171,16 +184,20 @@ def with_cited_bounds(verdicts: pd.DataFrame, cited_bounds: pd.DataFrame) -> pd.
 def page_figure(row: Mapping[str, Any], name: str, caption: str) -> dict[str, Any]:
     """What the page says of a figure, by the names that the template uses.
 
-    ``row`` has the figure's section of the page, its title, and its number in the paper, 0 for a figure of
-    our own. ``name`` is that of its files. ``caption`` is its text, in paragraphs with an empty line between
-    them. Raises ValueError that names the file of an empty caption.
+    These are the name of its files, its section of the page, its number in the paper on arXiv (0 for a figure
+    of our own), label (the number in words), title, alt (the title and the caption's first sentence, for
+    readers who do not see the figure), caption (a list of paragraphs) and target, which is what to ask
+    Snakemake for to make the figure again.
+
+    ``row`` has the figure's section, title and number, and ``name`` is that of its files. ``caption`` is a
+    text with empty lines between its paragraphs. Raises ValueError, with the file's name, if it is empty.
     """
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", caption.strip())]
     if not any(paragraphs):
         raise ValueError(f"{name}.txt: the caption is empty; draw the figure again")
     number, section = row["number"], row["section"]
     first_sentence = re.split(r"(?<=[.]) ", paragraphs[0])[0]
-    # What makes the figure again: a target of the paper's own figures, or the file.
+    # The paper's own figures have short targets, such as fig6. For other figures the target is the file.
     target = f"results/figures/{name}.png"
     if number and section == "figures":
         target = f"fig{number}"
@@ -208,11 +225,15 @@ def _number_in_words(number: int) -> str:
 def statements_about(
     figure: Mapping[str, Any], statements: Sequence[Mapping[Any, Any]]
 ) -> dict[str, Any]:
-    """What the paper states about one of its figures: the statements, and how many have each verdict.
+    """What the paper states about one of its figures: a dict with three keys.
 
-    The keys are statements, verdicts (verdict -> how many), and headline, the statement that stands beside
-    the figure, or None. A figure of our own has no statements. ``figure`` is what the page says of it, with
-    its section and its number in the paper. ``statements`` are the rows from which they are chosen.
+    - statements: those of ``statements`` that are about the figure
+    - verdicts: our verdict, such as "holds" -> how many of these statements have it
+    - headline: that of these statements which stands beside the figure (`HEADLINES` chooses it), or None
+
+    A statement is a dict with the keys id, about (such as "Figures 6, 7") and verdict. ``figure`` has the
+    figure's section of the page and its number in the paper. A figure of our own is in another section than
+    "figures", and has no statements.
     """
     about = []
     if figure["section"] == "figures":
@@ -240,7 +261,9 @@ def _is_about(about: str, number: int) -> bool:
     return str(number) in named
 
 
-def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mapping[Any, Any]]]:
+def _statements_by_verdict(
+    statements: Sequence[Mapping[Any, Any]],
+) -> dict[str, list[Mapping[Any, Any]]]:
     """The statements by verdict, in the order of `CLAIM_VERDICTS`, without verdicts that none has.
 
     Among those of a verdict, statements that do not count come last.
@@ -253,14 +276,17 @@ def _by_verdict(statements: Sequence[Mapping[Any, Any]]) -> dict[str, list[Mappi
     return by_verdict
 
 
-def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]:
-    """What the page shows of one item: a printed table, the text, or the data of the paper.
+def _printed_item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]:
+    """What the page shows of the printed values of one item, by the names that the template uses.
 
-    It is by the names that the template uses: the rows of all values, the small tables into which they are
-    cut, the parameters that all rows share, the sources, and the file that has the values.
+    An item is a table of the paper such as "Table II", or "text" or "data" for values outside of tables. The
+    names are: name (of the item), anchor (of its place on the page), target (the file with its values),
+    shared (the parameters that all values have in common), rows (all values), random (whether some values are
+    random), sources (where the paper prints them), and tables (the small tables into which rows are cut).
 
-    ``rows`` has a verdict on a printed value in each row, all columns text. ``notes`` are the notes on values
-    of all items: a row shows the number of its note, from 1, as its mark.
+    ``rows`` has one printed value per row, with our verdict, all columns text. Two columns are added. orders
+    is how many orders of magnitude the exact value is above the one by the paper's formula (reproduced). mark
+    is the number of the value's note among all ``notes``, counted from 1.
     """
     gaps = [log10_gap(*pair) for pair in zip(rows["reproduced"], rows["exact"], strict=True)]
     numbers = {"": ""} | {note: str(number) for number, note in enumerate(notes, start=1)}
@@ -270,11 +296,11 @@ def _item(name: str, rows: pd.DataFrame, notes: Sequence[str]) -> dict[str, Any]
 
     # The paper's tables have a file each.
     file = "values/verdicts.csv"
-    if name in APART:
+    if name in SMALL_TABLES_BY:
         file = f"tables/{name.replace('Table ', 'table_')}.csv"
-    # Without what a single small table varies.
+    # A source may say in brackets what a single small table varies, which is left out here.
     sources = [re.sub(r" *\(varying [^()]*\)", "", source) for source in rows["source"].unique()]
-    tables = rows.groupby(APART.get(name, ["item"]), sort=False)
+    tables = rows.groupby(SMALL_TABLES_BY.get(name, ["item"]), sort=False)
     return {
         "name": name,
         "anchor": "values-" + re.sub(r"\W+", "-", name).lower(),
@@ -315,30 +341,33 @@ def _shared_parameters(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
-    """The page that a template makes of ``values``, as HTML.
+    """The page that a Jinja template makes of ``values``, as the text of an HTML file.
 
-    ``name`` is the template's file name, and ``parts`` are file name -> text, of all templates and style
-    sheets. Style sheets go in as they are, everything else is escaped.
+    ``name`` is the template's file name, such as index.html.j2. ``parts`` has the texts of all templates and
+    style sheets by file name. ``values`` are what the template reads, by name. Style sheets go into the page
+    as they are, every other text is escaped.
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    # In a template {{ text | symbols }} is symbols(text).
-    environment.filters.update(like=like, symbols=symbols, brief=brief, typeset=with_powers)
+    # The names of functions in templates: {{ text | symbols }} is with_symbols(text).
+    environment.filters.update(
+        like=in_paper_notation, symbols=with_symbols, brief=typeset_if_number, typeset=with_powers
+    )
     style = "".join(text for part, text in parts.items() if part.endswith(".css"))
     here = name.removesuffix(".j2")  # the page's own file name, for the navigation
     return environment.get_template(name).render(style=Markup(style), here=here, **values)
 
 
-def symbols(text: object) -> Markup:
+def with_symbols(text: object) -> Markup:
     """``text`` escaped, the names of the paper's symbols as symbols, its numbers with powers of ten."""
     names = "|".join(sorted(SYMBOLS, key=len, reverse=True))
     words = with_powers(str(escape(text)))
     return Markup(re.sub(rf"\b({names})\b", lambda match: SYMBOLS[match[0]], words))
 
 
-def brief(value: float | str, digits: int = 4) -> str:
+def typeset_if_number(value: float | str, digits: int = 4) -> str:
     """A number or its decimal text as `typeset` writes it: 1,000; 0.02235; 10⁻⁶. Other texts as they are."""
     try:
         return typeset(Decimal(str(value)), digits)
@@ -346,23 +375,26 @@ def brief(value: float | str, digits: int = 4) -> str:
         return str(value)
 
 
-def like(value: str, printed: str, digits: int = 4) -> str:
-    """Our value, written the way the paper prints a number beside it.
+def in_paper_notation(value: str, printed: str, digits: int = 4) -> str:
+    """Our ``value`` as a text in the notation of the number that the paper prints, ``printed``.
 
-    ``value`` is decimal text, and ``printed`` the text in the paper: with powers of ten or without, with
-    commas or without. A whole number keeps all its digits, any other number has ``digits`` significant ones.
-    A number below 0.001 always has a power of ten. A blank stays blank.
+    ``value`` is decimal text, and a blank stays blank.
+
+    - A whole number has all its digits, with commas between thousands if ``printed`` has a comma.
+    - Any other number has ``digits`` significant digits. It has a power of ten, as in 1.234E-5, if
+      ``printed`` has one, or if it is below 0.001.
     """
     if not value:
         return ""
     number = Decimal(value)
     if number == 0:
         return "0"
-    # Only 1234 is meant as a whole number, not 1234.0 or 1.234e3.
+    # Only a text such as 1234 is meant as a whole number, not 1234.0 or 1.234e3.
     if number == number.to_integral_value() and "." not in value and "e" not in value.lower():
         return f"{int(number):,}" if "," in printed else str(int(number))
     if "e" in printed.lower() or abs(number) < Decimal("0.001"):
         return f"{number:.{digits - 1}E}"
+    # Decimals without a power of ten, with noughts at the end.
     return plain(number, digits, noughts=True)
 
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     import grimp
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder: this process runs its code
-LAZY = "tightshuffle"  # this package's __init__ imports modules in functions only: importing it runs none
+# The package whose __init__.py imports modules in functions only: to import the package runs none of them.
+LAZY_PACKAGE = "tightshuffle"
 
 
 def source(path: str | os.PathLike[str]) -> str:
@@ -31,12 +32,12 @@ def code_of(script: str) -> list[tuple[str, str]]:
 
 
 def files_of(script: str) -> list[str]:
-    """The script and every file of this project that it imports, itself or through others.
+    """The script and every file of this project that it imports, directly or through other files.
 
     Paths are sorted and relative to the project's folder, as ``script`` is: scripts/paper/data/grid.py.
     """
     imports = _import_graph()
-    # Modules whose imports are still to follow.
+    # Modules whose imports are still to be looked up.
     waiting = [script.removesuffix(".py").replace("/", ".")]
     modules = set()
     not_followed = set()
@@ -47,9 +48,10 @@ def files_of(script: str) -> list[str]:
         modules.add(module)
         waiting.extend(imports.find_modules_directly_imported_by(module))
 
-        # Python runs the package around a module, too. LAZY's own imports are in functions, which do not run.
+        # To import a.b, Python also runs a/__init__.py. That of the package tightshuffle is one of the files,
+        # but its imports are not followed: they are in functions, which an import does not run.
         package = module.rpartition(".")[0]
-        if package == LAZY:
+        if package == LAZY_PACKAGE:
             not_followed.add(package)
         elif package:
             waiting.append(package)

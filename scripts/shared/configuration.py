@@ -21,9 +21,9 @@ from scripts.shared.job import StrPath
 from scripts.shared.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAPERS = ROOT / "config/config.yaml"
-# The paper's settings, and our choices where it is silent.
-STATED = ROOT / "data/published/settings.csv"
+PAPERS_FILE = ROOT / "config/config.yaml"  # the configuration of the paper's experiments
+# The paper's settings as it states them, and our choices where it is silent.
+STATED_FILE = ROOT / "data/published/settings.csv"
 TAKEN = {  # the folders in results/
     "attack", "bench", "bounds", "companions", "data", "delta", "figures", "logs", "parity", "report", "site",
     "statements", "study", "tables", "trials", "values",
@@ -34,28 +34,30 @@ Datasets = Mapping[str, Mapping[str, Any]]  # by name
 def check(config: Mapping[str, Any]) -> None:
     """Raise ValueError, with a message of one line, if a configuration is wrong.
 
-    The message explains the outermost mistake, which is that of the fewest keys around it. A configuration is
-    also wrong if none of its datasets is one of the paper's.
+    Of several mistakes the message explains the outermost one, which is in the fewest nested sections: the
+    other mistakes may only follow from it. A configuration is also wrong if it has none of the datasets of
+    config/config.yaml, which are the paper's.
     """
     try:
         Settings.model_validate(config)
     except ValidationError as problem:
-        # `loc` has the keys around a mistake.
+        # `loc` has the keys that lead to a mistake, from the outermost section to the value.
         outermost = min(problem.errors(), key=lambda error: len(error["loc"]))
         raise ValueError(f"config: {_mistake_in_words(outermost)}") from None
-    if not of_the_papers(config["datasets"]):
+    if not papers_datasets(config["datasets"]):
         raise ValueError(
             "config: keep at least one of the paper's datasets; synthetic needs no file"
         )
 
 
 def check_files(config: Mapping[str, Any]) -> None:
-    """Raise ValueError if a data file of the configuration is there, but is a folder, a pipe or the like.
+    """Raise ValueError if a data file that the configuration names is a folder, a pipe or the like.
 
-    A folder has no bytes, and a pipe may have no end. Whether a file is there at all, Snakemake checks.
+    These are the files of counts, and the file of check-ins if the cities have one. A folder has no bytes,
+    and a pipe may have no end. Whether a file is there at all, Snakemake checks.
     """
     datasets = config["datasets"]
-    files = [datasets[name]["file"] for name in of_kind(datasets, "counts")]
+    files = [datasets[name]["file"] for name in names_of_kind(datasets, "counts")]
     if config["gowalla"]["source"] == "file":
         files.append(config["gowalla"]["file"])
     for file in files:
@@ -64,31 +66,38 @@ def check_files(config: Mapping[str, Any]) -> None:
 
 
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The config's datasets by name, in the order of their figures' numbers, and then of their names.
+    """The config's datasets, name -> section, sorted by the number of their figure, and then by their names.
 
-    Their order in ``config`` is not a fixed one: an overlay may change it.
+    The figure is that of the total variation error, such as "fig6". Their order in ``config`` is not fixed,
+    since a file over config/config.yaml may change it.
     """
 
     def place(name: str) -> tuple[str, str]:
         figure = datasets[name].get("figures", {}).get("tv")
-        return figure or "none", name  # "none" is behind "fig7"
+        return figure or "none", name  # as text, "none" is behind "fig7", the last one
 
     datasets = config["datasets"]
     return {name: datasets[name] for name in sorted(datasets, key=place)}
 
 
-def of_kind(datasets: Datasets, kind: str) -> list[str]:
+def names_of_kind(datasets: Datasets, kind: str) -> list[str]:
     """The names of the datasets of a kind (gowalla, normal, counts)."""
     return [name for name, dataset in datasets.items() if dataset["kind"] == kind]
 
 
 def having(section: str, datasets: Datasets) -> list[str]:
-    """The names of the datasets whose configuration has a section (tv, individual, estimates, grid)."""
+    """The names of the datasets with an experiment: "tv", "individual", "estimates", "delta_hat" or "grid".
+
+    ``section`` is the experiment's name, which is that of the section of its settings.
+    """
     return [name for name, dataset in datasets.items() if dataset.get(section)]
 
 
 def label(**numbers: float) -> str:
-    """Parameters as part of a file name, for readers only: no code reads them. 4 and 4.0 are the same."""
+    """Parameters as part of a file name, such as 'eps0-4_eps-2.5'; 4 and 4.0 are written alike.
+
+    They are for readers only: no code reads them from the name.
+    """
     texts = {name: repr(float(value)).removesuffix(".0") for name, value in numbers.items()}
     return "_".join(f"{name}-{text}" for name, text in texts.items())
 
@@ -96,12 +105,12 @@ def label(**numbers: float) -> str:
 def _mistake_in_words(error: ErrorDetails) -> str:
     """A mistake of a configuration in one line: its key, what the value may be, and the value, if it helps.
 
-    ``error`` is pydantic's: loc, the keys around the mistake from the outermost one on; type, which kind of
-    mistake it is; msg, a message; and input, the value. A long value is cut.
+    ``error`` is pydantic's. Its loc has the keys that lead to the mistake, from the outermost one on, its
+    type is the kind of mistake, its msg a message, and its input the wrong value. A long value is shortened.
     """
     path = list(error["loc"])
     if path[:1] == ["datasets"]:
-        # After the dataset's name pydantic adds its kind, which is no key of the file.
+        # path is datasets, the dataset's name, its kind, key, ... pydantic adds the kind: no key of the file.
         del path[2:3]
     key = ".".join(map(str, path))
     value = error["input"]
@@ -113,7 +122,8 @@ def _mistake_in_words(error: ErrorDetails) -> str:
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input ")
     message = re.sub(r"0\.0{9,}\d+", lambda number: f"{float(number[0]):g}", message)
 
-    # A wrong key is one of a section, and a section's value, a dict, is too long to be shown.
+    # These mistakes are of a whole section: a key that it cannot have, or values that do not fit together.
+    # The value is the section, a dict, which is too long to be shown.
     if message.startswith("has no key"):
         return f"{key or 'the file'} {message}"
     if error["type"] == "value_error" and isinstance(value, dict):
@@ -122,13 +132,14 @@ def _mistake_in_words(error: ErrorDetails) -> str:
     hint = ""
     if error["type"] in ("float_type", "int_type") and isinstance(value, str):
         hint = " (it is text: write it without quotes, 1e-30 as 1.0e-30, and in a file, not in --config)"
+    # The name of a dataset is a key that is itself checked, which pydantic calls [key].
     if error["loc"][-1:] == ("[key]",) and isinstance(value, bool):
         hint = " (YAML reads no, off, yes and on as false and true: write this name in quotes)"
     return f"{key}: {message}; got {_shortened(repr(value))}{hint}"
 
 
 def _shortened(text: str) -> str:
-    """The beginning of a text, which may be megabytes long."""
+    """The text, or its first 100 characters and three dots if it is longer: it may be megabytes long."""
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
@@ -152,10 +163,11 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
 
 
 def read(path: StrPath) -> dict[str, Any]:
-    """The settings of a YAML or JSON file by key; none for an empty file.
+    """The settings of a YAML or JSON file: key -> value. An empty file has none.
 
-    Raises ValueError, with a message of one line that names the file and where possible the line, if the
-    file is no such mapping. Raises OSError if it cannot be read.
+    Raises ValueError if the text is not valid YAML or JSON, if a key occurs twice in a mapping, or if the
+    text is not a mapping of keys to values. The message is one line, with the file's name and, where it is
+    known, the number of the line. Raises OSError if the file cannot be read.
     """
     try:
         settings = yaml.load(Path(path).read_text(encoding="utf-8-sig"), _Loader)
@@ -171,7 +183,8 @@ def read(path: StrPath) -> dict[str, Any]:
         raise ValueError(
             f"{path}: not valid YAML: brackets or lists are nested too deeply"
         ) from None
-    # Python's own, for a value: a number with thousands of digits, or the 30th of February.
+    # An error of Python for a value, such as a number with thousands of digits or the 30th of February. Its
+    # message goes on behind a semicolon with advice for programmers.
     except ValueError as error:
         raise ValueError(
             f"{path}: a value cannot be read: {str(error).partition(';')[0]}"
@@ -196,7 +209,10 @@ def merge(config: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, An
 
 
 def merged(files: Iterable[StrPath]) -> dict[str, Any]:
-    """The settings of several files, the later ones over the earlier ones; errors as `read`."""
+    """The settings of several files as one mapping, where those of a later file replace those of an earlier.
+
+    The paper's datasets that a file sets to null are left out. Raises ValueError or OSError as `read` does.
+    """
     config: dict[str, Any] = {}
     for path in files:
         config = merge(config, read(path))
@@ -208,29 +224,29 @@ def leave_out(config: dict[str, Any]) -> None:
     """Remove, in place, the paper's datasets that an overlay sets to null (``paris: null``)."""
     datasets = config.get("datasets")
     if isinstance(datasets, dict):
-        for name in read(PAPERS)["datasets"]:
+        for name in read(PAPERS_FILE)["datasets"]:
             if name in datasets and datasets[name] is None:
                 del datasets[name]
 
 
 def overlays(files: Iterable[StrPath]) -> list[str]:
-    """The files over this project's config/config.yaml, as relative paths."""
-    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS]
+    """The files of your own settings: ``files`` without the project's config/config.yaml, relative paths."""
+    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS_FILE]
 
 
-def of_the_papers(datasets: Datasets) -> dict[str, Any]:
+def papers_datasets(datasets: Datasets) -> dict[str, Any]:
     """Those of ``datasets`` that config/config.yaml has, too: the paper's datasets."""
-    papers = read(PAPERS)["datasets"]
+    papers = read(PAPERS_FILE)["datasets"]
     return {name: dataset for name, dataset in datasets.items() if name in papers}
 
 
 def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """The settings that are not the paper's, each as (key, the paper's value, ours) in words.
+    """The settings of ``config`` that are not the paper's, each as (key, the paper's value, ours) in words.
 
-    The paper's values are those of data/published/settings.csv, and the result is in the order of this file.
-    With any such setting, no verdict is one on the paper.
+    A key is a path such as datasets.paris.tv.n. The paper's values are those of data/published/settings.csv,
+    in whose order the result is. If a setting differs, our results say nothing about the paper's numbers.
     """
-    with STATED.open(encoding="utf-8", newline="") as file:
+    with STATED_FILE.open(encoding="utf-8", newline="") as file:
         stated_values = {row["key"]: json.loads(row["value"]) for row in csv.DictReader(file)}
 
     differing = []
@@ -242,15 +258,17 @@ def differences(config: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 
 def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
-    """The datasets with all settings of the paper: dataset -> the eps0s of its figures of errors.
+    """The paper's datasets whose settings are all the paper's: dataset -> its eps0s in the figures of errors.
 
-    A dataset is left out if one of its settings is not the paper's. Both cities are left out if a setting of
-    the section gowalla is not the paper's, which is the choice of the grid and of the file of check-ins.
+    These eps0s are those of the dataset's section tv, the trials of the total variation error. A dataset is
+    left out if one of its settings is not the paper's. Both cities are left out if a setting of the section
+    gowalla is not the paper's: there the file of check-ins and the grid are chosen for both.
     """
-    changed = [key for key, _, _ in differences(config)]  # datasets.paris.tv.n, for instance
-    cities = of_kind(read(PAPERS)["datasets"], "gowalla")
+    changed = [key for key, _, _ in differences(config)]  # such as datasets.paris.tv.n
+    cities = names_of_kind(read(PAPERS_FILE)["datasets"], "gowalla")
     eps0s = {}
-    for name, dataset in of_the_papers(config["datasets"]).items():
+    for name, dataset in papers_datasets(config["datasets"]).items():
+        # The sections with settings that the dataset depends on.
         sections = [f"datasets.{name}."]
         if name in cities:
             sections.append("gowalla.")
@@ -260,7 +278,7 @@ def papers_eps0(config: Mapping[str, Any]) -> dict[str, list[float]]:
 
 
 def _value_at(settings: Any, path: str) -> Any:
-    """The value at a path of keys such as parity.eps0; None where the settings have none."""
+    """The value at a path of keys such as parity.eps0; None if the settings have no such key."""
     for name in path.split("."):
         if not isinstance(settings, Mapping):
             return None
@@ -276,7 +294,11 @@ def _value_in_words(value: Any) -> str:
 
 
 def results_folder(files: Iterable[StrPath]) -> str:
-    """``results``, or with files over config/config.yaml ``results/NAMES``. ValueError for a name in use."""
+    """The folder for the results of a run: ``results``, or ``results/NAMES`` with ``files`` of your own.
+
+    NAMES are the names of these files without their endings. Raises ValueError if results/NAMES is a folder
+    that the results themselves use.
+    """
     name = "_".join(re.sub(r"[^\w.-]", "_", Path(path).stem) for path in files)
     if not name:
         return "results"
@@ -287,7 +309,7 @@ def results_folder(files: Iterable[StrPath]) -> str:
 
 if __name__ == "__main__":
     try:
-        check(merged([PAPERS, *sys.argv[1:]]))
+        check(merged([PAPERS_FILE, *sys.argv[1:]]))
         print(results_folder(overlays(sys.argv[1:])))
     except OSError as error:
         sys.exit(f"error: {error.filename}: {error.strerror}")

@@ -14,7 +14,7 @@ class DeltaRule:
 
     @property
     def name(self) -> str:
-        """As in the results' column delta_rule: 1e-06 or n^-1.1."""
+        """The rule as a text, as the column delta_rule of the results has it: 1e-06 or n^-1.1."""
         if self.exponent == 0:
             return repr(self.factor)
         return f"n^-{self.exponent:g}"
@@ -25,7 +25,7 @@ class DeltaRule:
 
 
 def delta_rules(fixed: Iterable[float], exponents: Iterable[float]) -> list[DeltaRule]:
-    """The config's ``parity.delta`` and ``parity.delta_exponents`` as one list."""
+    """One list of rules: delta is each of the numbers ``fixed``, and n^-a for each a of ``exponents``."""
     rules = [DeltaRule(factor=float(delta)) for delta in fixed]
     rules += [DeltaRule(exponent=float(exponent)) for exponent in exponents]
     return rules

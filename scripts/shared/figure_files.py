@@ -52,9 +52,9 @@ def run_figure_job(
 def _fix_layout(figure: Figure) -> None:
     """Lay the panels of a figure out, once and for all: no later drawing moves them.
 
-    Maps have a fixed proportion, so it takes several rounds until all panels fit. Then the places of the
-    panels are rounded: their last digits depend on addresses in memory, and equal figures shall have equal
-    bytes.
+    Maps have a fixed proportion, so the layout is repeated until the panels move by at most 1e-4 of the
+    figure. Then the places of the panels are rounded to 9 decimals: their last digits depend on addresses in
+    memory, and equal figures shall have equal bytes.
     """
     if engine := figure.get_layout_engine():
         before: Any = np.inf

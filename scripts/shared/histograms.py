@@ -34,9 +34,10 @@ def grid_shape(histogram: pd.DataFrame) -> tuple[int, int]:
 def grid_edges(histogram: pd.DataFrame) -> Edges:
     """The edges of a grid's cells: x (columns + 1,) from west to east, y (rows + 1,) from south to north.
 
-    They are degrees. If the histogram has none, column 0 reaches from -0.5 to 0.5, column 1 from 0.5 to 1.5,
-    and so on, and rows likewise. ``histogram`` has a row per cell, with the cell's row and column from 0.
-    Raises ValueError if the cells do not form a grid.
+    ``histogram`` has one line per cell. Its columns row and column have the cell's place in the grid, from 0.
+    If it also has the columns west, east, south and north, the edges are in degrees. Otherwise, column 0 of
+    the grid reaches from -0.5 to 0.5, column 1 from 0.5 to 1.5, and so on, and rows likewise. Raises
+    ValueError if the cells do not form a grid.
     """
     for index in ("row", "column"):
         if not pd.api.types.is_integer_dtype(histogram[index]) or histogram[index].min() < 0:
@@ -53,13 +54,13 @@ def grid_edges(histogram: pd.DataFrame) -> Edges:
 
 
 def _edges_in_degrees(histogram: pd.DataFrame, index: str, low: str, high: str) -> Floats:
-    """The edges of the rows, or of the columns, of a grid: one more than there are, rising, in degrees.
+    """The edges of a grid's rows (rows + 1,), or of its columns (columns + 1,), rising, in degrees.
 
-    ``index`` is "row" or "column", and ``low`` and ``high`` are the columns with the two edges of a cell in
-    this direction, such as "south" and "north". Raises ValueError if a row or column has no cell, or if the
-    edges do not rise.
+    ``index`` is "row" or "column". ``low`` and ``high`` are the histogram's columns with the two edges of a
+    cell in this direction: "south" and "north", or "west" and "east". Raises ValueError if a row or column of
+    the grid has no cell, or if the edges do not rise.
     """
-    # One line per row of the grid, or per column.
+    # One line per row of the grid, or per column: the two edges of its first cell.
     strips = histogram.groupby(index)[[low, high]].first()
     if list(strips.index) != list(range(len(strips))):
         raise ValueError(

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from scripts.shared.code import code_digest, digest
 
 StrPath = str | os.PathLike[str]
-MOST_ROWS = 64 * 1024**2  # of one row group of a Parquet file: pyarrow allows no more
+MOST_ROWS_OF_GROUP = 64 * 1024**2  # in one row group of a Parquet file: pyarrow allows no more
 SUM = "sha256 %s  %s"  # in a job's log: an output's sum, and the output
-EXPECTED = (ValueError, OSError)  # errors whose message is written for the user
+FOR_THE_USER = (ValueError, OSError)  # errors whose message says what the user can do: no traceback
 ADVICE = {  # number of a disk error -> what the user can do
     errno.ENOSPC: "the disk is full: make room and run again",
     errno.EDQUOT: "your share of the disk is full: make room and run again",
@@ -41,12 +41,13 @@ class Described(Protocol):
 
 @contextlib.contextmanager
 def job() -> Iterator[Described]:
-    """Run a job in this block: ``with job() as snakemake`` gives what Snakemake tells a script of its job.
+    """A context for the work of a job: ``with job() as snakemake`` gives what Snakemake tells its script.
 
-    What the block logs is written to the job's log file, and then the SHA-256 sums of the outputs. An error
-    in the block ends the process with exit code 1 and one line that says what is wrong. An error that is not
-    expected leaves its traceback in the log file, too. The block does not begin if the code or an input was
-    edited since Snakemake planned the job.
+    ``snakemake`` has the job's input, output, params, log and so on. What the block logs is written to the
+    job's log file, and behind it the SHA-256 sums of the outputs. An error in the block ends the process with
+    exit code 1 and one line that says what is wrong. An error that is no ValueError and no OSError is a fault
+    of the program, and leaves its traceback in the log file, too (but running out of memory does not). If the
+    code or an input was edited since Snakemake planned the job, the block does not begin.
     """
     import __main__  # Snakemake defines a name in the script that it runs
 
@@ -65,8 +66,8 @@ def job() -> Iterator[Described]:
         _refuse_edited(snakemake.params)
         yield snakemake
         note_sums(snakemake.output)
-    except EXPECTED as error:
-        _fail(f"{snakemake.rule}: {_in_words(error)}")
+    except FOR_THE_USER as error:
+        _fail(f"{snakemake.rule}: {_error_in_words(error)}")
     except MemoryError as error:
         _fail(f"{snakemake.rule}: out of memory ({error}): take fewer repetitions, cells or steps")
     except Exception as error:
@@ -105,7 +106,7 @@ def write_csv(frame: Any, path: StrPath) -> None:
 def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
     """Write data frames as one Parquet file, whole or not at all, with one of them in memory at a time.
 
-    A frame becomes one row group, so that `table_files.read_frames` can read it alone.
+    Each of ``frames`` becomes one row group of the file, so that a reader can read it alone.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -117,7 +118,7 @@ def write_parquet(frames: Iterable[Any], path: StrPath) -> None:
             if writer is None:
                 open_writer = pq.ParquetWriter(temporary, table.schema, write_page_checksum=True)
                 writer = stack.enter_context(open_writer)
-            writer.write_table(table, row_group_size=MOST_ROWS)
+            writer.write_table(table, row_group_size=MOST_ROWS_OF_GROUP)
 
 
 def write_bytes(content: bytes, path: StrPath) -> None:
@@ -127,7 +128,7 @@ def write_bytes(content: bytes, path: StrPath) -> None:
 
 
 def note_sums(files: Iterable[str]) -> None:
-    """Log the SHA-256 sum of each file, for `verify`."""
+    """Log the SHA-256 sum of each file, so that a later change of the file can be found (`verify`)."""
     for file in files:
         logging.info(SUM, digest(file), file)
 
@@ -148,8 +149,8 @@ def _refuse_edited(params: Any) -> None:
         raise ValueError(f"{edited[0]} was edited while the run was on: run the same command again")
 
 
-def _in_words(error: Exception) -> str:
-    """The error as one line; for a disk error, also what to do."""
+def _error_in_words(error: Exception) -> str:
+    """The error as one line. For a full disk or the like, it is the file and what the user can do."""
     text = " ".join(str(error).split())
     if not isinstance(error, OSError) or error.errno not in ADVICE:
         return text

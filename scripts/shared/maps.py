@@ -18,7 +18,7 @@ from scripts.shared.histograms import Edges
 from tightshuffle.arguments import Floats
 
 Box = tuple[float, float, float, float]  # west, east, south, north, in degrees
-EMPTY = "#e4e4e4"
+EMPTY = "#e4e4e4"  # grey, the colour of an empty cell
 # Many = dark; without viridis' lightest yellow, which is a light grey for people who see no blue. "Over" is
 # for negative cells: no count is above the scale's upper end.
 HEAT = ListedColormap(
@@ -38,13 +38,14 @@ def signs_fit(shape: tuple[int, ...]) -> bool:
 
 
 def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
-    """Draw one value per cell as an image in the colours of ``norm``; returns the image, for a colour bar.
+    """Draw one value per cell of a grid as an image, and return the image, which a colour bar needs.
 
-    A cell with 0 is grey. A cell with a negative value is grey, too, with a minus sign. Where cells are too
-    small for signs, it has the colour of the Gaussian instead. Positive values below the scale have its
-    lowest colour.
+    A positive value has its colour on the scale ``norm``, a value below the scale the lowest colour. A cell
+    with 0 is grey, and so is a cell with a negative value, which has a minus sign in it. Where the grid is so
+    fine that cells have no room for signs, a cell with a negative value has the colour of the Gaussian
+    mechanism instead.
 
-    ``grid`` is the edges of the cells, x (columns + 1,) and y (rows + 1,). ``values`` have shape (rows,
+    ``grid`` has the edges of the cells, x (columns + 1,) and y (rows + 1,). ``values`` have shape (rows,
     columns), with row 0 in the south, and NaN where there is no cell.
     """
     x, y = grid
@@ -53,12 +54,14 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     negative = values < 0
     too_small = not signs_fit(values.shape)
     if too_small:
-        positive[negative] = 10 * norm.vmax  # above the scale, where HEAT has the Gaussian's colour
+        # Any value above the scale has the colour of the Gaussian mechanism in the colour map HEAT.
+        positive[negative] = 10 * norm.vmax
     image = axes.pcolorfast(x, y, positive, norm=norm, cmap=HEAT)
-    if too_small:  # on an even grid a pixel takes the mean colour of its cells: none is lost
+    if too_small:
+        # On an even grid a pixel takes the mean colour of its cells, so no cell is lost in a coarse image.
         image.set(interpolation="auto", interpolation_stage="rgba", resample=True)
 
-    # The minus signs: half as wide as a cell, whose width is computed in points, 72 per inch.
+    # The minus signs are half as wide as a cell. width is that of a cell, in points, 72 per inch.
     row, column = np.nonzero(negative & (not too_small))
     figure: Any = axes.figure
     width = axes.get_position().width * figure.get_figwidth() * 72 / max(values.shape[1], 1)
@@ -85,12 +88,12 @@ def map_axes(
 ) -> None:
     """Set up the axes of a map: limits, proportion, and what stands at the axes.
 
-    They are longitude and latitude in the limits of ``box`` (west, east, south, north, in degrees), and
-    proportions are those on the ground. Without a box they are the columns and rows of a grid, whose cells
-    are squares.
+    With a ``box`` (west, east, south, north, in degrees), the axes are longitude and latitude within it, and
+    lengths have the proportions that they have on the ground. Without a box, the axes are the columns and
+    rows of a grid, whose cells are squares.
 
-    ``names`` says whether the horizontal and the vertical axis has its name, ``numbers`` whether it has its
-    numbers, of which there are about ``bins``.
+    ``names`` are two booleans: whether the horizontal axis has its name, and whether the vertical one does.
+    ``numbers`` are two more: whether each axis has its numbers, of which there are about ``bins``.
     """
     if box:
         axes.set(xlim=box[:2], ylim=box[2:])
@@ -110,11 +113,14 @@ def map_axes(
 
 
 def proportion(box: Box) -> float:
-    """Height over width, on the ground, of a box (west, east, south, north) in degrees."""
+    """Height / width, on the ground, of a box (west, east, south, north) in degrees."""
     west, east, south, north = box
     return (north - south) / (east - west) * true_aspect(box)
 
 
 def true_aspect(box: Box) -> float:
-    """Length of a degree of latitude over one of longitude in the middle of (west, east, south, north)."""
+    """Length of a degree of latitude / that of a degree of longitude, in the middle of a box.
+
+    ``box`` is (west, east, south, north), in degrees.
+    """
     return 1 / math.cos(math.radians((box[2] + box[3]) / 2))

@@ -1,6 +1,7 @@
 """Every key of the configuration: its type, its limits, and which keys must be consistent.
 
-config/README.md explains the keys, and `configuration` turns the first mistake into one line. "4" is text.
+config/README.md explains the keys, and `configuration` turns the first mistake into one line. Types are
+strict: "4" is a text and no number.
 """
 
 import difflib
@@ -11,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 
 MOST_CELLS = 1_000_000
 MOST_USERS = 999_999_999  # of a population: `histograms.NUMPYS_LIMIT`
-MOST_VALUES = 20_000_000  # parity's repetitions x cells: a job holds a few arrays of this size
+MOST_VALUES = 20_000_000  # of parity.repetitions x cells: a job holds a few arrays of this size
 
 
 class Section(BaseModel):
@@ -24,9 +25,10 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known_keys(cls, section: object) -> object:
-        """The section as it is; ValueError if it has a key that it cannot have, with the most similar one.
+        """The section as it is. Raises ValueError if it has a key that it cannot have.
 
-        pydantic calls this before it checks any value. What is no section at all, it refuses by itself.
+        The message has the most similar key, and all keys of the section (``cls.model_fields``). pydantic
+        calls this before it checks any value. It refuses by itself what is not a section (a dict) at all.
         """
         if not isinstance(section, dict):
             return section
@@ -41,7 +43,7 @@ class Section(BaseModel):
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
-        """The section as it is; ValueError if a value is not less than the one that must be larger."""
+        """The section as it is. Raises ValueError if of two keys in ``self.rising`` the first is not less."""
         for low, high in self.rising:
             smaller = getattr(self, low)
             larger = getattr(self, high)
@@ -122,7 +124,7 @@ class Gowalla(Section):
 
     @model_validator(mode="after")
     def _has_a_file(self) -> Self:
-        """The section as it is; ValueError if the check-ins come from a file that is not named."""
+        """The section as it is. Raises ValueError if the check-ins come from a file that has no name."""
         if self.source == "file" and not self.file:
             raise ValueError("file must name a file in SNAP's format, as source is 'file'; got ''")
         return self
@@ -167,7 +169,10 @@ class Grid(Section):
 
     @model_validator(mode="after")
     def _has_points(self) -> Self:
-        """The section as it is; ValueError if every eps is above every eps0, so that no trial can be run."""
+        """The section as it is. Raises ValueError if every eps is above every eps0.
+
+        Trials are run for pairs with eps <= eps0, of which there would be none.
+        """
         if min(self.eps) > max(self.eps0):
             raise ValueError(
                 f"eps must have one up to the largest eps0 ({max(self.eps0)}); got {self.eps}"
@@ -224,10 +229,11 @@ class Normal(Dataset):
         return self.cells
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
-        """The dataset as it is; ValueError if its range is empty, or if an experiment needs too many users.
+    def _check_users_and_range(self) -> Self:
+        """The dataset as it is. Raises ValueError if its range is empty, or if it has too few users.
 
-        ``self.range`` is (low, high), and ``self.sizes()`` are the numbers of users of all experiments.
+        ``self.range`` are the ends of the interval that is cut into cells. ``self.sizes()`` gives the number
+        of users n of every experiment, and these are drawn from ``self.population`` users.
         """
         if self.range[0] >= self.range[1]:
             raise ValueError(f"range must be [low, high] with low < high; got {self.range}")
@@ -275,10 +281,11 @@ class City(Dataset):
         return self.uniform.columns * self.uniform.rows
 
     @model_validator(mode="after")
-    def _is_cut(self) -> Self:
-        """The city as it is; ValueError if one of its grids has fewer than 2 or too many cells.
+    def _check_grids(self) -> Self:
+        """The city as it is. Raises ValueError if one of its grids has fewer than 2 or too many cells.
 
-        Steps of the stepped grid are in degrees. Its number of cells is computed without rounding.
+        The uniform grid has a number of rows and columns. The stepped grid, if there is one, has cells of a
+        size in degrees, and its number of cells is computed without rounding.
         """
         cells: dict[str, float] = {"uniform": self.number_of_cells()}
         if self.stepped:
@@ -375,7 +382,7 @@ class BoundsSetting(Section):
 
     @model_validator(mode="after")
     def _ends_below_eps0(self) -> Self:
-        """The section as it is; ValueError if eps reaches eps0, from which on delta is 0."""
+        """The section as it is. Raises ValueError if the axis of eps reaches eps0, where delta is 0."""
         if self.eps.stop >= self.eps0:
             raise ValueError(f"eps.stop must be less than eps0 ({self.eps0}); got {self.eps.stop}")
         return self
@@ -408,12 +415,13 @@ class Audit(Section):
     settings: Annotated[list[AuditSetting], Field(min_length=1, max_length=8)]
 
     @model_validator(mode="after")
-    def _is_played_once(self) -> Self:
-        """The section as it is; ValueError if its settings or its eps do not fit together.
+    def _check_games(self) -> Self:
+        """The section as it is. Raises ValueError if its settings or its eps do not fit together.
 
-        Each setting is a game that is played against the mechanism. Its n, k, eps0 and count may occur once,
-        and the values that it needs must exist: the other users who do not hold x0 hold the value
-        ``self.remaining``, "x1" or a third one, "x2". At least one eps must be below the largest eps0.
+        In a setting an attacker guesses whether the target user holds x0 or x1. Of the n - 1 other users,
+        ``count`` hold x0, and all else hold the value ``self.remaining``: "x1", or a third value, "x2", for
+        which k must be at least 3. Two settings must differ in n, k, eps0 or count. At least one of the eps
+        at which delta is bounded must be below the largest eps0, since delta is 0 from eps0 on.
         """
         played = set()
         for number, setting in enumerate(self.settings):
@@ -450,11 +458,13 @@ class Settings(Section):
     audit: Audit
 
     @model_validator(mode="after")
-    def _fits(self) -> Self:
-        """The settings as they are; ValueError if a dataset does not fit the settings outside of it.
+    def _check_datasets(self) -> Self:
+        """The settings as they are. Raises ValueError if a dataset contradicts settings of other sections.
 
-        A city needs a stepped grid if gowalla.grid asks for it. With a delta of n^-exponent, n must be at
-        least 2. The number of cells must fit the experiments, if it is known without the data.
+        - A city needs a section stepped if gowalla.grid is "stepped".
+        - With parity.delta_exponents, by which delta = n^-exponent, every n of the dataset's section tv (the
+          trials of the total variation error) must be at least 2: delta would be 1 for n = 1.
+        - The number of cells, if it is known without the data, must fit the experiments.
         """
         for name, dataset in self.datasets.items():
             if self.gowalla.grid == "stepped" and isinstance(dataset, City) and not dataset.stepped:
@@ -468,14 +478,15 @@ class Settings(Section):
                 )
             cells = dataset.number_of_cells()
             if cells is not None:
-                self._check_cells(name, dataset, cells)
+                self._check_number_of_cells(name, dataset, cells)
         return self
 
-    def _check_cells(self, name: str, dataset: Dataset, cells: int) -> None:
-        """Raise ValueError if the experiments on a dataset do not fit its number of cells.
+    def _check_number_of_cells(self, name: str, dataset: Dataset, cells: int) -> None:
+        """Raise ValueError if the experiments on a dataset do not fit its number of ``cells``.
 
-        A cell whose individual errors are asked for must exist. At equal privacy, parity.repetitions times
-        the cells are in memory at once, and must not be too many.
+        The section individual asks for the errors of single cells, whose numbers, from 1, must exist. The
+        comparison at equal privacy (parity) has an estimate of every cell for every repetition in memory at
+        once. These must be at most `MOST_VALUES`.
         """
         if dataset.individual and max(dataset.individual.cells) > cells:
             largest = max(dataset.individual.cells)

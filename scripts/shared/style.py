@@ -96,7 +96,7 @@ def line(label: str, **look: Any) -> Line2D:
 
 
 def below(figure: Figure, handles: Sequence[Artist], columns: int | None = None) -> None:
-    """A legend below all panels, in one row or in ``columns``."""
+    """Write a legend below all panels of a figure, in one row, or in a number of ``columns``."""
     figure.legend(handles=handles, loc="outside lower center", ncols=columns or len(handles))
 
 
@@ -110,29 +110,31 @@ def log_ticks(axis: Axis, subs: Sequence[float] = (1, 3)) -> None:
 def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     """Write the names of lines at the right edge of a panel, each beside the end of its line.
 
-    An end is (y of the line there, the name, its colour). Names that would overlap are moved apart, as little
-    as possible. Colours are darkened, since small letters need more contrast. Call this when the y axis has
-    its limits.
+    Each of ``ends`` is (y, name, colour): y of the line at this edge, in the unit of the y axis, and the name
+    and the colour of the line. Names that would overlap are moved apart, as little as possible. Colours are
+    darkened, since small letters need more contrast. Call this when the y axis has its limits.
     """
-    # Heights are shares of the panel's: 0 at its bottom, 1 at its top.
+    # All heights are shares of the panel's height: 0 at its bottom, 1 at its top.
     panels_above_each_other = axes.get_subplotspec().get_gridspec().nrows  # type: ignore[union-attr]
     figure: Any = axes.figure
     inches = 0.7 * figure.get_figheight() / panels_above_each_other  # the panel's height, about
-    line_height = 1.25 * 7 / 72 / inches  # of letters of 7 points, 72 of which are an inch
+    # Of a line of text: letters of 7 points, 72 of which are an inch, and a quarter of this between lines.
+    line_height = 1.25 * 7 / 72 / inches
     to_share = axes.transScale + axes.transLimits  # for any axis, also one that points downwards
 
     def height_of(end: tuple[float, str, str]) -> float:
         return float(to_share.transform((axes.get_xlim()[1], end[0]))[1])
 
-    # A name lies at least its own lines above the next lower one. Less the lines below it, heights must
-    # only not fall. The closest such heights are found, and then have their lines added again.
+    # Going up, each name must be above the one below it by at least the height of its own lines of text.
+    # shift is the height of a name if every gap is just so large, from 0 for the lowest. So names do not
+    # overlap if heights - shift never falls. The closest heights with this property are taken.
     from_below = sorted(ends, key=height_of)
     lines = [0]
     for _, text, _ in from_below[1:]:
         lines.append(1 + text.count("\n"))
     shift = line_height * np.cumsum(lines)
     wanted = np.array([height_of(end) for end in from_below])
-    heights = _closest_rising(wanted - shift) + shift
+    heights = _closest_that_never_fall(wanted - shift) + shift
     heights -= max(0, heights[-1] - 1)  # no name above the panel
 
     for height, (_, text, colour) in zip(heights, from_below, strict=True):
@@ -140,7 +142,7 @@ def end_labels(axes: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
         axes.text(1.015, height, text, transform=axes.transAxes, **look)
 
 
-def _closest_rising(values: Floats) -> Floats:
+def _closest_that_never_fall(values: Floats) -> Floats:
     """The numbers (n,) that never fall and have the smallest sum of squared distances from ``values`` (n,).
 
     By the max-min formula of isotonic regression (Robertson, Wright, Dykstra 1988, section 1.4): number i is
@@ -159,7 +161,7 @@ def _closest_rising(values: Floats) -> Floats:
 
 
 def tint(colour: str, share: float = 0.4, *, to: str = "white") -> tuple[float, float, float]:
-    """The colour mixed with white or another one, as (red, green, blue): ``share`` of it is the first colour.
+    """A mixture of two colours as (red, green, blue), each from 0 to 1: ``share`` of ``colour``, rest ``to``.
 
     Faces that are lighter than their edges keep flat boxes readable.
     """

@@ -13,11 +13,11 @@ Filters = Sequence[tuple[str, str, Any]]  # (column, operator, value), as pyarro
 
 
 def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> pd.DataFrame:
-    """The table in a CSV or Parquet file, with at least the given columns and at least one row.
+    """The table in a CSV or Parquet file, which has at least the given columns and at least one row.
 
-    Of a Parquet file only ``columns`` are read, and the rows that pass all ``filters``, which are (column,
-    operator, value) such as ("metric", "==", "tv"). Of a CSV file everything is read. Raises ValueError that
-    names the file and what it lacks.
+    Of a Parquet file only ``columns`` are read, and of its rows those that pass all ``filters``, which are
+    (column, operator, value) such as ("metric", "==", "tv"). Of a CSV file everything is read. Raises
+    ValueError, with the file's name, if a column is missing or no row is left.
     """
     if str(path).endswith(".parquet"):
         _check_columns(path, pq.read_schema(path).names, columns)
@@ -25,8 +25,8 @@ def read_table(path: StrPath, columns: Sequence[str], filters: Filters = ()) -> 
     else:
         present = pd.read_csv(path, nrows=0).columns
         _check_columns(path, present, columns)
-        # The column label has your own words, which are read as they are: NA is Namibia, 007 is no 7. In
-        # other columns an empty text and nan are missing numbers.
+        # The column label has texts of the user, such as a country's code NA or an agent's number 007, which
+        # must not become a missing number or 7. In other columns an empty text and nan are missing numbers.
         empty = {column: ["", "nan"] for column in present if column != "label"}
         table = pd.read_csv(path, dtype={"label": object}, keep_default_na=False, na_values=empty)
 
@@ -46,7 +46,7 @@ def read_tables(
 
 
 def _check_columns(path: StrPath, present: Iterable[str], columns: Sequence[str]) -> None:
-    """ValueError for the first of ``columns`` that is not ``present``."""
+    """Raise ValueError, with the file's ``path``, for the first of ``columns`` that is not ``present``."""
     present = set(present)
     for column in columns:
         if column not in present:

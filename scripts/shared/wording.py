@@ -13,7 +13,8 @@ from tightshuffle.number_text import Number, plain, rounded, span
 from tightshuffle.side import Side
 
 SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
-_IN_FULL = Decimal("0.001"), Decimal(10**9)  # numbers that `typeset` writes without a power of ten
+# From the first to the second, `typeset` writes numbers without a power of ten.
+_SMALLEST_IN_FULL, _LARGEST_IN_FULL = Decimal("0.001"), Decimal(10**9)
 
 SYMBOLS = {"n": "n", "k": "k", "eps0": "ε₀", "eps": "ε", "count": "n_x₀"}
 
@@ -32,12 +33,15 @@ def significant(value: float) -> str:
 
 
 def two_digits(values: Iterable[float]) -> str:
-    """'0.0040 to 0.014', or one number where the ends are written alike."""
+    """The smallest and the largest of ``values`` in two digits, such as '0.0040 to 0.014'.
+
+    It is one number where both are written alike.
+    """
     return span(values, significant)
 
 
 def setting(table: pd.DataFrame, *names: str) -> str:
-    """'n = 1,000, k = 408, ε₀ = 2' from the first row of a table."""
+    """The values of the columns ``names`` in the first row of ``table``, such as 'n = 1,000, ε₀ = 2'."""
     row = table.iloc[0]
     texts = []
     for name in names:
@@ -47,7 +51,10 @@ def setting(table: pd.DataFrame, *names: str) -> str:
 
 
 def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
-    """Numbers or words for a caption: '1,000, 2,000 and 5,000'; a long list is its ends and its length."""
+    """Numbers or words for a caption: '1,000, 2,000 and 5,000'.
+
+    More than ``at_most`` of them are their ends and their number: '1 to 30 (30 values)'.
+    """
     texts = [value if isinstance(value, str) else f"{value:,}" for value in values]
     if len(texts) > at_most:
         return f"{texts[0]} to {texts[-1]} ({len(texts)} values)"
@@ -57,9 +64,10 @@ def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
 
 
 def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
-    """'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)' for titles; ``deltas``: one number or many.
+    """A budget for titles, such as 'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)'.
 
-    From eps = eps0 on, the paper's delta is 0, and the Gaussian's is our choice.
+    ``deltas`` are one number or many, of which the smallest and the largest are written. "Our choice": from
+    eps = eps0 on, the paper's delta is 0, for which the Gaussian mechanism needs another delta.
     """
     low, high = float(np.min(deltas)), float(np.max(deltas))
     delta = f"δ = {typeset(low)}" if low == high else f"δ from {typeset(low)} to {typeset(high)}"
@@ -76,7 +84,7 @@ def pair(eps0: float, eps: float) -> str:
 def row_label(budget: str, inches: float) -> str:
     """A budget such as 'ε₀ = ε = 4, δ = 10⁻³⁰' in as few lines as fit beside a panel that is ``inches`` high.
 
-    These are one line, or one for ε₀ and ε and one for δ, or one for each of them.
+    These are one line, or two (one for ε₀ and ε, and one for δ), or one for each symbol.
     """
     for label in (budget, budget.replace(", δ", "\nδ")):
         if all(folded(line, inches) == line for line in label.splitlines()):
@@ -98,10 +106,13 @@ def folded(text: str, inches: float, *, size: float = 8) -> str:
 def typeset(value: Number, digits: int = 2, *, side: Side | None = None) -> str:
     """A number as papers print it: 1,000; 0.022; 10⁻³⁰; 2.5×10⁻⁷; inf and nan.
 
-    Whole numbers below 10^9 have all their digits, and other numbers from 0.001 to 10^9 have ``digits``
-    significant ones, or more if their whole part is longer. Any other number has ``digits`` digits and a
-    power of ten. Decimals do not end with a nought. ``value`` may be decimal text, for numbers below every
-    float. With a ``side`` (upper or lower) the number is rounded up or down, else to the nearest one.
+    - A whole number below 10^9 has all its digits.
+    - Another number from 0.001 to 10^9 has ``digits`` significant digits, or all digits of its whole part if
+      these are more.
+    - Any other number has ``digits`` significant digits and a power of ten.
+
+    Noughts at the end of decimals are left out. ``value`` may be decimal text, for numbers below the smallest
+    float. The number is rounded to the nearest one, or with a ``side`` up (upper) or down (lower).
     """
     exact = Decimal(value if isinstance(value, (str, Decimal)) else float(value))
     if not exact.is_finite():
@@ -109,12 +120,13 @@ def typeset(value: Number, digits: int = 2, *, side: Side | None = None) -> str:
     if side is not None and exact:
         exact = rounded(exact, digits, side=side)
 
-    smallest, largest = _IN_FULL  # the numbers without a power of ten: 0.001 to 10^9
-    if abs(exact) < largest and exact == exact.to_integral_value():
+    if abs(exact) < _LARGEST_IN_FULL and exact == exact.to_integral_value():
         return f"{int(exact):,}"
-    if smallest <= abs(exact) < largest:
+    if _SMALLEST_IN_FULL <= abs(exact) < _LARGEST_IN_FULL:
+        # exact.adjusted() + 1 is how many digits the whole part has.
         number = rounded(float(exact), max(digits, exact.adjusted() + 1))
         return f"{number.normalize():,f}"
+
     mantissa, exponent = f"{exact:.{digits - 1}e}".split("e")
     if "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")

@@ -9,10 +9,10 @@ import typst
 
 from scripts.paper.values.verdict_counts import GOOD
 from scripts.report import write_article as article
-from scripts.report.article_tables import MISSED, printed_tables, zeros
+from scripts.report.article_tables import MISSED, number_of_zeros, printed_tables
 from scripts.report.state_findings import to_json
 from scripts.report.write_article import article_values, set_article
-from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.configuration import PAPERS_FILE, merged
 from tests import ROOT
 from tests.beyond.study.test_designs_page import study_table
 from tests.report.world import (
@@ -33,7 +33,7 @@ TEMPLATE = {
 FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE[article.MAIN].decode())
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
-CONFIG = merged([PAPERS])
+CONFIG = merged([PAPERS_FILE])
 HISTOGRAM = pd.DataFrame({"count": [700, 300], "row": [0, 1], "column": [0, 2]})
 
 
@@ -133,7 +133,7 @@ def test_zeros_are_left_out_only_if_ours_are_zeros_too():
     zero = next(value for value in real_verdicts() if value["printed"] == "0")
     zero |= {"verdict": "same digits", "reproduced": "0"}
     verdicts = text_table([zero | {"exact": "0"}, zero | {"exact": "1e-9"}])
-    assert zeros(verdicts) == 1  # how many are zero in print and in both of ours
+    assert number_of_zeros(verdicts) == 1  # how many are zero in print and in both of ours
     first, second = printed_tables(verdicts, {})["Table IV"]
     assert [row[-3:] for row in first["rows"] + second["rows"]] == [["0", "0", "1.000E-9"]]
 

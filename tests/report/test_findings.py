@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from scripts.report.state_findings import state_findings, to_json
-from scripts.shared.configuration import PAPERS, merged, papers_eps0
+from scripts.shared.configuration import PAPERS_FILE, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
 from tests.report.world import EVERYTHING, parity_rows, real_verdicts, results, stated_findings
@@ -40,7 +40,7 @@ def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
     changed, silent_topics
 ):
     """``changed``: the key of a setting. At eps0 = 4, ``own`` says whether a dataset's row is the paper's."""
-    config = merged([PAPERS])
+    config = merged([PAPERS_FILE])
     *parents, last = changed.split(".")
     section = functools.reduce(dict.__getitem__, parents, config)
     # Another number than the paper has, or its sizes n without the last one.

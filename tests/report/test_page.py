@@ -10,8 +10,8 @@ from PIL import Image
 
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.paper.values.verdict_counts import read_verdicts
-from scripts.report.sections import SECTIONS, TABLE, Shown, figures_of, targets_of_figures
-from scripts.report.write_report import HEADLINES, PAGES, like, statements_about
+from scripts.report.sections import SECTIONS, TABLE, ShownFigure, figures_of, targets_of_figures
+from scripts.report.write_report import HEADLINES, PAGES, in_paper_notation, statements_about
 from tests import ROOT
 from tests.report import world
 from tests.report.world import EVERYTHING, FIGURES, SETTINGS, claim_rows, html_page, row
@@ -270,7 +270,7 @@ def test_ours_is_written_as_the_printed_value():
         ("0.0001", "9.1e-05", "9.100E-5"), ("0.9", "0.99996", "1.000"), ("123,108", "123026", "123,026"),
         ("7E-400", "7.00012e-400", "7.000E-400"), ("0", "0.000", "0"), ("0", "2.7e-18", "2.700E-18"),
     ):  # fmt: skip
-        assert like(value, printed) == shown
+        assert in_paper_notation(value, printed) == shown
 
 
 @pytest.fixture(scope="module")
@@ -386,7 +386,7 @@ def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps
     numbers = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7}
     numbers["audit"] = 0  # not in the paper
     figures = [
-        Shown(name=name, stage="stage", section="figures", title=name, number=number)
+        ShownFigure(name=name, stage="stage", section="figures", title=name, number=number)
         for name, number in numbers.items()
     ]
     assert targets_of_figures(figures) == {

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
-from scripts.report.sections import SECTIONS, Shown, in_page_order
+from scripts.report.sections import SECTIONS, ShownFigure, in_page_order
 from scripts.report.state_findings import TOPICS, state_findings
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import (
@@ -39,11 +39,13 @@ CITED_BOUNDS = pd.DataFrame(
 )
 SLOW = {"designs", "noise"}  # topics of findings that take seconds and that the page does not state
 # Figures of the page: name, stage, section, title and number in the paper (0: the paper has none).
-SHOWN = [Shown(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS]
+SHOWN = [
+    ShownFigure(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS
+]
 SHOWN += [
-    Shown("delta_bounds", "bounds", "experts", "All bounds", 0),
-    Shown("fig7_tv_paris", "trials", "figures", "Errors: Paris", 7),
-    Shown("fig1_surface", "delta", "figures", "Delta", 1),
+    ShownFigure("delta_bounds", "bounds", "experts", "All bounds", 0),
+    ShownFigure("fig7_tv_paris", "trials", "figures", "Errors: Paris", 7),
+    ShownFigure("fig1_surface", "delta", "figures", "Delta", 1),
 ]
 CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
 FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]

@@ -9,15 +9,15 @@ import sys
 import pytest
 
 from scripts.shared.configuration import (
-    PAPERS,
-    STATED,
+    PAPERS_FILE,
+    STATED_FILE,
     check,
     datasets_of,
     differences,
     having,
     label,
     merged,
-    of_kind,
+    names_of_kind,
     papers_eps0,
     read,
     results_folder,
@@ -27,7 +27,7 @@ from scripts.shared.printed import PAPER
 from scripts.shared.settings import MOST_USERS
 from tests import ROOT
 
-CONFIG = merged([PAPERS])
+CONFIG = merged([PAPERS_FILE])
 MISSING = object()
 OWN = {"kind": "counts", "title": "Mine", "file": "mine.csv"}
 GRID = {"eps0": [4, 2], "eps": [0.5, 2.0, 3], "n": [10, "all"], "repetitions": 5}
@@ -54,7 +54,7 @@ def config_with(path, value):
     "overlay", sorted((ROOT / "config").glob("*.yaml")), ids=lambda path: path.name
 )
 def test_every_file_in_config_is_valid(overlay):
-    check(merged([PAPERS, overlay]))
+    check(merged([PAPERS_FILE, overlay]))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
 
 def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
     (tmp_path / "a.yaml").write_text("datasets: {paris: null}")
-    assert "paris" not in merged([PAPERS, tmp_path / "a.yaml"])["datasets"]
+    assert "paris" not in merged([PAPERS_FILE, tmp_path / "a.yaml"])["datasets"]
     with pytest.raises(ValueError, match="keep at least one of the paper's datasets"):
         check(CONFIG | {"datasets": {"mine": OWN}})
 
@@ -303,14 +303,14 @@ def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_an
     datasets = datasets_of(config_with("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
     cities = ["san_francisco", "paris"]
-    assert of_kind(datasets, "gowalla") == having("estimates", datasets) == cities
+    assert names_of_kind(datasets, "gowalla") == having("estimates", datasets) == cities
     assert having("grid", datasets) == ["a_own"]
     assert label(eps0=4, eps=4.0) == label(eps0=4.0, eps=4) == "eps0-4_eps-4"
 
 
 def test_every_setting_is_the_papers_or_said_to_be_ours():
     """In settings.csv, and in the two lists of config/README.md."""
-    with STATED.open(encoding="utf-8", newline="") as file:
+    with STATED_FILE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["stated"] for row in rows} == {"yes", "our reading", "our choice"}
     assert all(row["source"] for row in rows)

@@ -43,7 +43,7 @@ from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
-from scripts.shared.configuration import PAPERS, merged
+from scripts.shared.configuration import PAPERS_FILE, merged
 from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
 from scripts.shared.table_files import read_tables
@@ -51,7 +51,7 @@ from scripts.shared.wording import typeset
 from tests import ROOT
 from tightshuffle.side import Side
 
-CONFIG = merged([PAPERS, ROOT / "config/quick.yaml"])
+CONFIG = merged([PAPERS_FILE, ROOT / "config/quick.yaml"])
 PROTOCOL = CONFIG["protocol"]
 BROKEN_FORMULA = "$x_$"  # a title that matplotlib would take for a formula, and a broken one
 BOX = {"south": 48.8, "north": 48.85, "west": 2.2, "east": 2.26}
@@ -134,7 +134,7 @@ def blanket(_folder):
     over_eps, over_n = table[table["series"] == "eps"], table[table["series"] == "n"]
     # A delta below 10^-200 is drawn there, far below the axis.
     series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
-    series += columns_over(over_n, "n", "orders")
+    series += columns_over(over_n, "n", "decades")
     closest = 10 ** (over_eps["equation_3"].clip(upper=0) - over_eps["upper"]).min()
     phrases = [
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
@@ -223,11 +223,11 @@ def girgis(_folder):
     """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds."""
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
-    one_round, most_rounds = draw_girgis.rows_of_panels(divergences, composed)
+    one_round, most_rounds = draw_girgis.panel_rows(divergences, composed)
     assert set(one_round["eps0"]) == {2}
     assert set(most_rounds["rounds"]) == {100}
-    series = columns_over(one_round, "order", *draw_girgis.LEFT)
-    series += columns_over(most_rounds, "eps", *draw_girgis.RIGHT)
+    series = columns_over(one_round, "order", *draw_girgis.PANEL_A)
+    series += columns_over(most_rounds, "eps", *draw_girgis.PANEL_B)
     phrases = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     phrases.append(f"{range_text(divergences['girgis'] / divergences['clones'])} times")
     return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)

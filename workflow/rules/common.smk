@@ -25,7 +25,7 @@ except ValueError as error:
     raise WorkflowError(str(error))
 DATASETS = configuration.datasets_of(config)
 # Datasets of your own change no verdict on the paper.
-PAPERS = configuration.of_the_papers(DATASETS)
+PAPERS = configuration.papers_datasets(DATASETS)
 # Of each dataset: file -> its points.
 PARTS = {name: points_of_parts(dataset) for name, dataset in DATASETS.items()}
 FIGURES = in_page_order(figures_of(DATASETS, PAPERS))  # by name, from scripts/report/sections.py

@@ -1,7 +1,4 @@
-"""Eq. (3) of the blanket paper with the true delta.
-
-``share`` of the other users hold x0: pi(x0).
-"""
+"""Eq. (3) of the blanket paper (Biswas, Jung, Palamidessi), which bounds delta, beside the true delta."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,19 +25,25 @@ def blanket_tightness(
     sizes: Sequence[int] = (10, 30, 100, 300, 1000),
     eps_of_sizes: Sequence[float] = (0.05, 0.2),
 ) -> pd.DataFrame:
-    """Eq. (3) of the blanket paper beside the deltas that it is to bound: a row for every series, eps and n.
+    """Eq. (3) of the blanket paper (Biswas, Jung, Palamidessi), which bounds delta, beside delta of k-RR.
 
-    A ``share`` of the other users hold x0. The column ``series`` has three values. "eps": the eps of ``axis``
-    at ``n`` users. "n": ``sizes`` as numbers of users, at each of ``eps_of_sizes``. "S_2": the same sizes,
-    each at half of its ln kappa_2, the eps at which the paper's surplus ends.
+    The table has a row for every point (eps, n), and the column ``series`` says which points these are:
 
-    The other columns are eps, n, k, eps0 and count (of the other users, who hold x0), the paper's log_kappa_2
-    (natural log) and kappa_4, its surplus E_P[S] - e^eps E_Q[S] of the noisy count S of x0, and log10 of:
+    - "eps": each eps of ``axis``, with ``n`` users; ``axis`` is the smallest eps, the largest, and how many
+    - "n": each number of users in ``sizes``, with each eps in ``eps_of_sizes``
+    - "S_2": each number of users in ``sizes``, with eps = ln(kappa_2) / 2, which depends on this number
 
-    - equation_3: the right-hand side of eq. (3)
-    - count_forward and count_reverse: delta of the count of x0, for x0 against x1 and the other way around
-    - lower and upper: bounds on delta of the whole histogram, for the worst dataset
+    S is the number of reports x0. P is the world in which the target user holds x0, and Q the one in which
+    the target user holds x1. Of the other n - 1 users a ``share`` holds x0. The other columns are:
+
+    - eps, n, k, eps0 and count: how many of the other n - 1 users hold x0
+    - log_kappa_2, natural log: ln(E_P[S] / E_Q[S]), and kappa_4 = ln(2 e^eps0 - 1), constants of the paper
+    - surplus: E_P[S] - e^eps E_Q[S], which the paper equates to eq. (3); negative above eps = ln kappa_2
+    - equation_3: log10 of the right-hand side of eq. (3)
+    - count_forward and count_reverse: log10 delta of S, for P against Q and for Q against P
+    - lower and upper: log10 of our bounds on delta of the whole histogram, for the worst dataset
     """
+    # Points as (series, eps, number of users). The eps of the axis are evenly spaced in their logarithms.
     users = np.array(sizes)
     kappas_of_sizes = biswas_blanket.kappas(n=users, k=k, eps0=eps0, count=x0_count(share, users))
     points = [("eps", eps, n) for eps in np.geomspace(*axis)]
@@ -66,7 +69,10 @@ def blanket_tightness(
 
 
 def x0_count(share: float, n: npt.ArrayLike) -> Integers:
-    """How many of the remaining n - 1 users hold x0: pi(x0) (n - 1), rounded; the shape of ``n``."""
+    """How many of the n - 1 users other than the target user hold x0, if a ``share`` of them does.
+
+    The result is rounded to whole users and has the shape of ``n``. The paper writes pi(x0) for the share.
+    """
     return np.rint(share * (np.asarray(n) - 1)).astype(int)
 
 

@@ -1,4 +1,4 @@
-"""delta of several rounds over eps, as in Koskela et al., Figure 1: both panels."""
+"""delta of several rounds over eps, as in Figure 1 of Koskela, Heikkilä and Honkela: both panels."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.beyond.companions.axes import Axis, rounded
+from scripts.beyond.companions.axes import Axis, rounded_to_10_decimals
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import privacy_blanket
@@ -39,25 +39,30 @@ def koskela_fig1a(
     rounds: NumbersOfRounds = (1, 4, 16),
     axis: Axis = (0.05, 4.0, 80),
 ) -> pd.DataFrame:
-    """Upper bounds on delta over eps, as in Figure 1a: a row for every curve, number of rounds and eps.
+    """Upper bounds on delta of shuffled k-RR over eps, as in Figure 1a of Koskela, Heikkilä and Honkela.
 
-    The curves "strong" and "weak", for Koskela et al.'s two adversaries, have all ``rounds``, which the paper
-    does not state. "balle_analytic" (`balle_analytic`) and "balle_bennett" (Balle et al.'s bound with
-    Bennett's inequality) are for one round and have no row where they do not apply.
+    There is a row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps
+    (of all rounds together) and upper, which is log10 of the bound on delta. The curves are:
 
-    ``gamma`` is the probability of a uniform report, from which eps0 follows. The columns are `COLUMNS`,
-    where upper is log10 delta.
+    - "strong": for the adversary who knows which of the other users reported at random; all ``rounds``
+    - "weak": for the adversary who does not know this; all ``rounds``
+    - "balle_analytic": Theorem 3.1 of Balle et al. (2019); one round, only rows where the theorem applies
+    - "balle_bennett": Balle et al.'s bound with Bennett's inequality; one round, only rows where it applies
+
+    ``gamma`` is the probability that k-RR reports a uniform value, from which eps0 follows. ``axis`` is the
+    smallest eps, the largest, and how many. The paper does not state the ``rounds`` that it plots.
     """
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
-    eps = rounded(np.linspace(*axis))
+    eps = rounded_to_10_decimals(np.linspace(*axis))
     curves = composed_curves(("strong", "weak"), rounds, eps, setting)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OutsideRange)  # nan where a bound does not apply
+        # The bounds are nan where they do not apply.
+        warnings.simplefilter("ignore", OutsideRange)
         analytic = balle_analytic(eps, **setting)
         bennett = delta(eps, method="balle-bennett", log10=True, **setting)
     for name, upper in (("balle_analytic", analytic), ("balle_bennett", bennett)):
-        table = _curve_table(name, 1, eps, upper, setting)
+        table = _curve_table(name, eps, upper, setting, rounds=1)
         curves.append(table.dropna(subset="upper"))
 
     return pd.concat(curves, ignore_index=True)
@@ -70,12 +75,14 @@ def koskela_fig1b(
     rounds: NumbersOfRounds = (1, 2, 3, 4),
     axis: Axis = (0.02, 2.0, 100),
 ) -> pd.DataFrame:
-    """The bounds of the clones and the stronger clones on delta over eps, as in Figure 1b.
+    """The bounds of the clones and the stronger clones on delta over eps, as in Figure 1b of Koskela et al.
 
-    There is a row for each of these curves, number of rounds and eps. The columns are `COLUMNS`, where upper
-    is log10 delta. The bounds do not depend on k, which is 2 in the table.
+    The curves "clones" and "stronger-clones" are the bounds of Feldman et al. of 2021 and of 2023. There is a
+    row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps (of all
+    rounds together) and upper, which is log10 of the bound on delta. The bounds do not depend on k, which is
+    2 in the table. ``axis`` is the smallest eps, the largest, and how many.
     """
-    eps = rounded(np.linspace(*axis))
+    eps = rounded_to_10_decimals(np.linspace(*axis))
     setting = {"n": n, "k": 2, "eps0": eps0}
     curves = composed_curves(("clones", "stronger-clones"), rounds, eps, setting)
     return pd.concat(curves, ignore_index=True)
@@ -84,40 +91,48 @@ def koskela_fig1b(
 def composed_curves(
     curves: Iterable[str], rounds: NumbersOfRounds, eps: Floats, setting: dict[str, Any]
 ) -> list[pd.DataFrame]:
-    """log10 delta after several rounds over eps: a table of `COLUMNS` for every curve and number of rounds.
+    """Bounds on delta after several rounds: a table for each of ``curves`` and number of ``rounds``.
 
-    ``curves`` are names of `BOUNDS`, ``setting`` has n, k and eps0.
+    A table has a row for each of ``eps``. Its columns are curve, rounds, n, k, eps0, eps and upper, which is
+    log10 of the bound. ``curves`` are "strong", "weak", "clones" or "stronger-clones", the names of `BOUNDS`.
+    ``setting`` has n, k and eps0.
     """
     tables = []
     for curve, number in itertools.product(curves, rounds):
         points = make_points(eps, rounds=number, **setting)
+        # Whether the bound of one round is 0 from eps = eps0 on.
         zero_from_eps0 = curve not in DOES_NOT_REACH_0
         # `delta` does not compose the method privacy-blanket, which is the curve "weak".
         upper = log10_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
-        tables.append(_curve_table(curve, number, eps, upper, setting))
+        tables.append(_curve_table(curve, eps, upper, setting, rounds=number))
     return tables
 
 
 def _curve_table(
-    name: str, rounds: int, eps: Floats, upper: Floats, setting: dict[str, Any]
+    name: str, eps: Floats, upper: Floats, setting: dict[str, Any], *, rounds: int
 ) -> pd.DataFrame:
-    """The `COLUMNS` of one curve: ``upper`` is log10 delta at each ``eps``, ``setting`` has n, k and eps0."""
+    """One curve as a table with the columns curve (``name``), rounds, n, k, eps0, eps and upper.
+
+    ``upper`` is log10 of a bound on delta at each ``eps``. ``setting`` has n, k and eps0.
+    """
     table = pd.DataFrame({"curve": name, "rounds": rounds, "eps": eps, "upper": upper, **setting})
     return table[COLUMNS]
 
 
 def eps0_of_blanket(gamma: float, k: int) -> float:
-    """The eps0 of the k-RR that reports a uniform value with probability ``gamma`` in (0, 1).
+    """The eps0 of that k-RR which reports a uniform value with probability ``gamma``, between 0 and 1.
 
-    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019).
+    gamma = k / (e^eps0 + k - 1) (Balle et al. 2019), and so eps0 = ln(1 + k (1 - gamma) / gamma).
     """
     return math.log1p(k * (1 - gamma) / gamma)
 
 
 def balle_analytic(eps: Any, *, n: Any, k: Any, eps0: Any) -> Floats:
-    """log10 delta of Theorem 3.1 of Balle et al. (2019), the analytic bound of Figure 1a, for one round.
+    """log10 of the upper bound on delta of Theorem 3.1 of Balle et al. (2019), for one round of k-RR.
 
-    Koskela et al., section 3, state it for eps <= 1 as a condition on k-RR's gamma, the probability of a
+    It is the analytic bound in Figure 1a of Koskela et al.
+
+    Koskela et al., section 3, state it for eps <= 1 as a condition on gamma, the probability of a
     uniform report: gamma >= max(14 k ln(2 / delta) / ((n - 1) eps^2), 27 k / ((n - 1) eps)). Solved for delta
     this is, with the mean number m = (n - 1) gamma / k of uniform reports per value,
 

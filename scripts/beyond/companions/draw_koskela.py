@@ -1,4 +1,4 @@
-"""Koskela et al., Figure 1: delta of several rounds over eps."""
+"""delta of several rounds over eps, as in Figure 1 of Koskela, Heikkilä and Honkela."""
 
 from typing import Any
 
@@ -21,15 +21,15 @@ LOOKS: dict[str, tuple[str, dict[str, Any]]] = {  # curve -> label, look; others
     "clones": ("clones as stated, $e^{-ε_0}$: {} rounds", {"color": "#D55E00", "linestyle": "--"}),
 }
 MOST_ROUNDS_ONLY = "clones"  # with fewer rounds it would lie on lines of the stronger clones
-UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)
-# log10 delta at which the axis ends, and at which lines have their number of rounds.
-LOWEST, NAMED = (-10, -7)
+UNNUMBERED = ("balle_analytic", MOST_ROUNDS_ONLY)  # one line each: for one round, for the most
+# log10 delta at which the axis ends, and at which the number of rounds is written on a line.
+LOWEST, NUMBERED = (-10, -7)
 
 
 def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with a finite log10 delta of the curves in `LOOKS`.
+    """The rows of ``table`` that are drawn: those of the curves in `LOOKS` with a finite log10 delta.
 
-    Of the curve `MOST_ROUNDS_ONLY` only the largest number of rounds is kept.
+    Of the curve `MOST_ROUNDS_ONLY`, the clones, only the rows of the largest number of rounds are kept.
     """
     is_drawn = table["curve"].isin(list(LOOKS)) & np.isfinite(table["upper"])
     has_most_rounds = table["rounds"] == table["rounds"].max()
@@ -38,9 +38,12 @@ def drawn_rows(table: pd.DataFrame) -> pd.DataFrame:
 
 @style.applied()
 def draw(table: pd.DataFrame) -> Figure:
-    """log10 delta over eps: a line for every curve and number of rounds, with this number written on it.
+    """Upper bounds on delta over eps, log10 delta upwards: a line for every curve and number of rounds.
 
-    ``table`` has the `COLUMNS`, where upper is log10 delta. `LOOKS` has the label and the look of a curve.
+    ``table`` has a row per curve, number of rounds and eps (of all rounds together). Its column upper is
+    log10 of the bound. A curve is one of the bounds in `LOOKS`, which has its label and its look (colour and
+    style of the line). The number of rounds is written on the line, where the line is at log10 delta =
+    `NUMBERED`, but not on the curves `UNNUMBERED`.
     """
     rows = drawn_rows(table)
     figure = style.new_figure(3.2, width=5.5)
@@ -49,10 +52,11 @@ def draw(table: pd.DataFrame) -> Figure:
         _, look = LOOKS[curve]
         axes.plot(line["eps"], line["upper"], **look)
         if curve not in UNNUMBERED:
-            # Where the line is at this log10 delta; np.interp needs a rising x.
-            eps = np.interp(-NAMED, -line["upper"], line["eps"])
+            # The eps at which the line is at log10 delta = NUMBERED. np.interp needs a rising x, and log10
+            # delta falls with eps, hence both minus signs.
+            eps = np.interp(-NUMBERED, -line["upper"], line["eps"])
             box: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-            axes.text(eps, NAMED, f"{rounds}", ha="center", va="center", fontsize=7, bbox=box)
+            axes.text(eps, NUMBERED, f"{rounds}", ha="center", va="center", fontsize=7, bbox=box)
 
     axes.set(xlim=(0, table["eps"].max()), ylim=(LOWEST, 0), xlabel="ε of all rounds", ylabel="δ")
     axes.set_title(f"{_setting_in_words(table)}; numbers: rounds")
@@ -62,6 +66,7 @@ def draw(table: pd.DataFrame) -> Figure:
     entries = []
     for curve, (label, look) in LOOKS.items():
         if curve in set(rows["curve"]):
+            # Only the label of the curve MOST_ROUNDS_ONLY has braces.
             label = label.replace("{}", str(int(table["rounds"].max())))
             entries.append(style.line(label, **look))
     style.below(figure, entries)
@@ -69,9 +74,11 @@ def draw(table: pd.DataFrame) -> Figure:
 
 
 def caption(table: pd.DataFrame) -> str:
-    """The caption of `draw`: its rounds, which curve is the smallest, and what the paper leaves open.
+    """The caption of `draw`: the numbers of rounds, which bound is the smaller one, and n, k and eps0.
 
-    A table with the curve of the clones is that of Figure 1b, another one that of Figure 1a.
+    It also says what the paper leaves open. Figure 1b of the paper has the curves of the clones and the
+    stronger clones, Figure 1a those of the strong and the weak adversary. So ``table`` is that of Figure 1b
+    if it has a curve "clones".
     """
     rounds = wording.listing(sorted(int(number) for number in table["rounds"].unique()))
     subject = f"δ over ε after {rounds} rounds, as in Figure 1 of Koskela, Heikkilä and Honkela."

@@ -1,9 +1,9 @@
-"""Which randomizer to use with a shuffler: one randomizer at each (eps, delta) of the study.
+"""Which randomizer to use with a shuffler: the errors of one randomizer at each (eps, delta) of the study.
 
-For every n, k and (eps, delta) it finds the largest eps0 of the randomizer, by the rigorous `upper`. It then
-computes the expected errors (`expected_errors`, uniform data, before projection), and those of the analytic
-Gaussian mechanism with the same (eps, delta). Subset selection and local hashing have the m and g with the
-least error there (`tightshuffle.planning.tuning`).
+For every n, k and (eps, delta) this finds the largest eps0 at which the proven upper bound on delta of the
+shuffled reports is at most delta. Then it computes the expected errors (`expected_errors`, uniform data,
+before projection), and those of the analytic Gaussian mechanism with the same (eps, delta). Subset selection
+has the size m of a subset, and local hashing the number g of hash values, with the least error.
 """
 
 import itertools
@@ -24,11 +24,12 @@ from tightshuffle.randomizers import BY_KEY
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import errors, largest_error, mean_absolute
 
-_WIDTH = 1e-3  # of the bounds, relative to delta
-_CLOSE = 1e-3  # how far below the target log10 delta a search may end
-_SHORTEST = 1e-6  # relative width of an interval of eps0 at which a search ends in any case
-_SECANTS = 8  # secant steps before a search halves the interval
-_WORTH = 1.002  # gain in variance for which m and g are tuned once more
+_WIDTH_OF_BOUND = 1e-3  # by how much of delta the computed bound may exceed the bound
+_CLOSE_TO_TARGET = 1e-3  # how far below the target log10 delta a search for eps0 may end
+_NARROWEST = 1e-6  # width of an interval, relative to eps0, at which a search for eps0 ends anyway
+_MOST_SECANTS = 8  # after so many secant steps a search halves the interval
+# Old variance / new variance above which the parameter of a randomizer (m or g) is tuned once more.
+_WORTHWHILE_GAIN = 1.002
 
 
 def study(
@@ -40,43 +41,50 @@ def study(
     delta: Sequence[float],
     delta_exponents: Sequence[float],
 ) -> pd.DataFrame:
-    """One randomizer at each guarantee of the config's ``study``: a row for each n, k, eps and rule of delta.
+    """The errors of one randomizer behind a shuffler: a row for each n, k, eps and rule of delta.
 
-    ``name`` is a key of `BY_KEY`. delta is each of the numbers ``delta``, and n^-a for each a of
-    ``delta_exponents``. All errors are expected ones of shares, for uniform data, before projection. The
+    ``name`` is "grr" (k-RR), "subset", "oue", "hash", "rappor" or "hadamard". delta is each of the numbers
+    ``delta``, and n^-a for each a of ``delta_exponents``. The randomizer has the largest eps0 at which the
+    proven upper bound on delta of the shuffled reports is at most delta.
+
+    All errors are expected ones of the estimated shares of k cells, for uniform data, before projection. The
     columns are:
 
-    - of the setting: n, k, eps, delta_rule and delta
-    - of central noise: sigma (the Gaussian's, in counts), gaussian_tv and gaussian_largest (its errors, as
-      below) and geometric_tv
-    - of the randomizer: randomizer (``name``), name (with m or g), eps0, log10_delta (of `upper` there), bits
-      (of a report) and expected (how many reports support a cell that nobody holds)
-    - of its errors: tv (total variation error), largest (largest error of a cell), ratio (of the tv to the
-      Gaussian's), empty_ratio (of the standard deviation of a cell that nobody holds to the Gaussian's) and
-      local_tv (tv without a shuffler, at eps0 = eps and delta = 0)
+    - of the setting: n, k, eps, delta_rule (such as 1e-06 or n^-1.1) and delta
+    - of the central Gaussian mechanism with this (eps, delta): sigma (its standard deviation, in users), and
+      gaussian_tv and gaussian_largest, which are its tv and largest (see below)
+    - of the central geometric mechanism with (eps, 0): geometric_tv
+    - of the randomizer: randomizer (``name``), name (with its parameter m or g, if it has one), eps0,
+      log10_delta (of the upper bound), bits (of a report), expected (how many reports support a cell that
+      nobody holds)
+    - of the randomizer's errors: tv (total variation), largest (the largest absolute error of a cell), ratio
+      (tv / gaussian_tv), empty_ratio (the standard deviation of a cell that nobody holds, divided by that of
+      the Gaussian), local_tv (tv without a shuffler, at eps0 = eps)
     """
     rules = delta_rules(delta, delta_exponents)
-    settings = [
+    rows = [
         (users, cells, float(budget), rule.name, rule.delta(users))
         for users, cells, budget, rule in itertools.product(n, k, eps, rules)
     ]
-    points = pd.DataFrame(settings, columns=["n", "k", "eps", "delta_rule", "delta"])
-    users = points["n"].to_numpy(float)
-    cells = points["k"].to_numpy(float)
-    budgets = points["eps"].to_numpy()
-    log10_delta = np.log10(points["delta"].to_numpy())
+    settings = pd.DataFrame(rows, columns=["n", "k", "eps", "delta_rule", "delta"])
+    users = settings["n"].to_numpy(float)
+    cells = settings["k"].to_numpy(float)
+    budgets = settings["eps"].to_numpy()
+    log10_delta = np.log10(settings["delta"].to_numpy())
 
-    sigma = exact_scale(budgets, points["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
+    # The total variation error is half the sum of the mean absolute errors of all cells' shares.
+    sigma = exact_scale(budgets, settings["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
     gaussian_tv = cells / 2 * mean_absolute(sigma / users)
-    best, reached = best_randomizers(name, budgets, log10_delta, users, cells)
+    best, log10_upper = best_randomizers(name, budgets, log10_delta, users, cells)
     tv = _expected_tv(best, users)
-    # TV is half the sum of the cells' mean absolute errors, which gives the deviation of one cell.
+
+    # From tv follows the mean absolute error of a share, and its standard deviation as a normal variable.
     deviation = 2 / cells * tv / mean_absolute(1.0)
     variances_of_empty_cell = [
         float(randomizer.variance(0.0, number))
         for randomizer, number in zip(best, users, strict=True)
     ]
-    return points.assign(
+    return settings.assign(
         sigma=sigma,
         gaussian_tv=gaussian_tv,
         gaussian_largest=_expected_largest(cells, sigma / users),
@@ -84,7 +92,7 @@ def study(
         randomizer=name,
         name=[randomizer.name for randomizer in best],
         eps0=[randomizer.eps0 for randomizer in best],
-        log10_delta=reached,
+        log10_delta=log10_upper,
         bits=[randomizer.bits for randomizer in best],
         expected=users * [randomizer.q_star for randomizer in best],
         tv=tv,
@@ -98,36 +106,47 @@ def study(
 def best_randomizers(
     name: str, eps: Floats, log10_delta: Floats, n: Floats, k: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """The randomizers of a family that have the least error at each guarantee, and their log10 delta.
+    """The randomizer of one kind with the least error at each point, and log10 of its bound on delta.
 
-    ``name`` is a key of `BY_KEY`, all else arrays (points,). A randomizer has the largest eps0 at which
-    `upper` is at most ``log10_delta``. The log10 delta that is returned is the value of this bound.
+    A point is a guarantee (eps, delta) for n users and k values. ``name`` is "grr" (k-RR), "subset", "oue",
+    "hash", "rappor" or "hadamard". All other arguments, and both results, have the shape (points,). A
+    randomizer has the largest eps0 at which the proven upper bound on delta of its shuffled reports is at
+    most the target, whose log10 is ``log10_delta``. The second result is log10 of this bound. Subset
+    selection and local hashing also have the parameter (m or g) with the least error.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     if name in TUNABLE:
         return _best_with_parameters(TUNABLE[name], eps, log10_delta, n, k, sigma)
 
-    # The search starts at the eps0 of k-RR with the Gaussian's noise in an empty cell.
-    share = n / sigma**2
-    eps0 = np.log1p((share + np.sqrt(share**2 + 4 * share * (k - 1))) / 2)
+    # The search starts at the eps0 at which k-RR's count of an empty cell has the Gaussian's variance
+    # sigma^2. With y = e^eps0 - 1 this is n (y + k - 1) / y^2 = sigma^2, and ratio is n / sigma^2.
+    ratio = n / sigma**2
+    eps0 = np.log1p((ratio + np.sqrt(ratio**2 + 4 * ratio * (k - 1))) / 2)
     return largest_eps0(_tuned_randomizers(name, k, eps0), eps, log10_delta, n)
 
 
 def _best_with_parameters(
     kind: Tunable, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, sigma: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """`best_randomizers` of a kind with a parameter (m or g), and log10 of the delta that each of them has.
+    """The randomizer of a kind with a parameter that has the least error at each point, and its log10 delta.
 
-    The arrays have the shape (points,). ``sigma`` is the scale of the Gaussian with the same guarantee. The
-    parameter is at first that of an approximation by a Gaussian. Then the search takes the parameter with the
-    least delta at the same variance of a share, and the largest eps0 for it. It goes on at those points where
-    this makes the variance smaller by more than `_WORTH`.
+    A point is a guarantee (eps, delta) for n users and k values. ``kind`` is subset selection, with the size
+    m of a subset as parameter, or local hashing, with the number g of hash values. A randomizer has the
+    largest eps0 at which the proven upper bound on delta is at most the target, whose log10 is
+    ``log10_delta``. The second result is log10 of this bound. ``sigma`` is the standard deviation of the
+    Gaussian mechanism with the same guarantee, in users. All arrays have the shape (points,).
+
+    The search starts from the parameter that is the best for many users. In each step it replaces the
+    parameter by the one with the least delta at the same error (the variance of an estimated share). As delta
+    is then below the target, eps0 can rise, which makes the error smaller. Points go on as long as a step
+    divides this variance by more than `_WORTHWHILE_GAIN`.
     """
     parameters, eps0 = first_guess(kind, n=n, k=k, sigma=sigma)
     start = _randomizers_with_parameters(kind, k, eps0, parameters)
-    best, reached = largest_eps0(start, eps, log10_delta, n)
+    best, log10_upper = largest_eps0(start, eps, log10_delta, n)
 
-    open_points = np.arange(len(eps))  # whose parameter may still become better
+    # Indices of the points whose parameter may still become better.
+    open_points = np.arange(len(eps))
     while open_points.size:
         users = n[open_points]
         variance = _variances_of_share([best[point] for point in open_points.tolist()], users)
@@ -139,89 +158,102 @@ def _best_with_parameters(
             k=k[open_points],
             variance=variance,
         )
+
+        # A point whose parameter stays the same is done.
         moved = tried_parameters != parameters[open_points]
         open_points = open_points[moved]
         variance = variance[moved]
         tried_parameters = tried_parameters[moved]
 
         start = _randomizers_with_parameters(kind, k[open_points], eps0[moved], tried_parameters)
-        tried, bounds = largest_eps0(
+        tried, tried_log10_upper = largest_eps0(
             start, eps[open_points], log10_delta[open_points], n[open_points]
         )
+        # Where the variance has become smaller, what was tried replaces what was the best so far.
         gain = variance / _variances_of_share(tried, n[open_points])
         for index in np.flatnonzero(gain > 1):
             point = open_points[index]
             best[point] = tried[index]
-            reached[point] = bounds[index]
+            log10_upper[point] = tried_log10_upper[index]
             parameters[point] = tried_parameters[index]
-        open_points = open_points[gain > _WORTH]
-    return best, reached
+        open_points = open_points[gain > _WORTHWHILE_GAIN]
+    return best, log10_upper
 
 
 def largest_eps0(
     randomizers: Sequence[SupportRandomizer], eps: Floats, log10_delta: Floats, n: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """``randomizers`` with the largest eps0 at which delta is at most the target, and log10 of this delta.
+    """``randomizers`` with the largest eps0 at which the bound on delta meets the target, and log10 of it.
 
-    All arguments and results are arrays (points,). delta is that of `upper` at ``eps`` for ``n`` users, and
-    ``log10_delta`` the target. Where the search finds no eps0 above eps, it is eps, and log10 delta is -inf.
+    The bound is the proven upper bound on delta at ``eps`` for ``n`` users, and ``log10_delta`` is log10 of
+    the target. All arguments and results have one entry per point. Where the search finds no eps0 above eps,
+    the result has eps0 = eps, where delta is 0, and log10 of the bound is -inf.
 
-    The search halves an interval (low, high) of eps0, or takes secants, starting from the eps0 of
-    ``randomizers``. The secants are those of ln(-log10 delta), which is nearly linear in eps0. So 3 or 4
-    evaluations are enough.
+    Every point has an interval from ``low``, the largest eps0 that is known to meet the target, to ``high``,
+    the smallest one that is known not to (or the largest eps0 that the bound allows). The first guess is the
+    eps0 of ``randomizers``. The next guess is a step of the secant method, or the middle of the interval.
+    Secants are those of ln(-log10 delta), which is nearly linear in eps0. So 3 or 4 evaluations are enough.
     """
-    target = np.log(-(log10_delta - _CLOSE / 2))
-    low = eps.copy()
+    # Secants aim at the middle of the allowed range, as ln(-log10 delta).
+    target = np.log(-(log10_delta - _CLOSE_TO_TARGET / 2))
+    low = eps.copy()  # delta is 0 up to eps0 = eps
     high = np.full(len(eps), LARGEST_EPS0_OF_UPPER)
-    reached = np.full(len(eps), -np.inf)
+    log10_upper = np.full(len(eps), -np.inf)  # at eps0 = low
+
     start = [randomizer.eps0 for randomizer in randomizers]
-    guess = np.clip(start, 1.01 * eps, LARGEST_EPS0_OF_UPPER)  # delta is 0 up to eps0 = eps
+    guess = np.clip(start, 1.01 * eps, LARGEST_EPS0_OF_UPPER)  # 1.01: just above low
     last_eps0 = np.full(len(eps), np.nan)
     last_surplus = np.full(len(eps), np.nan)
 
-    open_points = np.arange(len(eps))
+    open_points = np.arange(len(eps))  # indices of the points whose search goes on
     step = 0
     while open_points.size:
         eps0 = guess[open_points]
         tried = _with_eps0([randomizers[point] for point in open_points.tolist()], eps0)
         points = points_of_randomizers(eps[open_points], n[open_points], tried)
-        # `upper` takes one randomizer, and here m or g differ from point to point.
-        bound = log10_upper_of_round(points, width=_WIDTH)
+        # The function `upper` takes one randomizer, and here m or g differ from point to point.
+        bound = log10_upper_of_round(points, width=_WIDTH_OF_BOUND)
         met = bound <= log10_delta[open_points]
         low[open_points[met]] = eps0[met]
-        reached[open_points[met]] = bound[met]
+        log10_upper[open_points[met]] = bound[met]
         high[open_points[~met]] = eps0[~met]
 
-        # The next guess is a secant's. Where its slope is not negative as it should be (or not known, at the
-        # first step), -1 is taken. A step is at most 1.5.
+        # The step of the secant method. ln(-log10 delta) must be finite, hence -log10 delta from 1e-3 to 1e4.
+        # The slope is negative, as delta rises with eps0. Instead of a slope above -0.01, or an unknown one
+        # (nan, at the first step), -1 is taken. A step is at most 1.5.
         surplus = np.log(np.clip(-bound, 1e-3, 1e4)) - target[open_points]
         slope = (surplus - last_surplus[open_points]) / (eps0 - last_eps0[open_points])
         secant = eps0 - np.clip(surplus / np.where(slope < -0.01, slope, -1.0), -1.5, 1.5)
 
-        # Where a secant is no use, the guess is the middle, at most 1 above the lower end.
+        # Where a secant leaves the interval, or there were too many, the guess is the middle. Of the interval
+        # at most a length of 2 counts, so this guess is at most 1 above the lower end.
         below = low[open_points]
         above = high[open_points]
         middle = (below + np.minimum(above, below + 2)) / 2
-        useful = (below < secant) & (secant < above) & (step < _SECANTS)
+        useful = (below < secant) & (secant < above) & (step < _MOST_SECANTS)
         guess[open_points] = np.where(useful, secant, middle)
         last_eps0[open_points] = eps0
         last_surplus[open_points] = surplus
 
-        close = met & (bound >= log10_delta[open_points] - _CLOSE)
-        narrow = above - below <= _SHORTEST * above
+        # A point is done if its bound is just below the target, or if its interval is narrow.
+        close = met & (bound >= log10_delta[open_points] - _CLOSE_TO_TARGET)
+        narrow = above - below <= _NARROWEST * above
         open_points = open_points[~close & ~narrow]
         step += 1
-    return _with_eps0(randomizers, low), reached
+    return _with_eps0(randomizers, low), log10_upper
 
 
 def _with_eps0(randomizers: Sequence[SupportRandomizer], eps0: Floats) -> list[SupportRandomizer]:
-    """The same randomizers with these eps0 (points,)."""
+    """Copies of ``randomizers``, the first with the first of the numbers ``eps0`` (points,), and so on."""
     pairs = zip(randomizers, eps0.tolist(), strict=True)
     return [replace(randomizer, eps0=budget) for randomizer, budget in pairs]
 
 
 def _tuned_randomizers(name: str, k: Floats, eps0: Floats) -> list[SupportRandomizer]:
-    """The randomizers of a family for each k and eps0, with the parameter that has the smallest error."""
+    """The randomizers of the kind ``name`` for each k and eps0 (points,).
+
+    Subset selection and local hashing have the parameter (m or g) with the smallest error at this eps0.
+    """
     pairs = zip(k.astype(int).tolist(), eps0.tolist(), strict=True)
     return [BY_KEY[name].tuned(cells, budget) for cells, budget in pairs]
 
@@ -229,19 +261,31 @@ def _tuned_randomizers(name: str, k: Floats, eps0: Floats) -> list[SupportRandom
 def _randomizers_with_parameters(
     kind: Tunable, k: Floats, eps0: Floats, parameters: Integers
 ) -> list[SupportRandomizer]:
-    """The randomizers of a kind for each k, eps0 and m or g."""
+    """The randomizers of a kind for each k, eps0 and parameter (points,).
+
+    ``kind`` is subset selection, with the size m of a subset as parameter, or local hashing, with the number
+    g of hash values.
+    """
     triples = zip(k.astype(int).tolist(), eps0.tolist(), parameters.tolist(), strict=True)
     return [kind.of(cells, budget, parameter) for cells, budget, parameter in triples]
 
 
 def _expected_largest(k: Floats, deviation: Floats) -> Floats:
-    """Expected largest error of k cells whose errors all have this standard deviation, arrays (points,)."""
+    """Expected largest absolute error among k cells whose errors all have the standard ``deviation``.
+
+    Errors are normal. It is proportional to the deviation, so for each k it is computed for the deviation 1.
+    Arguments and result have the shape (points,), the result the unit of ``deviation``.
+    """
     for_deviation_1 = {cells: largest_error(np.ones(int(cells))) for cells in np.unique(k)}
     return np.array([for_deviation_1[cells] for cells in k]) * deviation
 
 
 def _expected_tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Expected total variation error of each randomizer's estimate, for uniform data, before projection."""
+    """Expected total variation error of each randomizer's estimate, for uniform data, before projection.
+
+    ``n`` has each randomizer's number of users, and the result its error; both have the shape (points,). The
+    error is half the sum of the absolute errors of the k estimated shares.
+    """
     distances = []
     for randomizer, users in zip(randomizers, n, strict=True):
         error_of_cell = errors(randomizer, 1 / randomizer.k, n=int(users))
@@ -250,7 +294,10 @@ def _expected_tv(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
 
 
 def _variances_of_share(randomizers: Sequence[SupportRandomizer], n: Floats) -> Floats:
-    """Variance of each randomizer's estimate of a share, for uniform data."""
+    """Variance of each randomizer's estimate of a cell's share of the users, for uniform data, (points,).
+
+    ``n`` has each randomizer's number of users.
+    """
     pairs = zip(randomizers, n, strict=True)
     return np.array(
         [float(randomizer.variance(1 / randomizer.k, users)) for randomizer, users in pairs]

@@ -9,7 +9,11 @@ from scripts.shared.table_files import read_parquet
 
 
 def gather(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """The rows of `compute_study` of all randomizers, by n, k and guarantee, in the order of ``tables``."""
+    """The rows of all ``tables`` as one, sorted by n, k, eps and delta_rule, the rule of delta.
+
+    There is a table for each randomizer, from `compute_study.study`. Rows of the same setting keep the order
+    of ``tables``.
+    """
     order = ["n", "k", "eps", "delta_rule"]
     return pd.concat(tables).sort_values(order, kind="stable", ignore_index=True)
 

@@ -2,7 +2,7 @@
 # other histograms are drawn from a normal distribution, or come from a file of yours.
 SOURCE = config["gowalla"]["source"]
 GOWALLA, NORMAL, COUNTS = (
-    configuration.of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts")
+    configuration.names_of_kind(DATASETS, kind) for kind in ("gowalla", "normal", "counts")
 )
 SUB_CELLS = {table: f"data/gowalla/{{dataset}}_{table}.csv" for table in ("lines", "counts")}
 DOWNLOADED = (
