@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError, Reading
-from scripts.beyond.statements.verdict_rules import Comparisons, yes_or_no
+from scripts.beyond.statements.verdict_rules import Comparisons, signs_where
 from scripts.paper.delta.printed_formulas import delta_of_count, theorem_1_as_printed
 from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
@@ -119,7 +119,7 @@ def compare_zeros(reading: Reading) -> Comparisons:
     intervals = np.array([_log10_interval(reading, point) for point in points_of(rows)])
     is_printed_as_zero = np.isneginf(rows["log10_printed"].to_numpy())
     agrees = np.isneginf(intervals) == is_printed_as_zero[:, None]
-    return Comparisons(yes_or_no(agrees.all(axis=1)))
+    return Comparisons(signs_where(agrees.all(axis=1)))
 
 
 def compare_with_least_delta(reading: Reading) -> Comparisons:
@@ -143,7 +143,7 @@ def compare_with_least_delta(reading: Reading) -> Comparisons:
         high = tight
     slack = np.log10(1 + _TIGHT)
     is_least = (low - slack <= formula) & (formula <= high + slack)
-    return Comparisons(yes_or_no(is_least), TOO_SMALL, low - formula)
+    return Comparisons(signs_where(is_least), TOO_SMALL, low - formula)
 
 
 def _log10_tight(
@@ -182,7 +182,7 @@ def compare_worst_cell(
         of_histogram.append(low)
     is_guarantee = np.array(of_histogram) <= np.array(of_worst_cell)
     too_small_by = np.subtract(of_histogram, of_worst_cell)
-    return Comparisons(yes_or_no(is_guarantee), TOO_SMALL, too_small_by)
+    return Comparisons(signs_where(is_guarantee), TOO_SMALL, too_small_by)
 
 
 def compare_counts(reading: Reading, *, eps: float, eps0: float, n: int, k: int) -> Comparisons:
@@ -192,13 +192,13 @@ def compare_counts(reading: Reading, *, eps: float, eps0: float, n: int, k: int)
     """
     counts = np.unique(np.linspace(0, n - 1, 8).astype(int))
     deltas = 10 ** delta_of_count(eps, n=n, k=k, eps0=eps0, count=counts, form=reading.name)
-    return Comparisons(yes_or_no([deltas.min() < deltas.max()]), "delta", deltas)
+    return Comparisons(signs_where([deltas.min() < deltas.max()]), "delta", deltas)
 
 
 def compare_inference(k: Sequence[int], eps0: Sequence[float]) -> Comparisons:
     """Does the probability that a report is the truth, p of k-RR, fall with k? The same on both readings."""
     p = np.array([[truth_probability(budget, cells) for cells in k] for budget in eps0])
-    return Comparisons(yes_or_no(np.diff(p, axis=1).ravel() < 0))
+    return Comparisons(signs_where(np.diff(p, axis=1).ravel() < 0))
 
 
 def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
@@ -216,7 +216,7 @@ def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
         scale = published_scale(eps, delta, reading.sensitivity)
         log10_deltas.append(float(log10_delta_of_scale(eps, scale=scale, sensitivity=sensitivity)))
     unit = f"for sensitivity {sensitivity:.3g}, its true log10 delta is"
-    return Comparisons(yes_or_no(np.isneginf(log10_deltas)), unit, log10_deltas)
+    return Comparisons(signs_where(np.isneginf(log10_deltas)), unit, log10_deltas)
 
 
 def compare_local_model(reading: Reading, factor: float) -> Comparisons:
@@ -231,13 +231,13 @@ def compare_local_model(reading: Reading, factor: float) -> Comparisons:
         scale = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
         ratios.append(float(expected_tv_krr(n, k, eps) / expected_tv_gaussian(n, k, scale)))
     is_worse = np.array(ratios) > factor
-    return Comparisons(yes_or_no(is_worse), "ratio of the local model to the Gaussian", ratios)
+    return Comparisons(signs_where(is_worse), "ratio of the local model to the Gaussian", ratios)
 
 
 def compare_eps_with_eps0(reading: Reading) -> Comparisons:
     """Does the shuffle model need a delta above 0, as it does for eps < eps0 only, at every setting?"""
     rows = reading.pick(GAUSSIAN)
-    return Comparisons(yes_or_no(rows["eps"] < rows["eps0"]))
+    return Comparisons(signs_where(rows["eps"] < rows["eps0"]))
 
 
 def compare_mean_estimate(
@@ -266,7 +266,7 @@ def compare_mean_estimate(
         if projected:
             estimates = project_to_simplex(estimates)
         differences.append(float(np.abs(probabilities @ estimates - truth).max()))
-    is_histogram = yes_or_no(np.array(differences) < _ROUNDING)
+    is_histogram = signs_where(np.array(differences) < _ROUNDING)
     return Comparisons(is_histogram, "off by", differences if projected else ())
 
 
@@ -281,7 +281,7 @@ def compare_area(reading: Reading, dataset: str, width: int, height: int) -> Com
     tall = (box["north"] - box["south"]) * _KM_PER_DEGREE
     middle = np.radians((box["north"] + box["south"]) / 2)
     wide = (box["east"] - box["west"]) * _KM_PER_DEGREE * np.cos(middle)
-    return Comparisons(yes_or_no(np.round([wide, tall]) == [width, height]), "km:", [wide, tall])
+    return Comparisons(signs_where(np.round([wide, tall]) == [width, height]), "km:", [wide, tall])
 
 
 def compare_with_literature(
@@ -322,7 +322,7 @@ def compare_most_of_the_literature(
 ) -> Comparisons:
     """Does `compare_with_literature` show that this paper's delta is smaller in most of the rows?"""
     rows = compare_with_literature(reading, items, mechanisms, decades)
-    return Comparisons(yes_or_no([np.mean(rows.signs > 0) > 0.5]), rows.unit, rows.numbers)
+    return Comparisons(signs_where([np.mean(rows.signs > 0) > 0.5]), rows.unit, rows.numbers)
 
 
 def compare_cited_bounds(
@@ -343,7 +343,7 @@ def compare_cited_bounds(
     pairs = pairs.dropna(subset="log10_delta_rival")
     is_best = pairs["log10_delta"] < pairs["log10_delta_rival"]
     below_by = pairs["log10_delta_rival"] - pairs["log10_delta"]
-    return Comparisons(yes_or_no(is_best), BELOW, below_by)
+    return Comparisons(signs_where(is_best), BELOW, below_by)
 
 
 def _log10_general(rows: pd.DataFrame) -> list[float]:
@@ -380,7 +380,7 @@ def compare_printed_with_true(reading: Reading, item: str) -> Comparisons:
         else:
             true.append(_log10_tight(*point, int(users_with_x0), reading))
     printed = rows["log10_printed"].to_numpy()
-    return Comparisons(yes_or_no(true <= printed), TOO_SMALL, true - printed)
+    return Comparisons(signs_where(true <= printed), TOO_SMALL, true - printed)
 
 
 def _literature_rows(reading: Reading, item: str, mechanisms: Collection[str]) -> pd.DataFrame:

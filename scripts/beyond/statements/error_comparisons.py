@@ -31,12 +31,12 @@ from scripts.beyond.statements.verdict_rules import (
     LEVEL,
     Comparisons,
     Estimate,
-    corrected,
-    log_ratio,
-    mean,
+    estimated_mean,
+    holm_corrected,
+    ln_ratio_of_means,
     signs_below,
+    signs_where,
     signs_within,
-    yes_or_no,
 )
 from scripts.shared.printed import printed_to_decimal
 
@@ -62,7 +62,8 @@ def is_better(
     rows = reading.pick(first, second, selection=selection)
     pairs = zip(rows[first], rows[second], strict=True)
     differences = [
-        mean(times * first_sample - second_sample) for first_sample, second_sample in pairs
+        estimated_mean(times * first_sample - second_sample)
+        for first_sample, second_sample in pairs
     ]
     ratios = rows[first].map(np.mean) / rows[second].map(np.mean)
     return Comparisons(signs_below(differences), f"ratio of {first} to {second}", ratios)
@@ -83,7 +84,7 @@ def is_small(
 ) -> Comparisons:
     """Is the mean error of each of ``mechanisms`` below ``limit`` at every setting? These are the numbers."""
     samples = reading.pick(*mechanisms, selection=selection)[[*mechanisms]]
-    errors = [mean(sample) for sample in samples.to_numpy().ravel()]
+    errors = [estimated_mean(sample) for sample in samples.to_numpy().ravel()]
     return Comparisons(signs_below(errors, limit), "mean error", [error.value for error in errors])
 
 
@@ -121,8 +122,8 @@ def falls_along(
     for first_sample, last_sample in zip(
         at_smallest[columns].to_numpy().ravel(), at_largest[columns].to_numpy().ravel(), strict=True
     ):
-        first = mean(first_sample)
-        last = mean(last_sample)
+        first = estimated_mean(first_sample)
+        last = estimated_mean(last_sample)
         changes.append(last - first)
         ratios.append(last.value / first.value)
     unit = f"ratio of the error at the largest {axis} to that at the smallest"
@@ -159,12 +160,12 @@ def differs_between_cells(reading: Reading, selection: Selection) -> Comparisons
     ratios = []
     for _, cells in rows.groupby(["dataset", "n", "eps0", "rule"]):
         ln_ratios = _ln_ratios(cells)
-        weights = np.array([1 / estimate.error**2 for estimate in ln_ratios])
+        weights = np.array([1 / estimate.standard_error**2 for estimate in ln_ratios])
         values = np.array([estimate.value for estimate in ln_ratios])
         spread = np.sum(weights * (values - np.average(values, weights=weights)) ** 2)
         p_values.append(special.chdtrc(len(ln_ratios) - 1, spread))
         ratios += _exp_of_values(ln_ratios)
-    signs = (corrected(p_values) <= LEVEL).astype(int)
+    signs = (holm_corrected(p_values) <= LEVEL).astype(int)
     return Comparisons(signs, f"ratio of {INV} to {GAUSSIAN}", ratios)
 
 
@@ -179,13 +180,13 @@ def has_same_noise_for_all_n(reading: Reading, selection: Selection) -> Comparis
     gaussian = RAW_GAUSSIAN if reading.is_exact else GAUSSIAN  # the noise itself, not projected
     at_smallest, at_largest = _ends_of_curves(reading, "n", [gaussian], selection)
     if reading.is_exact:
-        return Comparisons(yes_or_no([True]))
+        return Comparisons(signs_where([True]))
 
     ln_errors = []
     for rows in (at_smallest, at_largest):
         errors_in_users = np.stack([*(rows[gaussian] * rows["n"])])  # (cells, repetitions)
         error_of_run = errors_in_users.sum(axis=0)
-        ln_errors.append(log_ratio(error_of_run, np.ones(len(error_of_run))))
+        ln_errors.append(ln_ratio_of_means(error_of_run, np.ones(len(error_of_run))))
     ln_change = ln_errors[1] - ln_errors[0]
     signs = signs_within([ln_change], INDISTINGUISHABLE)
     return Comparisons(signs, "ratio", _exp_of_values([ln_change]))
@@ -211,7 +212,7 @@ def has_same_order(reading: Reading, model: Budgets, tested: Budgets) -> Compari
         order = models[mechanisms].map(np.mean).sum().sort_values().index
         for better, worse in pairwise(order):
             for better_sample, worse_sample in zip(group[better], group[worse], strict=True):
-                differences.append(mean(better_sample - worse_sample))
+                differences.append(estimated_mean(better_sample - worse_sample))
     return Comparisons(signs_below(differences))
 
 
@@ -257,7 +258,7 @@ def _gaps(rows: pd.DataFrame, gap: Gap) -> list[Estimate]:
     """How far the mean errors of shuffle+INV and the Gaussian are apart at each setting, by this measure."""
     if gap is Gap.DIFFERENCE:
         pairs = zip(rows[INV], rows[GAUSSIAN], strict=True)
-        return [abs(mean(inverted - gaussian)) for inverted, gaussian in pairs]
+        return [abs(estimated_mean(inverted - gaussian)) for inverted, gaussian in pairs]
     ln_ratios = _ln_ratios(rows)
     if gap is Gap.SIGNED_LOG_RATIO:
         return ln_ratios
@@ -267,7 +268,7 @@ def _gaps(rows: pd.DataFrame, gap: Gap) -> list[Estimate]:
 def _ln_ratios(rows: pd.DataFrame) -> list[Estimate]:
     """ln of the mean error of shuffle+INV over the Gaussian's, at each setting."""
     pairs = zip(rows[INV], rows[GAUSSIAN], strict=True)
-    return [log_ratio(inverted, gaussian) for inverted, gaussian in pairs]
+    return [ln_ratio_of_means(inverted, gaussian) for inverted, gaussian in pairs]
 
 
 def _exp_of_values(ln_ratios: Sequence[Estimate] | pd.Series) -> list[float]:

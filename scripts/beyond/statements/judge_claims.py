@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.beyond.statements import statements_about_delta, statements_about_errors  # noqa: F401
 from scripts.beyond.statements.evidence import NoEvidenceError, Reading, read_evidence
 from scripts.beyond.statements.statement import TESTS, Test, UntestableError
-from scripts.beyond.statements.verdict_rules import UNTESTABLE, combine, weakest
+from scripts.beyond.statements.verdict_rules import UNTESTABLE, combined_verdict, weakest_verdict
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
 
@@ -70,7 +70,7 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
             "verdict_published": published_verdict,
             "statistic_exact": exact_statistic,
             "verdict_exact": exact_verdict,
-            "verdict": combine(published_verdict, exact_verdict),
+            "verdict": combined_verdict(published_verdict, exact_verdict),
         }
         rows.append({**row, **verdicts})
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
@@ -88,7 +88,7 @@ def judge(test: Test, reading: Reading) -> tuple[str, str]:
         return str(error), UNTESTABLE
     parts = comparisons if isinstance(comparisons, list) else [comparisons]
     statistic = "; ".join(part.statistic for part in parts)
-    return statistic, weakest([part.verdict for part in parts])
+    return statistic, weakest_verdict([part.verdict for part in parts])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from scripts.beyond.statements.verdict_rules import LEVEL, corrected
+from scripts.beyond.statements.verdict_rules import LEVEL, holm_corrected
 from scripts.paper.trials.run_trials import Protocol
 from scripts.paper.values.judge_values import Trials, draws_of, read_individual_trials, read_users
 from scripts.shared.job import job, write_csv
@@ -236,7 +236,7 @@ def joint_tests(
     table = pd.DataFrame(
         rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")]
     )
-    table["corrected_p"] = corrected(table["p"])
+    table["corrected_p"] = holm_corrected(table["p"])
     table["verdict"] = np.where(table["corrected_p"] <= LEVEL, REJECTED, NOT_REJECTED)
     return table[COLUMNS]
 
@@ -287,7 +287,7 @@ def compare_grids(
         rows, columns=[name for name in GRID_COLUMNS if name not in ("corrected_p", "verdict")]
     )
     same_family = frame.groupby(["delta", "sensitivity", "numbering"])["p"]
-    frame["corrected_p"] = same_family.transform(corrected)
+    frame["corrected_p"] = same_family.transform(holm_corrected)
     frame["verdict"] = np.where(frame["p"] <= LEVEL, CONTRADICTED, NOT_CONTRADICTED)
     return frame[GRID_COLUMNS]
 

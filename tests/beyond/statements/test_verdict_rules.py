@@ -13,13 +13,13 @@ from scripts.beyond.statements.verdict_rules import (
     UNTESTABLE,
     Comparisons,
     Estimate,
-    combine,
-    corrected,
-    log_ratio,
-    mean,
+    combined_verdict,
+    estimated_mean,
+    holm_corrected,
+    ln_ratio_of_means,
     signs_below,
     signs_within,
-    weakest,
+    weakest_verdict,
 )
 
 SIMULATIONS = 1000
@@ -29,12 +29,19 @@ def test_means_and_differences_are_the_t_tests_of_scipy():
     rng = np.random.default_rng(2)
     first, second = rng.normal(0, 1, 10), rng.normal(1, 3, 25)
     below = stats.ttest_1samp(first, 0.5, alternative="less").pvalue
-    assert mean(first).below(0.5) == pytest.approx(below, rel=1e-12)
-    assert mean(first).above(0.5) == pytest.approx(1 - below, rel=1e-12)
+    assert estimated_mean(first).p_value_for_below(0.5) == pytest.approx(below, rel=1e-12)
+    assert estimated_mean(first).p_value_for_above(0.5) == pytest.approx(1 - below, rel=1e-12)
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
-    assert (mean(first) - mean(second)).below() == pytest.approx(welch, rel=1e-12)
-    same = mean(np.full(10, 0.25))  # decided without chance
-    assert (same.above(0.2), same.below(0.2), same.above(0.25), same.below(0.25)) == (
+    assert (estimated_mean(first) - estimated_mean(second)).p_value_for_below() == pytest.approx(
+        welch, rel=1e-12
+    )
+    same = estimated_mean(np.full(10, 0.25))  # decided without chance
+    assert (
+        same.p_value_for_above(0.2),
+        same.p_value_for_below(0.2),
+        same.p_value_for_above(0.25),
+        same.p_value_for_below(0.25),
+    ) == (
         0.0,
         1.0,
         1.0,
@@ -45,13 +52,13 @@ def test_means_and_differences_are_the_t_tests_of_scipy():
 @pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]]])
 def test_a_test_needs_repetitions_and_a_ratio_positive_means(sample):
     with pytest.raises(ValueError, match="two or more finite repetitions"):
-        mean(sample)
+        estimated_mean(sample)
     with pytest.raises(ValueError, match="a ratio of errors needs positive means; got 0 and 1"):
-        log_ratio([0.0, 0.0], [1.0, 1.0])
+        ln_ratio_of_means([0.0, 0.0], [1.0, 1.0])
 
 
 def test_holm_by_hand():
-    assert corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx(
+    assert holm_corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx(
         [0.4, 0.005, 0.09, 0.005, 0.9]
     )
 
@@ -61,9 +68,11 @@ def test_both_tests_have_their_level_and_use_it():
     """No difference in twenty settings, and a true ratio on the edge of the factor: 4 binomial deviations."""
     rng, wrong, inside, outside = np.random.default_rng(4), 0, 0, 0
     for _ in range(SIMULATIONS):
-        wrong += np.any(signs_below([mean(sample) for sample in rng.standard_normal((20, 10))]))
+        wrong += np.any(
+            signs_below([estimated_mean(sample) for sample in rng.standard_normal((20, 10))])
+        )
         noise = rng.normal(1, 0.05, (2, 200))
-        sign = signs_within([log_ratio(2 * noise[0], noise[1])], 2.0)[0]
+        sign = signs_within([ln_ratio_of_means(2 * noise[0], noise[1])], 2.0)[0]
         inside, outside = inside + (sign > 0), outside + (sign < 0)
     for found, level in ((wrong, LEVEL), (inside, LEVEL / 2), (outside, LEVEL / 2)):
         assert 0 < found / SIMULATIONS <= level + 4 * np.sqrt(level * (1 - level) / SIMULATIONS)
@@ -106,5 +115,5 @@ def test_the_statistic_is_the_counts_and_the_number(signs, statistic):
     ],
 )  # fmt: skip
 def test_combined_verdicts_follow_the_readme(published, exact, verdict):
-    assert combine(published, exact) == verdict
-    assert weakest([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED
+    assert combined_verdict(published, exact) == verdict
+    assert weakest_verdict([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED
