@@ -117,7 +117,7 @@ def comparisons_in(statistic: str) -> list[int]:
 
 def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch):
     # The real bounds take seconds.
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
+    monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
     rows = judge_claims(CLAIMS, *world.readings()).set_index("id")
     judged = {
         name: Expected(
@@ -134,7 +134,7 @@ def test_every_statement_looks_at_its_settings_and_gets_its_verdict(monkeypatch)
 
 
 def test_the_list_says_none_exactly_where_there_is_no_test(monkeypatch):
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
+    monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
     published, exact = world.readings()
 
     def is_testable(name, reading):
@@ -185,7 +185,7 @@ def test_only_the_papers_eps0_decide(monkeypatch):
         return pick(reading, *mechanisms, **arguments)
 
     monkeypatch.setattr(Reading, "pick", recording_pick)
-    monkeypatch.setattr(delta_comparisons, "log10_bounds", world.bracket)
+    monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
     judge_claims(CLAIMS, *world.readings())
     chosen = [selection for selection in selections if selection is not None]
     assert len(chosen) > 60
