@@ -278,7 +278,7 @@ def compare_deltas_of_gaussian(reading: Reading) -> Comparisons:
 
 
 def compare_local_model(reading: Reading, factor: float) -> Comparisons:
-    """Whether the local model's expected TV error exceeds ``factor`` times the Gaussian's: a sign per setting.
+    """Whether the local model's expected TV error is over ``factor`` times the Gaussian's: a sign a setting.
 
     The settings are the (n, k, eps, delta) of the exact reading. The local model is k-RR with eps0 = eps and
     no shuffler. The Gaussian has the least noise for (eps, delta). Both errors are closed forms for a uniform
@@ -294,7 +294,7 @@ def compare_local_model(reading: Reading, factor: float) -> Comparisons:
 
 
 def compare_eps_with_eps0(reading: Reading) -> Comparisons:
-    """Whether the shuffle model has a delta above 0, so whether eps < eps0: a sign per setting of the reading."""
+    """Whether the shuffle model has a delta above 0, so whether eps < eps0: a sign per setting."""
     rows = reading.pick(GAUSSIAN)
     return Comparisons(signs_where(rows["eps"] < rows["eps0"]))
 

@@ -18,14 +18,14 @@ from scripts.beyond.statements.evidence import (
     GAUSSIAN,
     INV,
     RAW_GAUSSIAN,
-    SETTING,
+    SETTING_COLUMNS,
     SHUFFLE,
     Budgets,
     Ends,
     NoEvidenceError,
     Reading,
     Selection,
-    paired,
+    paired_settings,
 )
 from scripts.beyond.statements.verdict_rules import (
     LEVEL,
@@ -137,7 +137,9 @@ def is_closest_at_corner(reading: Reading, selection: Selection) -> Comparisons:
     The numbers are the ratios there, of the larger error to the smaller one.
     """
     rows = reading.pick(INV, GAUSSIAN, selection=selection)
-    corner = reading.pick(INV, GAUSSIAN, selection=replace(selection, ends=Ends.CORNER))
+    corner = reading.pick(
+        INV, GAUSSIAN, selection=replace(selection, ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
+    )
     is_corner = rows.index.isin(corner.index)
     rows["gap"] = pd.Series(_gaps(rows, Gap.LOG_RATIO), rows.index, dtype=object)
     pairs = rows[is_corner].merge(rows[~is_corner], on=["dataset", "rule"], suffixes=("", "_other"))
@@ -234,9 +236,9 @@ def errors_as_printed(reading: Reading, metric: str, over_cells: bool = False) -
     cells = 0 if over_cells else rows["x0"].fillna(0).astype(int)
     # At eps = eps0 the paper's delta is 0, which no rule chooses.
     rows = rows.assign(value=errors, cell=cells, metric=metric, delta=0.0, rule="")
-    means = rows.groupby([*SETTING, "mechanism"], as_index=False)["value"].mean()
+    means = rows.groupby([*SETTING_COLUMNS, "mechanism"], as_index=False)["value"].mean()
     twice = pd.concat([means.assign(repetition=repetition) for repetition in (0, 1)])
-    return replace(reading, settings=paired(twice, ["mechanism"]))
+    return replace(reading, settings=paired_settings(twice, ["mechanism"]))
 
 
 def _ends_of_curves(

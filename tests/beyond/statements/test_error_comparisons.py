@@ -39,10 +39,10 @@ def cells(*ratios, n=1000):
 
 
 ALL = Selection(budgets=SYNTHETIC)
-SMALL_N = Selection(budgets=SYNTHETIC, ends=Ends.SMALL_N)
-CORNER = Selection(budgets=SYNTHETIC, ends=Ends.CORNER)
+SMALL_N = Selection(budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
+CORNER = Selection(budgets=SYNTHETIC, ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
 CELLS = Selection(metric="individual_error", budgets=SYNTHETIC)
-CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALL_N)
+CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
 
 GAUSSIAN_IS_BETTER = errors_of_three(0.1, 0.2)
 GAUSSIAN_IS_WORSE = errors_of_three(0.2, 0.1, n=2000)
