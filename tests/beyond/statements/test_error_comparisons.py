@@ -112,12 +112,17 @@ def test_a_gap_along_eps0_has_a_curve_for_each_n():
 def test_curves_do_not_mix_the_rules_of_delta():
     gaps = compare.gap_is_smaller_at_end(reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL)
     assert gaps.signs.tolist() == [-1, 1]
-    assert compare.is_closest_at_corner(reading(*RULES), ALL).signs.tolist() == [1, 1, -1, -1]
+    assert compare.is_closest_at_smallest_n_and_largest_eps0(
+        reading(*RULES), ALL
+    ).signs.tolist() == [1, 1, -1, -1]
 
 
 def test_closest_at_the_corner_compares_with_every_other_setting():
     settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
-    assert compare.is_closest_at_corner(reading(*settings), ALL).signs.tolist() == [1] * 5
+    assert (
+        compare.is_closest_at_smallest_n_and_largest_eps0(reading(*settings), ALL).signs.tolist()
+        == [1] * 5
+    )
 
 
 def test_cells_differ_where_their_ratios_do():
@@ -135,7 +140,7 @@ def test_one_setting_has_no_trend():
     with pytest.raises(NoEvidenceError, match="experiments have one n only"):
         compare.gap_is_smaller_at_end(reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL)
     with pytest.raises(NoEvidenceError, match="experiments have one setting only"):
-        compare.is_closest_at_corner(reading(GAUSSIAN_IS_BETTER), ALL)
+        compare.is_closest_at_smallest_n_and_largest_eps0(reading(GAUSSIAN_IS_BETTER), ALL)
 
 
 @pytest.mark.slow
