@@ -19,11 +19,11 @@ def test_statistics_are_those_of_scipy_and_by_hand():
 
 def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
-    printed, ours = joint.quantiles("2E-4", draws)
+    printed, ours = joint.quantiles_among_draws("2E-4", draws)
     # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal.
     assert printed == pytest.approx((3 + 2 / 2) / 5)
     np.testing.assert_allclose(ours[1.0], [0.2, 0.2, 0.5, 0.8, 0.8])
-    assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
+    assert joint.quantiles_among_draws("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 13])
@@ -48,7 +48,10 @@ def line(rng):
     draws = np.abs(rng.standard_normal((401, 7))) * np.where(
         rng.random((401, 7)) < [0, 0.5] * 3 + [0], 0, 1
     )
-    both = [joint.quantiles(f"{value:.0e}", draws[1:, i]) for i, value in enumerate(draws[0])]
+    both = [
+        joint.quantiles_among_draws(f"{value:.0e}", draws[1:, i])
+        for i, value in enumerate(draws[0])
+    ]
     runs = np.stack([runs[1.0] for _, runs in both], axis=1)
     return joint.Line(
         "Table V", "gaussian", np.array([printed for printed, _ in both]), {1.0: runs}
@@ -58,14 +61,17 @@ def line(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", joint.STATISTICS.values())
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
-    monkeypatch.setattr(joint, "RUNS", 999)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 999)
     rng, rounds = np.random.default_rng(11), 200
-    p_values = [joint.p_value([line(rng), line(rng)], statistic, rng)[1] for _ in range(rounds)]
+    p_values = [
+        joint.statistic_and_p_value([line(rng), line(rng)], statistic, rng)[1]
+        for _ in range(rounds)
+    ]
     # A statistic may have atoms, so that at most 5 % are below 5 %; significance 1e-6.
     assert 0 < np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
 
 
-@pytest.mark.parametrize("times", joint.TIMES.values())
+@pytest.mark.parametrize("times", joint.WRONG_FACTORS.values())
 def test_power_is_that_of_a_closed_form(times):
     """One half-normal error, seen to all digits: rejected if its quantile u or 1 - u is below level / 2."""
     level, draws = 0.05, stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
@@ -79,12 +85,12 @@ def test_power_is_that_of_a_closed_form(times):
     frame = pd.DataFrame(
         {"k": 2, "mechanism": "gaussian", "metric": "individual_error", "cell": 1, "value": draws}
     )
-    (line,) = joint.lines_of(pd.DataFrame([row]), {("toy", 4.0, 4.0, 9): frame}, {})
+    (line,) = joint.lines_of_printed_errors(pd.DataFrame([row]), {("toy", 4.0, 4.0, 9): frame}, {})
     ends = stats.halfnorm.ppf([level / 2, 1 - level / 2]) / times
     expected = stats.halfnorm.cdf(ends[0]) + stats.halfnorm.sf(ends[1])
     found = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
     # Four standard errors of the share, and as much for the critical value.
-    assert found == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RUNS))
+    assert found == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RANDOM_RUNS))
 
 
 def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
@@ -107,7 +113,7 @@ def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
             [item, test] for item in ("Table V", "Table VI") for test in joint.STATISTICS
         ]
         assert set(table["verdict"]) == {verdict}
-        assert table[[*joint.TIMES]].stack().between(0, 1).all()
+        assert table[[*joint.WRONG_FACTORS]].stack().between(0, 1).all()
 
 
 def paris(rows=12, columns=16):
@@ -128,7 +134,7 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 
 def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
-    monkeypatch.setattr(joint, "RUNS", 500)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
     cells = pd.concat([paris(), paris(11, 15).assign(grid="stepped")])
     given = {
         "cells": {"paris": cells},
@@ -157,7 +163,7 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
 
 def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_noise(monkeypatch):
     """Printed errors that one run of ours gives; with the noise of another scale they would not fit."""
-    monkeypatch.setattr(joint, "RUNS", 2000)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
     monkeypatch.setattr(joint, "BATCHES", 2)
     monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))
     grid, rng = paris(), np.random.default_rng(8)
