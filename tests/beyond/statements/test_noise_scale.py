@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 import numpy as np
 import pytest
 
-from scripts.beyond.statements.noise_scale import Error, ln_likelihood_of_scales
+from scripts.beyond.statements.noise_scale import Error, likely_scales, ln_likelihood_of_scales
 
 
 @pytest.mark.parametrize(
