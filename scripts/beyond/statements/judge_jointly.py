@@ -53,9 +53,9 @@ Statistic = Callable[[Floats], Floats]  # quantiles (runs, values) -> (runs,)
 class Line:
     """The printed errors of one run, as quantiles: one table, mechanism, dataset and n, several cells.
 
-    ``quantiles_among_draws`` (cells,) are those of the printed values among our draws. ``runs`` is a factor
-    -> the quantiles of our own draws times this factor, of shape (repetitions, cells). The factors are 1 and
-    those of `WRONG_FACTORS`.
+    ``item`` is the table. ``quantiles`` (cells,) are those of the printed values among our draws. ``runs`` is
+    factor -> the quantiles of our own draws times this factor, of shape (repetitions, cells). The factors are
+    1 and those of `WRONG_FACTORS`.
     """
 
     item: str
@@ -69,9 +69,10 @@ def lines_of_printed_errors(
 ) -> list[Line]:
     """A `Line` for every table, mechanism, dataset and n: quantiles of its printed errors among our draws.
 
-    Each line has the individual errors of several cells, and is in the order of ``values``, the rows of
-    values.csv. A printed error without trials of ours is left out. ``trials`` is (dataset, eps0, eps, n) ->
-    the rows of our trials there, and ``users`` is dataset -> how many users it has.
+    A line has the quantiles of several cells: one for each printed individual error, and one for each
+    repetition of our own. The lines and cells are in the order of ``values``, the rows of values.csv. A
+    printed error without trials of ours is left out. ``trials`` is (dataset, eps0, eps, n) -> the rows of our
+    trials there. ``users`` is dataset -> how many users it has.
     """
     quantiles_of_line: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
     for row in records(values[values["quantity"] == "individual_error"]):
@@ -241,7 +242,7 @@ def joint_tests(
     ("Kolmogorov-Smirnov" or "chi-square", of how uniform the quantiles of the printed errors among our draws
     are), statistic, p, corrected_p (by Holm over all rows), and verdict. The columns of `WRONG_FACTORS` are
     the power, a share: how often the test rejects errors that are so many times ours. Its level for this is
-    that of Holm's first step.
+    that of Holm's first step, `LEVEL` / the number of tests.
 
     ``values`` are the rows of values.csv. ``trials`` is (dataset, eps0, eps, n) -> the rows of our trials
     there. ``users`` is dataset -> how many users it has. ``seed`` is the root seed.
@@ -250,7 +251,7 @@ def joint_tests(
     for line in lines_of_printed_errors(values, trials, users):
         lines_of_group.setdefault((line.item, line.mechanism), []).append(line)
     number_of_tests = len(lines_of_group) * len(STATISTICS)
-    level = LEVEL / max(number_of_tests, 1)
+    level = LEVEL / max(number_of_tests, 1)  # of Holm's first step
 
     rows: list[dict[str, Any]] = []
     for (item, mechanism), lines in lines_of_group.items():
