@@ -143,7 +143,11 @@ def statements(results: Results) -> Statements:
 
 
 def almost_comparable(results: Results) -> AlmostComparable:
-    """The verdicts on "almost comparable", and in how many comparisons it is true and false."""
+    """The verdicts on the paper's statement that both models are "almost comparable", with their reasons.
+
+    ``results`` has the table "claim_verdicts". A reason says in how many comparisons the statement is true
+    and false.
+    """
     row = chosen_rows(results["claim_verdicts"], id="almost-comparable").iloc[0]
     return AlmostComparable(
         published=Reading(row["verdict_published"], row["statistic_published"]),
@@ -155,9 +159,10 @@ def joint_tests(results: Results) -> JointTests:
     """How many joint tests there are and are rejected, their smallest corrected p-value, and largest powers.
 
     A joint test is of all printed random values of one table and mechanism together: whether they can be runs
-    of the published protocol. ``results`` has the table "joint_tests", with a row for each test. A power, in
-    percent, is how often a test rejects errors that are a multiple of ours. There is one for each factor of
-    `WRONG_FACTORS`, whose keys are columns of the table. Raises LookupError if there is no test.
+    of the published protocol. There are two tests of these, each with a statistic of its own. ``results`` has
+    the table "joint_tests", with a row for each test. A power, in percent, is how often a test rejects errors
+    that are a multiple of ours. There is one for each factor of `WRONG_FACTORS`, whose keys are columns of
+    the table. Raises LookupError if there is no test.
     """
     tests = results["joint_tests"]
     if tests.empty:
