@@ -102,9 +102,11 @@ def compare_trend(
     A point is (eps, eps0, n, k), and ``axis`` is the name of one of these four. Two ``points`` are neighbours
     if they differ in this one only, and no other point is between them.
 
-    Each delta is known to be between two ends. They are the lower and upper bound for the whole histogram on
-    the exact reading. On the published reading both are Theorem 1 as printed, if ``share_of_x0`` of the users
-    hold x0. The sign is +1 if the ends show the trend, -1 if they show the contrary, 0 if they show neither.
+    Each log10 delta is known to be between two ends. On the exact reading they are the lower and the upper
+    bound on delta of the whole histogram. On the published reading both ends are delta of the number of
+    reports of one value, x0, by the paper's Theorem 1 as printed, if ``share_of_x0`` of the users hold x0.
+
+    The sign is +1 if the ends show the trend, -1 if they show the contrary, 0 if they show neither.
     Neighbours whose deltas are both 0 get no sign.
     """
     fixed = [name for name in AXES if name != axis]

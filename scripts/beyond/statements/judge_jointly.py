@@ -119,11 +119,12 @@ def quantiles_among_draws(
     ordered = np.sort(round_as_printed(draws, digits))
 
     def mid_ranks(numbers: Floats) -> Floats:
+        """The quantile of each of ``numbers`` among the rounded draws."""
         below = np.searchsorted(ordered, numbers, "left")
         at_most = np.searchsorted(ordered, numbers, "right")
         return np.asarray((below + at_most) / (2 * len(ordered)))
 
-    of_printed = float(mid_ranks(np.array([float(value)]))[0])
+    (of_printed,) = mid_ranks(np.array([float(value)])).tolist()
     of_draws = {factor: mid_ranks(round_as_printed(factor * draws, digits)) for factor in factors}
     return of_printed, of_draws
 

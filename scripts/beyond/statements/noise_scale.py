@@ -32,7 +32,9 @@ class Error(NamedTuple):
 def gaussian_errors(values: pd.DataFrame, users: Mapping[str, int]) -> list[Error]:
     """The printed random errors of the Gaussian among ``values``, the rows of values.csv as texts.
 
-    ``users`` is dataset -> how many users it has.
+    An `Error` has the printed number, its significant digits, the n users, and the number of cells that it
+    sums over: k of a total variation distance, 1 of an individual error. ``users`` is dataset -> how many
+    users it has.
     """
     errors = []
     for row in records(values[(values["kind"] == "random") & (values["mechanism"] == "gaussian")]):
