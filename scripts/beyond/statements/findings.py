@@ -13,11 +13,13 @@ from scripts.beyond.statements.judge_jointly import (
     OTHER_NOISE,
     OUR_NUMBERING,
     REJECTED,
-    TIMES,
+    WRONG_FACTORS,
 )
-from scripts.beyond.statements.noise_scale import gaussian_errors, likely
+from scripts.beyond.statements.noise_scale import gaussian_errors, likely_scales
 from scripts.shared.findings import Results, chosen_rows
 from scripts.shared.published_gaussian import published_scale
+
+_EPS = 4.0  # of the errors that the paper prints
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class JointTests:
     of: int
     rejected: int
     least: float  # the smallest corrected p
-    power: list[float]  # percent, at most, for errors that are `TIMES` as large as ours
+    power: list[float]  # percent, at most, for errors that are `WRONG_FACTORS` as large as ours
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,16 @@ class NoiseScales:
 def statements(results: Results) -> Statements:
     """How many of the paper's statements have each verdict, and each pair of verdicts on the two readings.
 
-    Several rows of "claim_verdicts" may be one statement, which counts once, with the best verdict for the
-    paper (`counted_claims`).
+    ``results`` has the table "claim_verdicts", with the columns verdict (of both readings together),
+    verdict_published and verdict_exact. Several of its rows may be one statement. This counts once, with the
+    verdict that is best for the paper.
     """
     counted = counted_claims(results["claim_verdicts"])
     counts = counted["verdict"].value_counts().reindex(rules.CLAIM_VERDICTS, fill_value=0)
+    # Of each pair (published verdict, exact verdict) the number of statements.
     cross = pd.crosstab(counted["verdict_published"], counted["verdict_exact"])
     occurring = cross.index.union(cross.columns)
+    # From the most to the least favourable.
     verdicts = [verdict for verdict in rules.READING_VERDICTS if verdict in occurring]
     return Statements(
         of=counts.sum(),
@@ -138,7 +143,11 @@ def statements(results: Results) -> Statements:
 
 
 def almost_comparable(results: Results) -> AlmostComparable:
-    """The verdicts on "almost comparable", and in how many comparisons it is true and false."""
+    """The verdicts on the paper's statement that both models are "almost comparable", with their reasons.
+
+    ``results`` has the table "claim_verdicts". A reason says in how many comparisons the statement is true
+    and false.
+    """
     row = chosen_rows(results["claim_verdicts"], id="almost-comparable").iloc[0]
     return AlmostComparable(
         published=Reading(row["verdict_published"], row["statistic_published"]),
@@ -147,10 +156,13 @@ def almost_comparable(results: Results) -> AlmostComparable:
 
 
 def joint_tests(results: Results) -> JointTests:
-    """How many joint tests there are and are rejected, the smallest corrected p-value, and the largest power.
+    """How many joint tests there are and are rejected, their smallest corrected p-value, and largest powers.
 
-    A joint test is of all printed random values of one table and mechanism. Its power is how often it rejects
-    errors that are not ours but a multiple of them. Raises LookupError if there is no test.
+    A joint test is of all printed random values of one table and mechanism together: whether they can be runs
+    of the published protocol. There are two tests of these, each with a statistic of its own. ``results`` has
+    the table "joint_tests", with a row for each test. A power, in percent, is how often a test rejects errors
+    that are a multiple of ours. There is one for each factor of `WRONG_FACTORS`, whose keys are columns of
+    the table. Raises LookupError if there is no test.
     """
     tests = results["joint_tests"]
     if tests.empty:
@@ -159,44 +171,53 @@ def joint_tests(results: Results) -> JointTests:
         of=len(tests),
         rejected=(tests["verdict"] == REJECTED).sum(),
         least=tests["corrected_p"].min(),
-        power=[100 * tests[column].max() for column in TIMES],
+        power=[100 * tests[column].max() for column in WRONG_FACTORS],
     )
 
 
 def grids(results: Results) -> Grids:
-    """How the printed errors of each city fit each of its grids, for our noise and for `OTHER_NOISE`.
+    """How the printed errors of each city fit our runs on each of its grids, for two noises of the Gaussian.
 
-    A row of the table "grids" is a noise (delta and sensitivity of the Gaussian), city, grid, and a numbering
-    of the grid's cells. `OTHER_NOISE` is a second one that fits the printed errors. All are at eps = 4.
+    A noise is a delta and a sensitivity of the Gaussian at eps = 4: that of our rerun, and `OTHER_NOISE`,
+    which fits the printed errors as well. ``results`` has the table "grids", with a row for each noise, city
+    (dataset), grid and numbering of its cells, with p-values and a verdict. It also has "titles", dataset ->
+    title.
     """
     rows = results["grids"]
     rows = rows.assign(contradicted=rows["verdict"] == CONTRADICTED)
     delta, sensitivity = OTHER_NOISE
-    is_other = (rows["delta"] == delta) & (rows["sensitivity"] == sensitivity)
+    is_other_noise = (rows["delta"] == delta) & (rows["sensitivity"] == sensitivity)
 
     by_city = {}
-    for city, ours in rows[~is_other].groupby("dataset", sort=False):
-        others = rows[is_other & (rows["dataset"] == city)]
+    for city, with_our_noise in rows[~is_other_noise].groupby("dataset", sort=False):
+        with_other_noise = rows[is_other_noise & (rows["dataset"] == city)]
         title = results["titles"].get(str(city), city)
-        by_city[str(city)] = _grids_of_city(title, ours, others)
+        by_city[str(city)] = _grids_of_city(title, with_our_noise, with_other_noise)
 
     return Grids(
         by_city=by_city,
         contradicted=[city for city in by_city.values() if city.contradicts_both],
-        other_noise=Noise(delta, sensitivity, published_scale(4.0, delta, sensitivity)),
+        other_noise=Noise(delta, sensitivity, published_scale(_EPS, delta, sensitivity)),
     )
 
 
-def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> GridsOfCity:
-    """How the printed errors of one city fit each of its grids.
+def _grids_of_city(
+    title: str, with_our_noise: pd.DataFrame, with_other_noise: pd.DataFrame
+) -> GridsOfCity:
+    """How the printed errors of one city, whose name is ``title``, fit our runs on each of its grids.
 
-    ``ours`` and ``others`` are the city's rows of the table "grids" for our noise and for `OTHER_NOISE`. Of
-    ours the numbering of the cells that our code uses counts, of the others the numbering with the largest p.
+    ``with_our_noise`` and ``with_other_noise`` are rows of the city in the table "grids", for the Gaussian's
+    noise of our rerun and for `OTHER_NOISE`. There is a row for each grid and numbering of its cells, with
+    the columns p, p_error, corrected_p and contradicted.
+
+    With our noise the fit is that of the numbering which our code uses. With the other noise it is that of
+    the numbering with the largest p, for each grid.
     """
-    our_numbering = ours[ours["numbering"] == OUR_NUMBERING].set_index("grid")
-    best_others = others.sort_values("p").groupby("grid").tail(1)
+    has_our_numbering = with_our_noise["numbering"] == OUR_NUMBERING
+    our_numbering = with_our_noise[has_our_numbering].set_index("grid")
+    best_numbering = with_other_noise.sort_values("p").groupby("grid").tail(1)
     other = {}
-    for row in best_others.to_dict("records"):
+    for row in best_numbering.to_dict("records"):
         other[str(row["grid"])] = NumberedFit(row["p"], row["numbering"])
     return GridsOfCity(
         title=title,
@@ -204,23 +225,27 @@ def _grids_of_city(title: str, ours: pd.DataFrame, others: pd.DataFrame) -> Grid
         error=our_numbering["p_error"].to_dict(),
         corrected=our_numbering["corrected_p"].to_dict(),
         contradicts_both=bool(our_numbering["contradicted"].all()),
-        every_numbering=bool(ours["contradicted"].all()),
+        every_numbering=bool(with_our_noise["contradicted"].all()),
         other=other,
-        other_fits=not best_others["contradicted"].any(),
+        other_fits=not best_numbering["contradicted"].any(),
     )
 
 
 def noise_scales(results: Results) -> NoiseScales:
     """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
 
-    The two are the scale for (4, 1e-8) and sensitivity sqrt(2), and that of our rerun, for (4, 1e-30) and
-    sensitivity 1. The scales that fit are a 95 % interval.
+    A scale is the noise's standard deviation in users. Those that fit are a 95 % interval by the likelihood
+    ratio. One plausible scale is for (eps, delta) = (4, 1e-8) and sensitivity sqrt(2), that of a histogram.
+    The other is that of our rerun, for (4, 1e-30) and sensitivity 1.
+
+    ``results`` has the tables "totals", with the number of users (checkins) of every dataset and grid, and
+    "verdicts", with the printed values.
     """
-    eps = 4.0
     delta = 1e-8
     totals = chosen_rows(results["totals"], grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(checkins) for dataset, checkins in totals.items()}
-    low, high = likely(gaussian_errors(results["verdicts"], users))
-    scales = published_scale(eps, delta, math.sqrt(2)), published_scale(eps, 1e-30, 1.0)
-    both_fit = low <= min(scales) and max(scales) <= high
-    return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=eps)
+    low, high = likely_scales(gaussian_errors(results["verdicts"], users))
+    of_histogram = published_scale(_EPS, delta, math.sqrt(2))
+    of_rerun = published_scale(_EPS, 1e-30, 1.0)
+    both_fit = low <= min(of_histogram, of_rerun) and max(of_histogram, of_rerun) <= high
+    return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=_EPS)

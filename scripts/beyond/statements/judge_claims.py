@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.beyond.statements import statements_about_delta, statements_about_errors  # noqa: F401
 from scripts.beyond.statements.evidence import NoEvidenceError, Reading, read_evidence
 from scripts.beyond.statements.statement import TESTS, Test, UntestableError
-from scripts.beyond.statements.verdict_rules import UNTESTABLE, combine, weakest
+from scripts.beyond.statements.verdict_rules import UNTESTABLE, combined_verdict, weakest_verdict
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
 
@@ -33,10 +33,11 @@ RESULT_COLUMNS = (
 
 
 def read_claims(path: str | os.PathLike[str]) -> list[Row]:
-    """The statements of ``path``, claims.csv, in the file's order: dicts of strings with the keys `COLUMNS`.
+    """The paper's statements in the file ``path``, claims.csv, in its order: dicts column -> text.
 
-    Raises ValueError that names the file, and the line with an empty field or the ids that have two rows, no
-    row or no test. Raises OSError if there is no file.
+    The columns are `COLUMNS`. Every field but "family" needs a text. The ids must be those of the registered
+    tests, each once. Raises ValueError that names the file, and the line with an empty field or the ids at
+    fault. Raises OSError if there is no file.
     """
     rows = dict(numbered_rows(path, COLUMNS))
     for line, row in rows.items():
@@ -46,7 +47,8 @@ def read_claims(path: str | os.PathLike[str]) -> list[Row]:
 
     ids = [row["id"] for row in rows.values()]
     repeated = {name for name in ids if ids.count(name) > 1}
-    wrong = repeated or set(ids) ^ set(TESTS)
+    without_test_or_row = set(ids) ^ set(TESTS)
+    wrong = repeated or without_test_or_row
     if wrong:
         raise ValueError(
             f"{path}: each id needs one row here, and one function @statement: {sorted(wrong)}"
@@ -55,10 +57,12 @@ def read_claims(path: str | os.PathLike[str]) -> list[Row]:
 
 
 def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> pd.DataFrame:
-    """The verdicts on the statements ``claims`` of `read_claims`: a row for each, in order.
+    """The verdicts on the paper's statements ``claims``: a row for each, in their order.
 
-    The columns are `RESULT_COLUMNS`: those of the statement, the statistic (what the test found, in words)
-    and the verdict of each reading, and the verdict of both together.
+    A statement is a row of claims.csv, a dict column -> text. Its test is run on the ``published`` and on the
+    ``exact`` reading. The result has the statement's own columns, then statistic_published,
+    verdict_published, statistic_exact, verdict_exact, and verdict. A statistic is what the test found, in
+    words. verdict is that of both readings together.
     """
     rows = []
     for row in claims:
@@ -70,17 +74,18 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
             "verdict_published": published_verdict,
             "statistic_exact": exact_statistic,
             "verdict_exact": exact_verdict,
-            "verdict": combine(published_verdict, exact_verdict),
+            "verdict": combined_verdict(published_verdict, exact_verdict),
         }
         rows.append({**row, **verdicts})
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))
 
 
 def judge(test: Test, reading: Reading) -> tuple[str, str]:
-    """(statistic, verdict) of one reading: what the test found, in words, and what follows.
+    """(what the ``test`` found, in words, and the verdict on its statement) on one reading of the paper.
 
-    A test may return several `Comparisons`, which must hold together. If the statement is untestable on this
-    reading, the reason takes the place of the statistic.
+    A test may return several `Comparisons`, which must hold together. The verdict is then the least
+    favourable one. If the statement cannot be tested on this reading, the result is (the reason,
+    "untestable").
     """
     try:
         comparisons = test(reading)
@@ -88,7 +93,7 @@ def judge(test: Test, reading: Reading) -> tuple[str, str]:
         return str(error), UNTESTABLE
     parts = comparisons if isinstance(comparisons, list) else [comparisons]
     statistic = "; ".join(part.statistic for part in parts)
-    return statistic, weakest([part.verdict for part in parts])
+    return statistic, weakest_verdict([part.verdict for part in parts])
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from scripts.beyond.statements.verdict_rules import LEVEL, corrected
+from scripts.beyond.statements.verdict_rules import LEVEL, holm_corrected
 from scripts.paper.trials.run_trials import Protocol
 from scripts.paper.values.judge_values import Trials, draws_of, read_individual_trials, read_users
 from scripts.shared.job import job, write_csv
@@ -29,12 +29,12 @@ from tightshuffle.numerics.seeds import seed_of
 
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
-# Column: errors over ours.
-TIMES = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}
-RUNS = 20_000  # random runs of ours that give the distribution of a statistic
-EXACT_POWERS = 22  # powers of ten up to 10^22 are exact floats
+# Column of a power -> the factor by which wrong errors exceed ours.
+WRONG_FACTORS = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}
+RANDOM_RUNS = 20_000  # random runs of ours that give the distribution of a statistic
+LARGEST_EXACT_POWER = 22  # powers of ten up to 10^22 are exact floats
 QUARTERS = 4  # bins of the chi-square statistic
-COLUMNS = ["item", "mechanism", "test", "statistic", "p", "corrected_p", "verdict", *TIMES]
+COLUMNS = ["item", "mechanism", "test", "statistic", "p", "corrected_p", "verdict", *WRONG_FACTORS]
 GRID_COLUMNS = [
     "dataset", "grid", "k", "n", "delta", "sensitivity", "numbering",
     "p", "p_error", "corrected_p", "verdict",
@@ -42,9 +42,10 @@ GRID_COLUMNS = [
 # delta, sensitivity: another noise that fits the printed errors (docs/errata.md, 7).
 OTHER_NOISE = (1e-10, 1.0)
 OUR_NUMBERING = "row by row from the south-west"  # as in `data.grid`
-# A p-value of 0.006 has a standard error of 0.0002 by 10 x 5,000 runs of the table's 1,000 repetitions.
-BATCHES, TIMES_REPETITIONS = 10, 5
-Setting = tuple[float, float, str]  # delta, sensitivity, numbering
+# The p-value of a grid is a mean over batches. A batch has 5 times as many runs as the table has repetitions,
+# which are 1,000. With these numbers a p-value of 0.006 has a standard error of 0.0002.
+BATCHES, REPETITIONS_FACTOR = 10, 5
+NoiseAndNumbering = tuple[float, float, str]  # delta, sensitivity, numbering
 Statistic = Callable[[Floats], Floats]  # quantiles (runs, values) -> (runs,)
 
 
@@ -52,9 +53,9 @@ Statistic = Callable[[Floats], Floats]  # quantiles (runs, values) -> (runs,)
 class Line:
     """The printed errors of one run, as quantiles: one table, mechanism, dataset and n, several cells.
 
-    ``quantiles`` (cells,) are those of the printed values among our draws. ``runs`` is a factor -> the
-    quantiles of our own draws times this factor, of shape (repetitions, cells). The factors are 1 and those
-    of `TIMES`.
+    ``item`` is the table. ``quantiles`` (cells,) are those of the printed values among our draws. ``runs`` is
+    factor -> the quantiles of our own draws times this factor, of shape (repetitions, cells). The factors are
+    1 and those of `WRONG_FACTORS`.
     """
 
     item: str
@@ -63,24 +64,38 @@ class Line:
     runs: Mapping[float, Floats]
 
 
-def lines_of(values: pd.DataFrame, trials: Trials, users: Mapping[str, int]) -> list[Line]:
-    """A `Line` for every table, mechanism, dataset and n: the printed errors of its cells among our draws.
+def lines_of_printed_errors(
+    values: pd.DataFrame, trials: Trials, users: Mapping[str, int]
+) -> list[Line]:
+    """A `Line` for every table, mechanism, dataset and n: quantiles of its printed errors among our draws.
 
-    ``values`` are rows of values.csv, whose order the lines have. A printed error without trials of ours is
-    left out. ``trials`` has our draws, and ``users`` is dataset -> all its users, both as for `judge_values`.
+    A line has the quantiles of several cells: one for each printed individual error, and one for each
+    repetition of our own. The lines and cells are in the order of ``values``, the rows of values.csv. A
+    printed error without trials of ours is left out. ``trials`` is (dataset, eps0, eps, n) -> the rows of our
+    trials there. ``users`` is dataset -> how many users it has.
     """
-    lines: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
+    quantiles_of_line: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
     for row in records(values[values["quantity"] == "individual_error"]):
-        draws = draws_of(row, trials, users)
-        if isinstance(draws, str):  # why there are none
+        draws = draws_of(row, trials, users)  # (repetitions,)
+        if isinstance(draws, str):  # no draws, but the reason why there are none
             continue
         key = row["item"], row["mechanism"], row["dataset"], row["n"]
-        lines.setdefault(key, []).append(quantiles(row["printed"], draws))
-    return [_line(item, mechanism, cells) for (item, mechanism, _, _), cells in lines.items()]
+        quantiles_of_cell = quantiles_among_draws(row["printed"], draws)
+        quantiles_of_line.setdefault(key, []).append(quantiles_of_cell)
+
+    lines = []
+    for (item, mechanism, _, _), cells in quantiles_of_line.items():
+        lines.append(_line_of_cells(item, mechanism, cells))
+    return lines
 
 
-def _line(item: str, mechanism: str, cells: list[tuple[float, dict[float, Floats]]]) -> Line:
-    """The `Line` of a table and mechanism whose cells have these results of `quantiles`."""
+def _line_of_cells(
+    item: str, mechanism: str, cells: list[tuple[float, dict[float, Floats]]]
+) -> Line:
+    """The `Line` of a table (``item``) and mechanism, from the quantiles in each of its cells.
+
+    Each of ``cells`` is (quantile of the printed error, factor -> quantiles of our draws times the factor).
+    """
     printed = np.array([of_printed for of_printed, _ in cells])
     runs_of_cells = [runs for _, runs in cells]
     runs = {
@@ -90,45 +105,48 @@ def _line(item: str, mechanism: str, cells: list[tuple[float, dict[float, Floats
     return Line(item, mechanism, printed, runs)
 
 
-def quantiles(
-    printed: str, draws: Floats, factors: Sequence[float] = (1.0, *TIMES.values())
+def quantiles_among_draws(
+    printed: str, draws: Floats, factors: Sequence[float] = (1.0, *WRONG_FACTORS.values())
 ) -> tuple[float, dict[float, Floats]]:
-    """Quantiles among our ``draws``: of a printed value, and of each of ``factors`` times our draws.
+    """(quantile of the ``printed`` error, factor -> those of our draws times the factor), among our draws.
 
-    ``draws`` (repetitions,) are errors of ours. The second result is factor -> (repetitions,). All numbers
-    are rounded to as many significant digits as are printed. A quantile is a mid-rank: the share of draws
-    below, and half of the share of equal ones.
+    ``draws`` (repetitions,) are errors of ours, and so many are the quantiles for each of the ``factors``.
+    All numbers are rounded first, to as many significant digits as are printed. A quantile, in [0, 1], is a
+    mid-rank: the share of the draws that are smaller, and half of the share of those that are equal.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
     ordered = np.sort(round_as_printed(draws, digits))
 
     def mid_ranks(numbers: Floats) -> Floats:
+        """The quantile of each of ``numbers`` among the rounded draws."""
         below = np.searchsorted(ordered, numbers, "left")
         at_most = np.searchsorted(ordered, numbers, "right")
         return np.asarray((below + at_most) / (2 * len(ordered)))
 
-    of_printed = float(mid_ranks(np.array([float(value)]))[0])
-    of_draws = {times: mid_ranks(round_as_printed(times * draws, digits)) for times in factors}
+    (of_printed,) = mid_ranks(np.array([float(value)])).tolist()
+    of_draws = {factor: mid_ranks(round_as_printed(factor * draws, digits)) for factor in factors}
     return of_printed, of_draws
 
 
 def round_as_printed(numbers: Floats, digits: int) -> Floats:
-    """``numbers`` (n,), all >= 0, rounded to ``digits`` significant digits as Python prints them.
+    """``numbers`` (n,), all >= 0, rounded to ``digits`` significant digits as Python prints them: (n,).
 
-    Python rounds the exact binary value, and a tie to the even digit. Here the whole array is scaled, so that
-    the last digit of each number is that of the ones, and rounded at once. Where this could differ `decimal`
-    decides: near a tie, and where the power of ten is no exact float.
+    Python rounds the exact binary value of a float, and a tie to the even digit. Here all numbers are rounded
+    at once: each is multiplied by a power of ten, such that its last digit to keep is the last one before the
+    point. Where this could give another result than Python, a decimal number is rounded instead. That is near
+    a tie, and where the power of ten is no exact float.
     """
     positive = numbers > 0
+    # The exponent of the first digit; 0 for the number 0.
     exponents = np.floor(np.log10(numbers, where=positive, out=np.zeros(len(numbers))))
-    places = digits - 1 - exponents
-    exact_power = (places >= 0) & (places <= EXACT_POWERS)
+    places = digits - 1 - exponents  # decimal places to keep
+    exact_power = (places >= 0) & (places <= LARGEST_EXACT_POWER)
     power = 10.0 ** np.where(exact_power, places, 0)
     scaled = numbers * power
     rounded = np.asarray(np.rint(scaled) / power)
 
-    # A few roundings away from a tie, the nearest integer is certain.
+    # The product is rounded once. So 4 spacings of floats away from a tie the nearest integer is certain.
     from_tie = np.abs(scaled - np.floor(scaled) - 0.5)
     doubtful = ~exact_power | (from_tie <= 4 * np.spacing(scaled))
 
@@ -141,14 +159,20 @@ def round_as_printed(numbers: Floats, digits: int) -> Floats:
 
 
 def kolmogorov_smirnov(quantiles: Floats) -> Floats:
-    """Largest distance of the empirical distribution of the last axis from the uniform one on [0, 1]."""
+    """Kolmogorov and Smirnov's distance of the last axis from the uniform distribution on [0, 1].
+
+    It is the largest difference of the two distribution functions. The shape is that of the other axes.
+    """
     ordered = np.sort(quantiles, axis=-1)
     steps = np.arange(ordered.shape[-1] + 1) / ordered.shape[-1]
     return np.maximum(steps[1:] - ordered, ordered - steps[:-1]).max(axis=-1)
 
 
 def chi_square(quantiles: Floats) -> Floats:
-    """Pearson's statistic of how many of the last axis are in each of the four quarters of [0, 1]."""
+    """Pearson's chi-square statistic of the last axis: of how many numbers are in each quarter of [0, 1].
+
+    The shape is that of the other axes.
+    """
     bins = np.minimum((np.asarray(quantiles) * QUARTERS).astype(int), QUARTERS - 1)
     counts = (bins[..., None] == np.arange(QUARTERS)).sum(axis=-2)
     return np.asarray(stats.chisquare(counts, axis=-1).statistic)
@@ -160,10 +184,10 @@ STATISTICS: dict[str, Statistic] = {
 }
 
 
-def p_value(
+def statistic_and_p_value(
     lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """(statistic of the printed values of ``lines``, its p-value among `RUNS` random runs of ours)."""
+    """(``statistic`` of the printed errors of all ``lines`` together, its p-value among runs of ours)."""
     of_printed = statistic(np.concatenate([line.quantiles for line in lines]))
     return float(of_printed), float(_p_values(of_printed, lines, statistic, rng))
 
@@ -175,10 +199,11 @@ def power(
     level: float,
     rng: np.random.Generator,
 ) -> float:
-    """How often the test of ``lines`` rejects at ``level`` if the errors are ``times`` ours.
+    """The share of random runs whose p-value is at most ``level``, if their errors are ``times`` ours.
 
-    This is a share of `RUNS` random runs. Each takes a run of ours for every line, multiplied by ``times``
-    (one of `TIMES`) and rounded to the printed digits.
+    There are `RANDOM_RUNS` runs. Each takes a run of ours for every line, multiplied by ``times`` (one of
+    `WRONG_FACTORS`) and rounded to the printed digits. The p-value is that of ``statistic``, of all ``lines``
+    together.
     """
     of_wrong_runs = statistic(_random_runs(lines, times, rng))
     return float(np.mean(_p_values(of_wrong_runs, lines, statistic, rng) <= level))
@@ -187,48 +212,59 @@ def power(
 def _p_values(
     observed: Floats, lines: Sequence[Line], statistic: Statistic, rng: np.random.Generator
 ) -> Floats:
-    """The p-values of ``observed`` statistics: the share of random runs of ours with at least as large a one.
+    """The p-value of each ``observed`` statistic: the share of random runs with at least as large a one.
 
-    The share is of `RUNS` runs and the observed one. It is not below the share of one among all different
-    runs that our repetitions of the lines can make together.
+    The share is of `RANDOM_RUNS` random runs of ours and the observed one. It is not below 1 / (1 + the
+    number of different runs that our repetitions of the ``lines`` can make together).
     """
-    null = np.sort(statistic(_random_runs(lines, 1.0, rng)))
+    statistics_of_ours = np.sort(statistic(_random_runs(lines, 1.0, rng)))
     # 1e-9: equal statistics may differ by rounding.
-    at_least = RUNS - np.searchsorted(null, np.asarray(observed) - 1e-9)
+    at_least = RANDOM_RUNS - np.searchsorted(statistics_of_ours, np.asarray(observed) - 1e-9)
     different_runs = math.prod(len(line.runs[1.0]) for line in lines)
-    return np.maximum((1 + at_least) / (1 + RUNS), 1 / (1 + different_runs))
+    return np.maximum((1 + at_least) / (1 + RANDOM_RUNS), 1 / (1 + different_runs))
 
 
 def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) -> Floats:
-    """`RUNS` random repetitions of each line, side by side: (runs, cells of all lines)."""
+    """The quantiles of `RANDOM_RUNS` random runs of ours: (runs, cells of all lines).
+
+    A run is a random repetition of each of the ``lines``, side by side, with our errors multiplied by
+    ``times``.
+    """
     runs = [line.runs[times] for line in lines]
-    return np.concatenate([run[rng.integers(len(run), size=RUNS)] for run in runs], axis=1)
+    return np.concatenate([run[rng.integers(len(run), size=RANDOM_RUNS)] for run in runs], axis=1)
 
 
 def joint_tests(
     values: pd.DataFrame, trials: Trials, users: Mapping[str, int], *, seed: int
 ) -> pd.DataFrame:
-    """The joint tests of the printed errors of single cells: a row for every table, mechanism and statistic.
+    """Tests whether the paper's errors of single cells can be runs of its protocol, many errors in one test.
 
-    The arguments are those of `lines_of`, and the root seed. The columns are `COLUMNS`: item, mechanism, test
-    (a name of `STATISTICS`), statistic, p, corrected_p (Holm's, over all rows), verdict, and for each factor
-    of `TIMES` the test's power against errors that are so many times ours, at the level of Holm's first step.
+    The result has a row for every table (item), mechanism and test. Its columns are item, mechanism, test
+    ("Kolmogorov-Smirnov" or "chi-square", of how uniform the quantiles of the printed errors among our draws
+    are), statistic, p, corrected_p (by Holm over all rows), and verdict. The columns of `WRONG_FACTORS` are
+    the power, a share: how often the test rejects errors that are so many times ours. Its level for this is
+    that of Holm's first step, `LEVEL` / the number of tests.
+
+    ``values`` are the rows of values.csv. ``trials`` is (dataset, eps0, eps, n) -> the rows of our trials
+    there. ``users`` is dataset -> how many users it has. ``seed`` is the root seed.
     """
     lines_of_group: dict[tuple[str, str], list[Line]] = {}
-    for line in lines_of(values, trials, users):
+    for line in lines_of_printed_errors(values, trials, users):
         lines_of_group.setdefault((line.item, line.mechanism), []).append(line)
     number_of_tests = len(lines_of_group) * len(STATISTICS)
-    level = LEVEL / max(number_of_tests, 1)
+    level = LEVEL / max(number_of_tests, 1)  # of Holm's first step
 
     rows: list[dict[str, Any]] = []
     for (item, mechanism), lines in lines_of_group.items():
         for test, statistic in STATISTICS.items():
             name = {"item": item, "mechanism": mechanism, "test": test}
-            # Without "line", which says nothing here, all random numbers would be others than in the results.
+            # Names of the random numbers. "line" says nothing here, but without it they would be others
+            # than in the results.
             streams = name | {"line": ""}
-            of_printed, p = p_value(lines, statistic, _rng(seed, stage="joint tests", **streams))
+            rng = _rng(seed, stage="joint tests", **streams)
+            of_printed, p = statistic_and_p_value(lines, statistic, rng)
             row = {**name, "statistic": of_printed, "p": p}
-            for column, times in TIMES.items():
+            for column, times in WRONG_FACTORS.items():
                 rng = _rng(seed, stage=column, **streams)
                 row[column] = power(lines, statistic, times, level, rng)
             rows.append(row)
@@ -236,13 +272,13 @@ def joint_tests(
     table = pd.DataFrame(
         rows, columns=[name for name in COLUMNS if name not in ("corrected_p", "verdict")]
     )
-    table["corrected_p"] = corrected(table["p"])
+    table["corrected_p"] = holm_corrected(table["p"])
     table["verdict"] = np.where(table["corrected_p"] <= LEVEL, REJECTED, NOT_REJECTED)
     return table[COLUMNS]
 
 
 def _rng(seed: int, **names: str) -> np.random.Generator:
-    """A random generator for what has these ``names``, from the root seed."""
+    """A random generator whose seed depends on the root seed and on ``names``."""
     return np.random.default_rng(seed_of(seed, **names))
 
 
@@ -254,18 +290,26 @@ def compare_grids(
     protocol: Protocol,
     seed: int,
 ) -> pd.DataFrame:
-    """How well the printed errors of a city fit our runs on each of its grids: the columns `GRID_COLUMNS`.
+    """How well the printed errors of each city fit our runs on each of its grids.
 
-    There is a row for every noise (the protocol's, and `OTHER_NOISE`), numbering of cells (`numberings`),
-    dataset and grid. Its p-value is that of the Kolmogorov-Smirnov distance of the printed values' quantiles,
-    of both mechanisms together, from the uniform distribution. ``p`` is the mean of `BATCHES` such p-values,
-    each from runs of its own, and ``p_error`` the standard error of this mean. ``corrected_p`` is Holm's over
-    the rows of one noise and numbering. The verdict is on ``p`` alone.
+    The result has a row for every dataset (city), grid, noise of the Gaussian, and numbering of the cells. A
+    noise is a delta and a sensitivity: the protocol's, and `OTHER_NOISE`. The numberings are five ways
+    in which the paper may have numbered the cells. The columns are `GRID_COLUMNS`: these names, k, n, and
 
-    ``values`` are rows of values.csv. ``cells`` is dataset -> its cells in every kind of grid, as
-    `data.grid.all_cells` gives them. ``repetitions`` is dataset -> those of its table of individual errors,
-    and a batch has `TIMES_REPETITIONS` times as many. ``seed`` is the root seed. All users of a grid are
-    taken.
+    - p, the p-value of the Kolmogorov-Smirnov test. It tests whether the printed errors' quantiles among our
+      runs are uniform, of shuffle+INV and the Gaussian together. p is the mean of `BATCHES` such p-values,
+      each from runs of its own.
+    - p_error, the standard error of this mean.
+    - corrected_p, by Holm over the rows with the same noise and numbering.
+    - verdict: "contradicted" if p is at most `LEVEL`, else "not contradicted".
+
+    Parameters
+    ----------
+    values: the rows of values.csv
+    cells: dataset -> a row for each cell of each of its grids, with grid, row, column and count (of users)
+    repetitions: dataset -> the repetitions of its table. A batch has `REPETITIONS_FACTOR` times as many runs
+    protocol: with the Gaussian's delta and sensitivity
+    seed: the root seed
     """
     rows = []
     for dataset, table in cells.items():
@@ -273,30 +317,30 @@ def compare_grids(
         printed = printed[printed["quantity"] == "individual_error"]
         if printed.empty:
             continue
-        runs = TIMES_REPETITIONS * repetitions[dataset]
+        runs = REPETITIONS_FACTOR * repetitions[dataset]
         for grid, cells_of_grid in table.groupby("grid", sort=False):
             rng = _rng(seed, stage="grids", dataset=dataset, grid=str(grid))
             p_values = _p_values_of_grid(printed, cells_of_grid, protocol, runs, rng)
             k = len(cells_of_grid)
             n = cells_of_grid["count"].sum()
-            for setting, p in p_values.items():
+            for noise_and_numbering, p in p_values.items():
                 p_error = np.std(p, ddof=1) / np.sqrt(BATCHES)
-                rows.append((dataset, grid, k, n, *setting, np.mean(p), p_error))
+                rows.append((dataset, grid, k, n, *noise_and_numbering, np.mean(p), p_error))
 
     frame = pd.DataFrame(
         rows, columns=[name for name in GRID_COLUMNS if name not in ("corrected_p", "verdict")]
     )
     same_family = frame.groupby(["delta", "sensitivity", "numbering"])["p"]
-    frame["corrected_p"] = same_family.transform(corrected)
+    frame["corrected_p"] = same_family.transform(holm_corrected)
     frame["verdict"] = np.where(frame["p"] <= LEVEL, CONTRADICTED, NOT_CONTRADICTED)
     return frame[GRID_COLUMNS]
 
 
 def numberings(grid: pd.DataFrame) -> dict[str, Integers]:
-    """Ways to number a grid's cells: name -> the number of each cell, in the order of ``grid``.
+    """Five ways to number a grid's cells: name -> the number of each cell (k,), in the order of ``grid``.
 
-    ``grid`` has a row for each cell, with its row (0: the southernmost) and column (0: the westernmost). The
-    first way is ours. All but the last number from 1.
+    ``grid`` has a row for each of the k cells, with its row (0: the southernmost) and column (0: the
+    westernmost) in the columns of these names. The first way is ours. All but the last number from 1.
     """
     row = grid["row"].to_numpy()
     column = grid["column"].to_numpy()
@@ -318,13 +362,17 @@ def _p_values_of_grid(
     protocol: Protocol,
     runs: int,
     rng: np.random.Generator,
-) -> dict[Setting, list[float]]:
+) -> dict[NoiseAndNumbering, list[float]]:
     """(delta, sensitivity, numbering) -> `BATCHES` p-values of a city's ``printed`` errors, on one grid.
 
-    `compare_grids` says which p-values. ``printed`` are rows of values.csv, of both mechanisms, all with eps
-    = eps0. There delta_hat is 0, so the Gaussian's delta is the protocol's floor. ``grid`` has a row for each
-    cell. All users take part. So the Gaussian's error is |Z| scale / n in every cell, with Z standard normal,
-    and a batch's ``runs`` of k-RR are drawn once for all numberings.
+    A p-value is that of the Kolmogorov-Smirnov test: are the printed errors' quantiles among our runs
+    uniform, of shuffle+INV and the Gaussian together? delta and sensitivity are the Gaussian's. numbering is
+    the way in which the paper may have numbered the cells.
+
+    ``printed`` are rows of values.csv, of both mechanisms, all with eps = eps0. The shuffle model's delta is
+    0 there, so that the Gaussian's delta is the least one of the protocol, ``delta_floor``. ``grid`` has a
+    row for each cell. In every run all users take part. ``runs`` is how many of shuffle+INV a batch has. They
+    serve all numberings. The Gaussian's error is |Z| scale / n in every cell, with Z standard normal.
     """
     counts = grid["count"].to_numpy()
     n = int(counts.sum())
@@ -333,34 +381,37 @@ def _p_values_of_grid(
     noises = ((protocol.delta_floor, protocol.sensitivity), OTHER_NOISE)
     printed_gaussian = printed[printed["mechanism"] == "gaussian"]
     printed_shuffle = printed[printed["mechanism"] == "shuffle+INV"]
-    p_values: dict[Setting, list[float]] = {}
+    p_values: dict[NoiseAndNumbering, list[float]] = {}
     for _ in range(BATCHES):
         noisy = sample_histogram(counts, eps0, rng, repetitions=runs) / n
         errors = np.abs(project_to_simplex(invert(noisy, eps0)) - counts / n)  # (runs, cells)
-        shuffle_lines = {}
+        shuffle_lines = {}  # of each numbering
         for numbering, numbers in numberings(grid).items():
+            # Where the printed cells, which are numbers x0, are in ``grid``.
             positions = [int(np.flatnonzero(numbers == int(x0))[0]) for x0 in printed_shuffle["x0"]]
             shuffle_lines[numbering] = _line_of_rows(printed_shuffle, errors[:, positions])
 
-        normal = np.abs(rng.standard_normal((RUNS, len(printed_gaussian)))) / n
+        normal = np.abs(rng.standard_normal((RANDOM_RUNS, len(printed_gaussian)))) / n
         for delta, sensitivity in noises:
             scale = published_scale(eps, delta, sensitivity)
             gaussian_line = _line_of_rows(printed_gaussian, scale * normal)
             for numbering, shuffle_line in shuffle_lines.items():
-                _, p = p_value([gaussian_line, shuffle_line], kolmogorov_smirnov, rng)
+                _, p = statistic_and_p_value([gaussian_line, shuffle_line], kolmogorov_smirnov, rng)
                 p_values.setdefault((delta, sensitivity, numbering), []).append(p)
     return p_values
 
 
 def _line_of_rows(rows: pd.DataFrame, draws: Floats) -> Line:
-    """The `Line` of a mechanism's printed ``rows``, with no factor but 1.
+    """The `Line` of a mechanism's printed ``rows``: their quantiles among our draws, and those of the draws.
 
-    ``draws`` (runs, rows) are errors of ours, of the rows' cells.
+    ``draws`` (runs, rows) are errors of ours, of the rows' cells. The line has no factor but 1: it is for
+    p-values, not for a power.
     """
     cells = [
-        quantiles(printed, draws[:, cell], [1.0]) for cell, printed in enumerate(rows["printed"])
+        quantiles_among_draws(printed, draws[:, cell], [1.0])
+        for cell, printed in enumerate(rows["printed"])
     ]
-    return _line(rows["item"].iloc[0], rows["mechanism"].iloc[0], cells)
+    return _line_of_cells(rows["item"].iloc[0], rows["mechanism"].iloc[0], cells)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from scripts.beyond.statements.evidence import Reading
 from scripts.beyond.statements.verdict_rules import Comparisons
 
 Test = Callable[[Reading], Comparisons | list[Comparisons]]
-TESTS: dict[str, Test] = {}  # of each id
+TESTS: dict[str, Test] = {}  # id of a statement -> its test
 
 
 class UntestableError(ValueError):
@@ -19,7 +19,10 @@ class UntestableError(ValueError):
 
 
 def statement(name: str) -> Callable[[Test], Test]:
-    """A decorator that makes a function the test of the statement with this id."""
+    """A decorator that makes a function the test of the statement whose id in claims.csv is ``name``.
+
+    It raises ValueError if the statement has a test already.
+    """
 
     def register(test: Test) -> Test:
         if name in TESTS:

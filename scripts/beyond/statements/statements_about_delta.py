@@ -166,7 +166,7 @@ def delta_falls_as_k_grows(reading: Reading) -> Comparisons:
 def inference_falls_as_the_domain_grows(reading: Reading) -> Comparisons:
     """SV 5.1(c), LV V-C1(c): the inference probability decreases as the domain grows."""
     domains = (2, 3, 5, 10, 15, 100, 408, 1000)
-    return compare.compare_inference(domains, eps0=(0.1, 1, 2, 4, 6))
+    return compare.compare_inference(domains, local_budgets=(0.1, 1, 2, 4, 6))
 
 
 @statement("figure-1-text")
@@ -196,11 +196,13 @@ def trends_are_the_same_for_other_parameters(reading: Reading) -> list[Compariso
     As published delta also depends on the share of users who hold x0.
     """
     points = points_below_eps0((0.1, 0.5, 1.0), (1, 2, 3), n=(50, 150), k=(5, 15))
-    shares = (compare.SHARE,) if reading.is_exact else (compare.SHARE, 0.2, 0.0)
+    shares = (compare.SHARE_OF_X0,) if reading.is_exact else (compare.SHARE_OF_X0, 0.2, 0.0)
     trends = []
-    for share in shares:
-        trends.append(compare.compare_trend(reading, "eps", points, share=share))
-        trends.append(compare.compare_trend(reading, "eps0", points, rising=True, share=share))
+    for share_of_x0 in shares:
+        trends.append(compare.compare_trend(reading, "eps", points, share_of_x0=share_of_x0))
+        trends.append(
+            compare.compare_trend(reading, "eps0", points, rising=True, share_of_x0=share_of_x0)
+        )
     return trends
 
 
@@ -228,13 +230,13 @@ def largest_delta_of_a_count_is_a_guarantee(reading: Reading) -> Comparisons:
 @statement("estimate-unbiased-long")
 def projected_estimate_is_unbiased(reading: Reading) -> Comparisons:
     """LV V-A, (7): E(estimate) = pi, of the estimate that is projected to the simplex."""
-    return compare.compare_mean_estimate(FIVE_USERS, eps0=(1.0, 4.0), projected=True)
+    return compare.compare_mean_estimate(FIVE_USERS, local_budgets=(1.0, 4.0), projected=True)
 
 
 @statement("estimate-unbiased-short")
 def estimate_is_unbiased(reading: Reading) -> Comparisons:
     """SV appendix B, (12): E(estimate) = pi; no projection is mentioned."""
-    return compare.compare_mean_estimate(FIVE_USERS, eps0=(1.0, 4.0), projected=False)
+    return compare.compare_mean_estimate(FIVE_USERS, local_budgets=(1.0, 4.0), projected=False)
 
 
 @statement("area-san-francisco")

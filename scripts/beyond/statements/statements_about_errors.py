@@ -28,13 +28,13 @@ CITIES = {"san_francisco": (4, 6), "paris": (4, 6)}
 CITIES_AT_FOUR = {"san_francisco": (4,), "paris": (4,)}
 HEATMAPS = {"san_francisco": (2, 4, 6), "paris": (2, 4, 6)}  # Figures 4 and 5
 
-CORNERS = Selection(ends=Ends.CORNER)
+CORNERS = Selection(ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
 FIGURE_2 = Selection(budgets=SYNTHETIC)
 FIGURE_6 = Selection(budgets=SAN_FRANCISCO)
 TABLE_V = Selection(metric="individual_error", budgets=SYNTHETIC)
-TABLE_V_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALL_N)
-TABLE_V_LARGE_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.LARGE_N)
-WHOLE_CITIES_AT_FOUR = Selection(budgets=CITIES_AT_FOUR, ends=Ends.LARGE_N)
+TABLE_V_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
+TABLE_V_LARGE_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.LARGEST_N)
+WHOLE_CITIES_AT_FOUR = Selection(budgets=CITIES_AT_FOUR, ends=Ends.LARGEST_N)
 
 # SV 5.1, LV V-C2: Table V and Figure 2, on N(0, 2)
 
@@ -42,7 +42,7 @@ WHOLE_CITIES_AT_FOUR = Selection(budgets=CITIES_AT_FOUR, ends=Ends.LARGE_N)
 @statement("table-V-small-n")
 def individual_errors_are_comparable_for_few_users(reading: Reading) -> Comparisons:
     """When n = 1,000, shuffle+INV is comparable with the Gaussian mechanism."""
-    reading = errors_as_printed(reading, TABLE_V.metric, over_cells=True)
+    reading = errors_as_printed(reading, TABLE_V.metric, mean_over_cells=True)
     return compare.is_close(reading, TABLE_V_SMALL_N)
 
 
@@ -68,7 +68,7 @@ def gaussian_noise_does_not_depend_on_n(reading: Reading) -> Comparisons:
 @statement("table-V-slightly-worse")
 def individual_errors_are_only_slightly_larger(reading: Reading) -> Comparisons:
     """Even for a large value of n, shuffle+INV is only slightly worse than the Gaussian mechanism."""
-    reading = errors_as_printed(reading, TABLE_V.metric, over_cells=True)
+    reading = errors_as_printed(reading, TABLE_V.metric, mean_over_cells=True)
     return compare.is_close(reading, TABLE_V_LARGE_N)
 
 
@@ -82,7 +82,7 @@ def individual_errors_remain_very_low(reading: Reading) -> Comparisons:
 @statement("tv-small-n")
 def utility_is_almost_the_central_one_for_few_users(reading: Reading) -> Comparisons:
     """When n is small, the utility of the shuffle model is almost as much as that of the central model."""
-    few_users = Selection(budgets=SYNTHETIC, ends=Ends.SMALL_N)
+    few_users = Selection(budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
     return compare.is_close(errors_as_printed(reading, "tv"), few_users)
 
 
@@ -96,7 +96,7 @@ def gaussian_improves_over_shuffling_as_n_grows(reading: Reading) -> Comparisons
 @statement("tv-large-n-close")
 def utilities_are_close_for_many_users(reading: Reading) -> Comparisons:
     """However they still are fairly close."""
-    many_users = Selection(budgets=SYNTHETIC, ends=Ends.LARGE_N)
+    many_users = Selection(budgets=SYNTHETIC, ends=Ends.LARGEST_N)
     return compare.is_close(errors_as_printed(reading, "tv"), many_users)
 
 
@@ -121,7 +121,7 @@ def shuffling_is_only_slightly_worse_on_synthetic_data(reading: Reading) -> Comp
 @statement("figure-2-especially-small")
 def utilities_are_closest_for_few_users_on_synthetic_data(reading: Reading) -> Comparisons:
     """It is comparable especially when the number of samples is small and the privacy level is low."""
-    return compare.is_closest_at_corner(reading, FIGURE_2)
+    return compare.is_closest_at_smallest_n_and_largest_eps0(reading, FIGURE_2)
 
 
 # SV 5.2, LV V-D: Figures 4 and 5, both cities cell by cell
@@ -132,7 +132,7 @@ def gaussian_approximates_the_cities_better(reading: Reading) -> Comparisons:
     """The Gaussian mechanism approximates the original slightly better than shuffle+INV in all cases."""
     if reading.is_exact:
         return compare.is_better(
-            reading, GAUSSIAN, INV, Selection(budgets=HEATMAPS, ends=Ends.LARGE_N)
+            reading, GAUSSIAN, INV, Selection(budgets=HEATMAPS, ends=Ends.LARGEST_N)
         )
     single_runs = Selection(metric="cell_error", budgets=HEATMAPS)
     return compare.is_better(reading, GAUSSIAN, INV, single_runs)
@@ -148,7 +148,7 @@ def gaussian_approximates_the_cities_better_at_eps_4(reading: Reading) -> Compar
 def both_are_comparable_on_the_cities(reading: Reading) -> Comparisons:
     """But it is comparable. As published only eps0 = 4 has repetitions of a whole city."""
     if reading.is_exact:
-        return compare.is_close(reading, Selection(budgets=HEATMAPS, ends=Ends.LARGE_N))
+        return compare.is_close(reading, Selection(budgets=HEATMAPS, ends=Ends.LARGEST_N))
     return compare.is_close(reading, WHOLE_CITIES_AT_FOUR)
 
 
@@ -206,13 +206,15 @@ def order_is_the_same_for_all_eps(reading: Reading) -> Comparisons:
 @statement("figure-6-corner-close")
 def utilities_are_comparable_in_the_corner_of_figure_6(reading: Reading) -> Comparisons:
     """Comparable especially when n is small (10,000) and the privacy level is low (eps = 6)."""
-    return compare.is_close(reading, Selection(budgets=SAN_FRANCISCO, ends=Ends.CORNER))
+    return compare.is_close(
+        reading, Selection(budgets=SAN_FRANCISCO, ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
+    )
 
 
 @statement("figure-6-corner-closest")
 def utilities_are_closest_in_the_corner_of_figure_6(reading: Reading) -> Comparisons:
     """Slightly closer there than elsewhere."""
-    return compare.is_closest_at_corner(reading, FIGURE_6)
+    return compare.is_closest_at_smallest_n_and_largest_eps0(reading, FIGURE_6)
 
 
 @statement("figure-7-same-trend")
@@ -230,7 +232,7 @@ def inversion_helps_in_paris(reading: Reading) -> Comparisons:
 @statement("figure-7-indistinguishable")
 def utilities_are_indistinguishable_in_the_corner_of_figure_7(reading: Reading) -> Comparisons:
     """Almost indistinguishable when the number of samples and the privacy level are low."""
-    corner = Selection(budgets=PARIS, ends=Ends.CORNER)
+    corner = Selection(budgets=PARIS, ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
     return compare.is_close(reading, corner, factor=INDISTINGUISHABLE)
 
 

@@ -18,7 +18,7 @@ from scipy import special  # scipy.stats takes half a second longer to import, i
 
 from tightshuffle.number_text import plain, span
 
-LEVEL = 0.01
+LEVEL = 0.01  # family-wise: of all comparisons of one statement on one reading together
 Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it, 0 neither
 
 HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
@@ -33,7 +33,12 @@ MOSTLY_FOR, MOSTLY_AGAINST = 9 / 10, 1 / 20  # shares of "mostly holds": at leas
 
 @dataclass(frozen=True)
 class Comparisons:
-    """What a test of a statement finds: a sign for each comparison, and numbers (any shape) of one unit."""
+    """What a test of a statement finds: a sign for each comparison, and numbers of one unit.
+
+    ``signs`` (comparisons,) are +1 where a comparison shows the statement, -1 where it shows the contrary, 0
+    where it shows neither. ``numbers`` (any shape) are what was measured, of which `statistic` states the
+    range. ``unit`` are the words before that range.
+    """
 
     signs: Signs
     unit: str = ""
@@ -41,11 +46,12 @@ class Comparisons:
 
     @property
     def verdict(self) -> str:
-        """The verdict of one reading.
+        """The verdict on the statement, by its signs on one reading of the paper.
 
-        "holds" if every sign is +1. "mostly holds" if at least 90 % are +1 and at most 5 % are -1
-        (`MOSTLY_FOR`, `MOSTLY_AGAINST`). Else "fails" if one is -1, and "not settled" if none is. Raises
-        ValueError if there is no sign.
+        A sign is +1 for the statement, -1 against it, 0 undecided. The verdict is "holds" if every sign is
+        +1. It is "mostly holds" if at least 90 % are +1 and at most 5 % are -1 (`MOSTLY_FOR`,
+        `MOSTLY_AGAINST`). Otherwise it is "fails" if at least one sign is -1, and "not settled" if none is.
+        Raises ValueError if there is no sign.
         """
         number = len(self.signs)
         if number == 0:
@@ -60,7 +66,11 @@ class Comparisons:
 
     @property
     def statistic(self) -> str:
-        """'true in 17, false in 3 of 20 cases; ratio of a to b 0.5 to 2'; of a single comparison 'true'."""
+        """What the test found, in words: 'true in 17, false in 3 of 20 cases; ratio of a to b 0.5 to 2'.
+
+        The first part counts the signs. The second is the unit and the range of the numbers. It is left out
+        if there are no numbers.
+        """
         outcome = self._counts_in_words()
         numbers = np.ravel(self.numbers)
         if numbers.size == 0:
@@ -68,7 +78,11 @@ class Comparisons:
         return f"{outcome}; {self.unit} {span(numbers, partial(plain, digits=3))}"
 
     def _counts_in_words(self) -> str:
-        """'true in 17, false in 3 of 20 cases'; of a single comparison 'true'."""
+        """How many signs are +1, -1 and 0, in words, such as 'true in 17, false in 3 of 20 cases'.
+
+        A word of which there is no sign is left out. Of a single comparison it is the word alone: 'true',
+        'false' or 'undecided'.
+        """
         words = {1: "true", -1: "false", 0: "undecided"}
         if len(self.signs) == 1:
             return words[int(np.sign(self.signs[0]))]
@@ -82,39 +96,52 @@ class Comparisons:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimated number, its standard error and degrees of freedom (of Student's t)."""
+    """An estimated number, its standard error, and the degrees of freedom of its Student's t."""
 
     value: float
-    error: float
+    standard_error: float
     freedom: float
 
     def __sub__(self, other: "Estimate") -> "Estimate":
-        """Difference from an independent estimate, degrees of freedom after Welch and Satterthwaite."""
-        first = self.error**2
-        second = other.error**2
+        """The difference from an independent estimate, with Welch and Satterthwaite's degrees of freedom."""
+        difference = self.value - other.value
+        first = self.standard_error**2
+        second = other.standard_error**2
         total = first + second
-        if total == 0:
-            return Estimate(self.value - other.value, 0.0, min(self.freedom, other.freedom))
+        if total == 0:  # where their formula would divide by 0
+            return Estimate(difference, 0.0, min(self.freedom, other.freedom))
         freedom = total**2 / (first**2 / self.freedom + second**2 / other.freedom)
-        return Estimate(self.value - other.value, float(np.sqrt(total)), float(freedom))
+        return Estimate(difference, float(np.sqrt(total)), float(freedom))
 
     def __abs__(self) -> "Estimate":
-        return Estimate(abs(self.value), self.error, self.freedom)
+        """The estimate of the absolute value, with the same standard error."""
+        return Estimate(abs(self.value), self.standard_error, self.freedom)
 
-    def above(self, threshold: float = 0.0) -> float:
-        """One-sided p-value against "the true number is at most ``threshold``"."""
+    def p_value_for_above(self, threshold: float = 0.0) -> float:
+        """The one-sided p-value of the t-test: small if the true number is above ``threshold``.
+
+        The null hypothesis is that the true number is at most ``threshold``.
+        """
         excess = self.value - threshold
-        if self.error == 0:
+        if self.standard_error == 0:  # without spread, the estimate is the true number
             return 0.0 if excess > 0 else 1.0
-        return float(special.stdtr(self.freedom, -excess / self.error))
+        return float(special.stdtr(self.freedom, -excess / self.standard_error))
 
-    def below(self, threshold: float = 0.0) -> float:
-        """One-sided p-value against "the true number is at least ``threshold``"."""
-        return Estimate(-self.value, self.error, self.freedom).above(-threshold)
+    def p_value_for_below(self, threshold: float = 0.0) -> float:
+        """The one-sided p-value of the t-test: small if the true number is below ``threshold``.
+
+        The null hypothesis is that the true number is at least ``threshold``.
+        """
+        negated = Estimate(-self.value, self.standard_error, self.freedom)
+        return negated.p_value_for_above(-threshold)
 
 
-def mean(sample: npt.ArrayLike) -> Estimate:
-    """The mean of independent repetitions, shape (repetitions >= 2,), as an `Estimate`."""
+def estimated_mean(sample: npt.ArrayLike) -> Estimate:
+    """The mean of independent repetitions as an `Estimate`: value, standard error, degrees of freedom.
+
+    ``sample`` has the shape (repetitions,). Raises ValueError if it has less than two repetitions, or one
+    that is not finite.
+    """
     values = np.asarray(sample, dtype=float)
     if values.ndim != 1 or values.size < 2 or not np.all(np.isfinite(values)):
         raise ValueError("a test needs two or more finite repetitions")
@@ -122,11 +149,12 @@ def mean(sample: npt.ArrayLike) -> Estimate:
     return Estimate(float(values.mean()), error, float(values.size - 1))
 
 
-def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
-    """The natural log of mean(``first``) / mean(``second``) of two paired samples (repetitions,).
+def ln_ratio_of_means(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
+    """ln of mean(``first``) / mean(``second``) of two paired samples, as an `Estimate` with its error.
 
-    Both means must be positive, else it raises ValueError. The standard error is that of the mean of
-    first / mean(first) - second / mean(second), which is the log's error to first order (delta method).
+    Both samples have the shape (repetitions,). The standard error is that of the mean of
+    first / mean(first) - second / mean(second). To first order this is the error of the log (delta method).
+    Raises ValueError if a mean is not positive.
     """
     first = np.asarray(first, dtype=float)
     second = np.asarray(second, dtype=float)
@@ -136,12 +164,17 @@ def log_ratio(first: npt.ArrayLike, second: npt.ArrayLike) -> Estimate:
         raise ValueError(
             f"a ratio of errors needs positive means; got {first_mean:g} and {second_mean:g}"
         )
-    spread = mean(first / first_mean - second / second_mean)
-    return Estimate(float(np.log(first_mean / second_mean)), spread.error, spread.freedom)
+    spread = estimated_mean(first / first_mean - second / second_mean)
+    ln_ratio = float(np.log(first_mean / second_mean))
+    return Estimate(ln_ratio, spread.standard_error, spread.freedom)
 
 
-def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
-    """Holm's corrected p-values, shape (tests,): the family-wise level at which each hypothesis falls."""
+def holm_corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
+    """Holm's corrected p-values, shape (tests,): the family-wise level at which each hypothesis falls.
+
+    The smallest of m p-values is multiplied by m, the next by m - 1, and so on. None is below the one before
+    it, nor above 1.
+    """
     p_values = np.asarray(p_values, dtype=float)
     order = np.argsort(p_values, kind="stable")
     stepped = np.maximum.accumulate(p_values[order] * (p_values.size - np.arange(p_values.size)))
@@ -151,53 +184,68 @@ def corrected(p_values: npt.ArrayLike) -> NDArray[np.float64]:
 
 
 def two_sided_signs(for_it: npt.ArrayLike, against_it: npt.ArrayLike) -> Signs:
-    """Signs from one-sided p-values for the claim and for its contrary, half of `LEVEL` each."""
-    is_shown = corrected(for_it) <= LEVEL / 2
-    is_contrary = corrected(against_it) <= LEVEL / 2
+    """+1 where a claim is shown, -1 where its contrary is, 0 where neither is: shape (comparisons,).
+
+    ``for_it`` and ``against_it`` are one-sided p-values, small where the claim or its contrary is true. Each
+    side is corrected by Holm, and has half of the level `LEVEL`.
+    """
+    is_shown = holm_corrected(for_it) <= LEVEL / 2
+    is_contrary = holm_corrected(against_it) <= LEVEL / 2
     return np.subtract(is_shown, is_contrary, dtype=int)
 
 
 def signs_below(estimates: Sequence[Estimate], threshold: float = 0.0) -> Signs:
-    """+1 where the true number is below ``threshold``, -1 where above."""
-    below = [estimate.below(threshold) for estimate in estimates]
-    above = [estimate.above(threshold) for estimate in estimates]
+    """+1 where the true number is shown to be below ``threshold``, -1 where above, 0 where neither."""
+    below = [estimate.p_value_for_below(threshold) for estimate in estimates]
+    above = [estimate.p_value_for_above(threshold) for estimate in estimates]
     return two_sided_signs(below, above)
 
 
-def signs_within(log_ratios: Sequence[Estimate], factor: float) -> Signs:
-    """+1 where the true ratio lies between 1 / ``factor`` and ``factor``, -1 where outside.
+def signs_within(ln_ratios: Sequence[Estimate], factor: float) -> Signs:
+    """+1 where the true ratio is shown to be between 1 / ``factor`` and ``factor``, -1 where outside, else 0.
 
-    ``log_ratios`` are natural logs. Two one-sided tests have to show that a ratio is inside.
+    ``ln_ratios`` are the natural logs of the ratios. A ratio is inside if two one-sided tests both show it.
+    It is outside if one of two shows it, so the smaller p-value is doubled.
     """
     edge = np.log(factor)
-    inside = [max(ratio.below(edge), ratio.above(-edge)) for ratio in log_ratios]
-    outside = [min(1.0, 2 * min(ratio.above(edge), ratio.below(-edge))) for ratio in log_ratios]
+    inside = []
+    outside = []
+    for ratio in ln_ratios:
+        inside.append(max(ratio.p_value_for_below(edge), ratio.p_value_for_above(-edge)))
+        either_side = min(ratio.p_value_for_above(edge), ratio.p_value_for_below(-edge))
+        outside.append(min(1.0, 2 * either_side))
     return two_sided_signs(inside, outside)
 
 
-def yes_or_no(is_so: npt.ArrayLike) -> Signs:
-    """+1 where something is so, -1 where it is not: comparisons that leave nothing open."""
+def signs_where(is_so: npt.ArrayLike) -> Signs:
+    """+1 where ``is_so`` is true, -1 where it is not: the signs of comparisons without randomness."""
     return np.where(is_so, 1, -1)
 
 
-def weakest(verdicts: Collection[str]) -> str:
-    """The verdict on claims that must hold together: the last of them in `READING_VERDICTS`."""
+def weakest_verdict(verdicts: Collection[str]) -> str:
+    """The verdict on claims that must hold together: the least favourable one of ``verdicts``.
+
+    From the most to the least favourable: "holds", "mostly holds", "not settled", "fails", "untestable".
+    """
     return max(verdicts, key=READING_VERDICTS.index)
 
 
-def combine(published: str, exact: str) -> str:
-    """The verdict on a statement from the verdicts of its two readings.
+def combined_verdict(published: str, exact: str) -> str:
+    """The verdict on a statement, from its verdict on the published and on the exact reading.
 
-    "Holds" includes "mostly holds". If a statement holds on both readings, it is the weaker verdict. If it
-    holds on one, it is "holds only exactly" or "holds only as published", or "untestable" if the other
-    reading is. Else it fails if it fails on one reading, is "not settled" if it is so on one, and
-    "untestable" if it is so on both.
+    A statement holds on a reading whose verdict is "holds" or "mostly holds".
+
+    - It holds on both: the verdict is the weaker one of the two.
+    - It holds on one: "holds only as published" or "holds only exactly". But if the other reading is
+      "untestable", the verdict is "untestable".
+    - It holds on neither: "fails" if it fails on at least one. Else "not settled" if it is not settled on at
+      least one. Else both are "untestable", and so is the verdict.
     """
     published_holds = published in (HOLDS, MOSTLY)
     exact_holds = exact in (HOLDS, MOSTLY)
     verdicts = (published, exact)
     if published_holds and exact_holds:
-        return weakest(verdicts)
+        return weakest_verdict(verdicts)
     if published_holds or exact_holds:
         if UNTESTABLE in verdicts:
             return UNTESTABLE

@@ -124,7 +124,7 @@ def readings(monkeypatch):
     Its answers are known: the Gaussian errs least, and shuffle+INV about 1.5 times as much.
     """
     monkeypatch.setattr(
-        delta_comparisons, "log10_bounds", world.bracket
+        delta_comparisons, "log10_bounds_of_histogram", world.bracket
     )  # the real bounds take seconds
     return world.both_readings()
 

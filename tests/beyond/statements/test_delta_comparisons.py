@@ -35,7 +35,7 @@ WORST = {"eps0": 2.0, "n": 20, "k": 5}
 @pytest.fixture
 def replace_bracket(monkeypatch):
     """Replaces the lower and upper bound on log10 delta of the histogram by a function of eps, eps0, n, k."""
-    return lambda function: monkeypatch.setattr(compare, "log10_bounds", function)
+    return lambda function: monkeypatch.setattr(compare, "log10_bounds_of_histogram", function)
 
 
 @pytest.mark.parametrize("make", [published_reading, exact_reading])
@@ -54,7 +54,12 @@ def test_delta_depends_on_the_count_only_below_eps0(make):
 
 def test_inference_falls_where_the_domain_grows():
     """From 2 to 9 values it falls, from 9 to 5 it rises, at both eps0."""
-    assert compare.compare_inference((2, 9, 5), eps0=(0.5, 3)).signs.tolist() == [1, -1, 1, -1]
+    assert compare.compare_inference((2, 9, 5), local_budgets=(0.5, 3)).signs.tolist() == [
+        1,
+        -1,
+        1,
+        -1,
+    ]
 
 
 @pytest.mark.parametrize("make", [published_reading, exact_reading])
@@ -64,8 +69,8 @@ def test_the_worst_cell_does_not_protect_a_small_histogram(make):
 
 def test_only_the_estimate_that_is_not_projected_is_unbiased():
     """One user in two cells: (1, 0) stays with probability p, else it becomes (0, 1)."""
-    plain = compare.compare_mean_estimate((1, 0), eps0=(1.0,), projected=False)
-    projected = compare.compare_mean_estimate((1, 0), eps0=(1.0,), projected=True)
+    plain = compare.compare_mean_estimate((1, 0), local_budgets=(1.0,), projected=False)
+    projected = compare.compare_mean_estimate((1, 0), local_budgets=(1.0,), projected=True)
     assert plain.signs.tolist() == [1]
     assert projected.signs.tolist() == [-1]
 
@@ -120,7 +125,7 @@ def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss,
     published = published_reading(values=values)
     assert compare.compare_with_least_delta(published).verdict == "fails"
     forward = float(count.delta(0.5, **given))
-    monkeypatch.setattr(compare, "log10_theorem_1", lambda *point: forward + miss)
+    monkeypatch.setattr(compare, "log10_delta_by_theorem_1", lambda *point: forward + miss)
     assert compare.compare_with_least_delta(published).verdict == verdict
 
 
@@ -246,7 +251,7 @@ def test_sound_looks_at_reproduced_rows_only(replace_bracket, shift, verdict):
     As published that formula is too small. On the exact reading a lower bound on log10 delta decides, which
     is 0.01 + ``shift`` above log10 of the formula.
     """
-    log10_delta = compare.log10_theorem_1(0.1, 0.5, 100, 10)
+    log10_delta = compare.log10_delta_by_theorem_1(0.1, 0.5, 100, 10)
     exponent = math.floor(log10_delta)
     values = printed_deltas(
         printed_row(printed=f"{10 ** (log10_delta - exponent):.3f}E{exponent}"),

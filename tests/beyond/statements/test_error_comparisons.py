@@ -48,10 +48,10 @@ def cells(*ratios, n=1000):
 
 
 ALL = Selection(budgets=SYNTHETIC)
-SMALL_N = Selection(budgets=SYNTHETIC, ends=Ends.SMALL_N)
-CORNER = Selection(budgets=SYNTHETIC, ends=Ends.CORNER)
+SMALL_N = Selection(budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
+CORNER = Selection(budgets=SYNTHETIC, ends=Ends.SMALLEST_N_AT_LARGEST_EPS0)
 CELLS = Selection(metric="individual_error", budgets=SYNTHETIC)
-CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALL_N)
+CELLS_AT_SMALL_N = Selection(metric="individual_error", budgets=SYNTHETIC, ends=Ends.SMALLEST_N)
 
 GAUSSIAN_IS_BETTER = errors_of_three(0.1, 0.2)
 GAUSSIAN_IS_WORSE = errors_of_three(0.2, 0.1, n=2000)
@@ -125,7 +125,9 @@ def test_curves_do_not_mix_the_rules_of_delta():
         published_reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL
     )
     assert gaps.signs.tolist() == [-1, 1]
-    assert compare.is_closest_at_corner(published_reading(*RULES), ALL).signs.tolist() == [
+    assert compare.is_closest_at_smallest_n_and_largest_eps0(
+        published_reading(*RULES), ALL
+    ).signs.tolist() == [
         1,
         1,
         -1,
@@ -135,7 +137,12 @@ def test_curves_do_not_mix_the_rules_of_delta():
 
 def test_closest_at_the_corner_compares_with_every_other_setting():
     settings = [*curve((1.5, 2, 3), eps0=6.0), *curve((2.5, 3, 4), eps0=4.0)]
-    assert compare.is_closest_at_corner(published_reading(*settings), ALL).signs.tolist() == [1] * 5
+    assert (
+        compare.is_closest_at_smallest_n_and_largest_eps0(
+            published_reading(*settings), ALL
+        ).signs.tolist()
+        == [1] * 5
+    )
 
 
 def test_cells_differ_where_their_ratios_do():
@@ -157,7 +164,9 @@ def test_one_setting_has_no_trend():
             published_reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL
         )
     with pytest.raises(NoEvidenceError, match="experiments have one setting only"):
-        compare.is_closest_at_corner(published_reading(GAUSSIAN_IS_BETTER), ALL)
+        compare.is_closest_at_smallest_n_and_largest_eps0(
+            published_reading(GAUSSIAN_IS_BETTER), ALL
+        )
 
 
 @pytest.mark.slow

@@ -23,11 +23,11 @@ def test_statistics_are_those_of_scipy_and_by_hand():
 
 def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
     draws = np.array([0.0, 0.0, 1.4e-4, 1.6e-4, 2.4e-4])
-    printed, ours = joint.quantiles("2E-4", draws)
+    printed, ours = joint.quantiles_among_draws("2E-4", draws)
     # 0, 0 and 1E-4 are below, 1.6E-4 and 2.4E-4 equal.
     assert printed == pytest.approx((3 + 2 / 2) / 5)
     np.testing.assert_allclose(ours[1.0], [0.2, 0.2, 0.5, 0.8, 0.8])
-    assert joint.quantiles("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
+    assert joint.quantiles_among_draws("16E-5", draws)[0] == pytest.approx((3 + 1 / 2) / 5)
 
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 13])
@@ -56,7 +56,7 @@ def random_line(rng):
     quantiles_of_printed = []
     quantiles_of_ours = []
     for cell, error in enumerate(printed):
-        of_printed, of_ours_by_factor = joint.quantiles(f"{error:.0e}", ours[:, cell])
+        of_printed, of_ours_by_factor = joint.quantiles_among_draws(f"{error:.0e}", ours[:, cell])
         quantiles_of_printed.append(of_printed)
         quantiles_of_ours.append(of_ours_by_factor[1.0])
     runs = {1.0: np.stack(quantiles_of_ours, axis=1)}
@@ -66,18 +66,18 @@ def random_line(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", joint.STATISTICS.values())
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
-    monkeypatch.setattr(joint, "RUNS", 999)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 999)
     rng = np.random.default_rng(11)
     rounds = 200
     p_values = []
     for _ in range(rounds):
-        _, p = joint.p_value([random_line(rng), random_line(rng)], statistic, rng)
+        _, p = joint.statistic_and_p_value([random_line(rng), random_line(rng)], statistic, rng)
         p_values.append(p)
     # A statistic may have atoms, so that at most 5 % are below 5 %; significance 1e-6.
     assert 0 < np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
 
 
-@pytest.mark.parametrize("times", joint.TIMES.values())
+@pytest.mark.parametrize("times", joint.WRONG_FACTORS.values())
 def test_power_is_that_of_a_closed_form(times):
     """How often errors are rejected that are ``times`` ours.
 
@@ -91,13 +91,13 @@ def test_power_is_that_of_a_closed_form(times):
         {"item": "Table V", "dataset": "toy", "quantity": "individual_error", "mechanism": "gaussian"}
         | {"x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
     ])  # fmt: skip
-    (line,) = joint.lines_of(printed, trials, {})
+    (line,) = joint.lines_of_printed_errors(printed, trials, {})
 
     low, high = stats.halfnorm.ppf([level / 2, 1 - level / 2])
     expected = stats.halfnorm.cdf(low / times) + stats.halfnorm.sf(high / times)
     power = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
     # Four standard errors of the share, and as much for the critical value.
-    assert power == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RUNS))
+    assert power == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RANDOM_RUNS))
 
 
 def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
@@ -120,7 +120,7 @@ def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
         tests = list(table[["item", "test"]].itertuples(index=False, name=None))
         assert tests == list(product(("Table V", "Table VI"), joint.STATISTICS))
         assert set(table["verdict"]) == {verdict}
-        assert table[[*joint.TIMES]].stack().between(0, 1).all()
+        assert table[[*joint.WRONG_FACTORS]].stack().between(0, 1).all()
 
 
 def grid_of_paris(rows=12, columns=16):
@@ -143,7 +143,7 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
     """The two noises have delta 1e-30, the protocol's, and 1e-10."""
-    monkeypatch.setattr(joint, "RUNS", 500)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
     uniform = grid_of_paris()  # 192 cells
     stepped = grid_of_paris(11, 15).assign(grid="stepped")  # 165 cells
     given = {
@@ -173,7 +173,7 @@ def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_n
 
     With 50 times the sensitivity, and so the noise, they do not fit.
     """
-    monkeypatch.setattr(joint, "RUNS", 2000)
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
     monkeypatch.setattr(joint, "BATCHES", 2)
     monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))  # delta and sensitivity
     grid = grid_of_paris()

@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 import numpy as np
 import pytest
 
-from scripts.beyond.statements.noise_scale import Error, likely, log_likelihood
+from scripts.beyond.statements.noise_scale import Error, likely_scales, ln_likelihood_of_scales
 
 SCALE = 2.152  # standard deviation of the noise in each cell, in users
 RUNS = 200_000
@@ -32,7 +32,7 @@ def drawn_errors(error, seed):
 def test_likelihoods_are_shares_of_draws_that_are_printed_so(text):
     error = PRINTED[text]
     share = np.mean([f"{draw:.{error.digits - 1}e}" == text for draw in drawn_errors(error, 5)])
-    likelihood = np.exp(log_likelihood([error], SCALE))
+    likelihood = np.exp(ln_likelihood_of_scales([error], SCALE))
     assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
 
 
@@ -42,7 +42,7 @@ def test_likelihoods_are_shares_of_draws_whose_digits_are_cut_off(text):
     printed = Decimal(text)  # with the exponent of the last digit
     cut_off = [Decimal(draw).quantize(printed, ROUND_DOWN) for draw in drawn_errors(error, 6)]
     share = np.mean([value == printed for value in cut_off])
-    likelihood = np.exp(log_likelihood([error], SCALE, cut_off=True))
+    likelihood = np.exp(ln_likelihood_of_scales([error], SCALE, cut_off=True))
     assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
 
 
@@ -50,7 +50,7 @@ def test_the_likely_scales_are_those_around_the_one_that_was_drawn():
     """The scale 2.5, from 2,000 errors of 1,000 users in two digits."""
     rng = np.random.default_rng(8)
     drawn = [float(f"{2.5 * abs(rng.standard_normal()) / 1000:.1e}") for _ in range(2000)]
-    low, high = likely([Error(value, digits=2, users=1000, cells=1) for value in drawn])
+    low, high = likely_scales([Error(value, digits=2, users=1000, cells=1) for value in drawn])
     assert 2.3 < low < 2.5 < high < 2.7
     # The maximum likelihood estimate of a scale from N values has a standard error of scale / sqrt(2 N).
     assert high - low == pytest.approx(2 * 1.96 * 2.5 / np.sqrt(2 * 2000), rel=0.1)

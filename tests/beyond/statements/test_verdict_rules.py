@@ -13,43 +13,50 @@ from scripts.beyond.statements.verdict_rules import (
     UNTESTABLE,
     Comparisons,
     Estimate,
-    combine,
-    corrected,
-    log_ratio,
-    mean,
+    combined_verdict,
+    estimated_mean,
+    holm_corrected,
+    ln_ratio_of_means,
     signs_below,
     signs_within,
-    weakest,
+    weakest_verdict,
 )
 
 SIMULATIONS = 1000
 
 
 def test_means_and_differences_are_the_t_tests_of_scipy():
-    """`mean(sample).below(limit)` is the p-value of "the mean is below", of t and of Welch."""
+    """`p_value_for_below(limit)` of a mean is the p-value of "the mean is below", of t and of Welch."""
     rng = np.random.default_rng(2)
     first = rng.normal(0, 1, 10)
     second = rng.normal(1, 3, 25)
     below = stats.ttest_1samp(first, 0.5, alternative="less").pvalue
-    assert mean(first).below(0.5) == pytest.approx(below, rel=1e-12)
-    assert mean(first).above(0.5) == pytest.approx(1 - below, rel=1e-12)
+    assert estimated_mean(first).p_value_for_below(0.5) == pytest.approx(below, rel=1e-12)
+    assert estimated_mean(first).p_value_for_above(0.5) == pytest.approx(1 - below, rel=1e-12)
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
-    assert (mean(first) - mean(second)).below() == pytest.approx(welch, rel=1e-12)
-    constant = mean(np.full(10, 0.25))  # decided without chance
-    assert constant.above(0.2) == 0
-    assert constant.below(0.2) == constant.above(0.25) == constant.below(0.25) == 1
+    assert (estimated_mean(first) - estimated_mean(second)).p_value_for_below() == pytest.approx(
+        welch, rel=1e-12
+    )
+    constant = estimated_mean(np.full(10, 0.25))  # decided without chance
+    assert constant.p_value_for_above(0.2) == 0
+    assert (
+        constant.p_value_for_below(0.2)
+        == constant.p_value_for_above(0.25)
+        == constant.p_value_for_below(0.25)
+        == 1
+    )
 
 
 @pytest.mark.parametrize("sample", [[0.1], [0.1, np.nan], [[0.1, 0.2]]])
 def test_a_test_needs_repetitions_and_a_ratio_positive_means(sample):
     with pytest.raises(ValueError, match="two or more finite repetitions"):
-        mean(sample)
+        estimated_mean(sample)
     with pytest.raises(ValueError, match="a ratio of errors needs positive means; got 0 and 1"):
-        log_ratio([0.0, 0.0], [1.0, 1.0])
+        ln_ratio_of_means([0.0, 0.0], [1.0, 1.0])
 
 
 def test_holm_by_hand():
-    assert corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx(
+    assert holm_corrected([0.2, 0.001, 0.03, 0.001, 0.9]) == pytest.approx(
         [0.4, 0.005, 0.09, 0.005, 0.9]
     )
 
@@ -63,9 +70,11 @@ def test_both_tests_have_their_level_and_use_it():
     rng = np.random.default_rng(4)
     wrong = inside = outside = 0
     for _ in range(SIMULATIONS):
-        wrong += np.any(signs_below([mean(sample) for sample in rng.standard_normal((20, 10))]))
+        wrong += np.any(
+            signs_below([estimated_mean(sample) for sample in rng.standard_normal((20, 10))])
+        )
         first, second = rng.normal(1, 0.05, (2, 200))
-        [sign] = signs_within([log_ratio(2 * first, second)], 2.0)
+        [sign] = signs_within([ln_ratio_of_means(2 * first, second)], 2.0)
         inside += sign > 0
         outside += sign < 0
     for found, level in ((wrong, LEVEL), (inside, LEVEL / 2), (outside, LEVEL / 2)):
@@ -109,5 +118,5 @@ def test_the_statistic_is_the_counts_and_the_number(signs, statistic):
     ],
 )  # fmt: skip
 def test_combined_verdicts_follow_the_readme(published, exact, verdict):
-    assert combine(published, exact) == verdict
-    assert weakest([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED
+    assert combined_verdict(published, exact) == verdict
+    assert weakest_verdict([HOLDS, UNSETTLED, MOSTLY]) == UNSETTLED
