@@ -197,7 +197,7 @@ def _experiment_as_texts(dataset: Mapping[str, Any], experiment: str) -> list[st
         shows = "Table V" if dataset["kind"] == "normal" else "Table VI"
     else:
         # For a dataset without such a figure in the paper, the text is only "Figure".
-        number = dataset.get("figures", {}).get(experiment, "").removeprefix("fig")
+        number = (dataset.get("figures", {}).get(experiment) or "").removeprefix("fig")
         shows = f"Figure {number}".strip()
     budgets = ", ".join(f"{budget['eps0']:g}" for budget in settings["budgets"])
     return [shows, budgets, _sizes_in_words(settings["n"]), f"{settings.get('repetitions', 1):,}"]

@@ -418,8 +418,8 @@ def _tuned_plan(
     """The plan for subset selection or local hashing, with the parameter m or g of the best plan.
 
     ``kind`` is the class of one of these two randomizers. m is the number of values in a subset, and g is the
-    number of hashes. The best plan has the least expected error, or the fewest users for the error that is
-    asked for. It is the best for uniform data, since a parameter that depends on ``shares`` would reveal
+    number of hash values. The best plan has the least expected error, or the fewest users for the error that
+    is asked for. It is the best for uniform data, since a parameter that depends on ``shares`` would reveal
     something about the users. The errors in the result are those for ``shares``, if they are given. Other
     arguments are those of `plan`.
 

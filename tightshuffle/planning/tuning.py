@@ -30,9 +30,9 @@ _OCTAVES = 40
 def first_guess(kind: Tunable, *, n: Floats, k: Floats, sigma: Floats) -> tuple[Integers, Floats]:
     """The parameter m or g with the least error for many users, and its eps0; each (points,).
 
-    m is the number of values in a subset, for subset selection. g is the number of hashes, for local hashing.
-    ``kind`` is the class of one of these two randomizers. A point has ``n`` users, ``k`` values, and a
-    guarantee that Gaussian noise of the deviation ``sigma`` on every count would have, too. Arguments are
+    m is the number of values in a subset, for subset selection. g is the number of hash values, for local
+    hashing. ``kind`` is the class of one of these two randomizers. A point has ``n`` users, ``k`` values, and
+    a guarantee that Gaussian noise of the deviation ``sigma`` on every count would have, too. Arguments are
     (points,).
 
     For many users, the shuffled reports have the delta of Gaussian noise. Each m or g is tried with the eps0
@@ -77,10 +77,10 @@ def most_private(
 ) -> tuple[Integers, Floats]:
     """The parameter m or g with the least delta among those of equal accuracy, and its eps0; each (points,).
 
-    m is the number of values in a subset, for subset selection. g is the number of hashes, for local hashing.
-    ``kind`` is the class of one of these two randomizers. Each parameter gets the eps0 at which the unbiased
-    estimate of a value's share of the users has this ``variance``, for uniform data. The result has the least
-    delta at ``eps``. Its eps0 is inf where no parameter has this variance.
+    m is the number of values in a subset, for subset selection. g is the number of hash values, for local
+    hashing. ``kind`` is the class of one of these two randomizers. Each parameter gets the eps0 at which
+    the unbiased estimate of a value's share of the users has this ``variance``, for uniform data. The
+    result has the least delta at ``eps``. Its eps0 is inf where no parameter has this variance.
 
     The search walks from the parameter ``start`` to the best of some parameters around it, then on from
     there, in ever smaller steps. So it finds a minimum nearby. A parameter above 16 is known to a few

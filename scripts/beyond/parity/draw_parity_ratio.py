@@ -165,8 +165,9 @@ def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
 
     It has two ranges: of the total variation error, and of the error of the most popular value. ``rows`` are
     those of `drawn_ratios`, each with a ratio of errors, its metric ("tv" or "most_popular"), delta_rule, and
-    is_papers (whether the paper has this dataset and eps0). ``papers`` is dataset -> the paper's eps0s. If it
-    has all of the paper's datasets, the ranges are over the paper's settings, else over all rows.
+    is_papers (whether the paper has this dataset and eps0). ``papers`` is dataset -> the paper's eps0s, for
+    those of the paper's datasets that this run has. If they are all three of `PAPER`, the ranges are over the
+    paper's settings. Else they are over all rows.
     """
     # Settings in which neither mechanism beats the uniform histogram are not in ``rows``.
     if rows.empty:

@@ -208,10 +208,14 @@ def _grids_of_city(
 
     ``with_our_noise`` and ``with_other_noise`` are rows of the city in the table "grids", for the Gaussian's
     noise of our rerun and for `OTHER_NOISE`. There is a row for each grid and numbering of its cells, with
-    the columns p, p_error, corrected_p and contradicted.
+    four columns. p is the p-value of the test that the printed errors are like those of our runs, p_error its
+    standard error, corrected_p is p by Holm's correction for all cities and grids, and contradicted says
+    whether p is so small that the test rejects.
 
-    With our noise the fit is that of the numbering which our code uses. With the other noise it is that of
-    the numbering with the largest p, for each grid.
+    The fields p, error and corrected are, for each grid, those of our noise and of the numbering that our
+    code uses. "contradicts_both" says that the test rejects this numbering on both grids, and
+    "every_numbering" that it rejects all numberings on both. "other" has, for each grid, the largest p of the
+    other noise and its numbering, and "other_fits" says that the test rejects it on no grid.
     """
     has_our_numbering = with_our_noise["numbering"] == OUR_NUMBERING
     our_numbering = with_our_noise[has_our_numbering].set_index("grid")
