@@ -56,8 +56,8 @@ class Method:
     ----------
     bound : function Points -> log10 delta (points,)
         For a method that composes, of one round or of all rounds, as its class says.
-    kind, valid, source : str
-        Upper or lower bound; in which settings it holds; paper and theorem.
+    valid, source, kind : str
+        In which settings it holds; paper and theorem; an upper or lower bound, or exact for one dataset.
     needs_count, composes : bool
         Whether it needs the argument ``count``, and accepts more than one round.
     largest_n, largest_eps0 : number
@@ -66,9 +66,9 @@ class Method:
 
     name: str
     bound: Callable[[Points], Floats]
-    kind: str
     valid: str
     source: str
+    kind: str = UPPER
     needs_count: bool = False
     composes: bool = False
     takes_any_randomizer: bool = False  # else k-RR only
@@ -183,7 +183,6 @@ METHODS = {
         GuaranteeMethod(
             name="upper",
             bound=guarantee.log10_upper,
-            kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
             source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
@@ -191,14 +190,12 @@ METHODS = {
         OwnMethod(
             name="privacy-blanket",
             bound=privacy_blanket.log10_upper,
-            kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
         ),
         OwnMethod(
             name="single-value",
             bound=single_value.log10_upper,
-            kind=UPPER,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users",
@@ -206,42 +203,36 @@ METHODS = {
         Method(
             name="erlingsson",
             bound=amplification.erlingsson,
-            kind=UPPER,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
         ),
         Method(
             name="balle-hoeffding",
             bound=amplification.balle_hoeffding,
-            kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
         ),
         Method(
             name="balle-bennett",
             bound=amplification.balle_bennett,
-            kind=UPPER,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
         ),
         Method(
             name="feldman",
             bound=amplification.feldman,
-            kind=UPPER,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
         ),
         PairMethod(
             name="clones",
             bound=clones.clones,
-            kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
         ),
         PairMethod(
             name="stronger-clones",
             bound=clones.stronger_clones,
-            kind=UPPER,
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
@@ -250,14 +241,12 @@ METHODS = {
             name="koskela-strong",
             bound=koskela.koskela_strong,
             zero_from_eps0=False,
-            kind=UPPER,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
         ),
         Method(
             name="girgis",
             bound=renyi.girgis,
-            kind=UPPER,
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
@@ -266,7 +255,6 @@ METHODS = {
         Method(
             name="blanket",
             bound=biswas_blanket.blanket,
-            kind=UPPER,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
         ),
