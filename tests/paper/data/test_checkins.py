@@ -42,7 +42,6 @@ def write_checkins(tmp_path):
     return write
 
 
-# How many bytes are read at once: the whole file, three or four lines, one or two.
 @pytest.mark.parametrize("block", [1 << 22, 200, 60])
 @pytest.mark.parametrize(
     ("pack", "copies"),
@@ -58,7 +57,8 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
     """`crop` logs how many lines it cannot read, and returns the points of all others, in their order.
 
     `UNREADABLE` are lines with a wrong number of fields or without a place on the earth, `READABLE` odd ones
-    that have a place. ``pack`` turns the text into the file's bytes, in which it stands ``copies`` times.
+    that have a place; `row` makes an ordinary one. ``pack`` turns the text into the file's bytes, in which it
+    stands ``copies`` times. ``block`` bytes are read at once: the whole file, a few lines, one or two.
     """
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
