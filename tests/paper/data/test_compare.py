@@ -31,7 +31,7 @@ def counted_cells(points, grids=GRIDS):
 
 
 def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
-    """The columns: dataset, grid, printed, bundled, counted, cells, cells_that_differ.
+    """A row for each of two grids: dataset, grid, printed, bundled, counted, cells, cells_that_differ.
 
     `POINTS` are 500 made-up check-ins, ``bundled`` the files with their counts. The numbers are of check-ins:
     printed is given here, as 510. The uniform grid has 4 x 6 cells, the stepped one 2 x 2 larger cells.
