@@ -53,7 +53,7 @@ def server(monkeypatch):
 
 
 def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, capsys):
-    """``server`` has `CONTENT`, whose sum is `MD5`, at /200 only. ``encodings`` has an entry per request."""
+    """``server`` has `CONTENT`, whose sum is `MD5`, at /200. Its ``encodings`` has an entry per request."""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)  # a terminal
     path = tmp_path / "raw" / "checkins.txt.gz"
     download(f"{server.site}/200", path, md5=MD5)
