@@ -82,7 +82,7 @@ def test_an_unknown_version_is_named(function):
 
 
 def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
-    """`ROWS` are all printed values, as texts. `FORMULAS` has, by mechanism and table, the log10 of delta.
+    """`ROWS` are all printed values, as texts; `FORMULAS` has log10 delta's function by mechanism and table.
 
     `digits_verdict` says "same digits", "close" or "differs". `EXCEPTIONS` has the verdicts of the two cells.
     """
