@@ -65,7 +65,7 @@ def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
         sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, rng, 1)
     # One user less, and they are drawn.
     one_below_the_limit = np.array([NUMPYS_LIMIT - 11, 10])
-    two_samples_of_50 = sample_users(one_below_the_limit, 50, rng, 2)
+    two_samples_of_50 = sample_users(one_below_the_limit, 50, rng, repetitions=2)
     assert two_samples_of_50.sum() == 2 * 50
 
 
@@ -99,7 +99,7 @@ def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
     """Two samples of all users of `COUNTS`. At eps = eps0 delta-hat is 0: delta is `PROTOCOL`'s floor, 1e-30.
 
     `run_mechanisms` gives by mechanism the estimated fractions of users (repetitions, k), and the Gaussian's
-    deltas (repetitions,). The arguments of `published_scale` are eps, delta and `PROTOCOL`'s sensitivity.
+    deltas (repetitions,). `published_scale` is the standard deviation of diffprivlib's noise, in users.
     """
     samples = np.tile(COUNTS, (2, 1))
     rng = np.random.default_rng(1)
@@ -109,7 +109,7 @@ def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
     # The same draws again: first the reports, which the other mechanisms take, then the noise.
     rng = np.random.default_rng(1)
     sample_histogram(samples, 4.0, rng, repetitions=2)
-    noise = rng.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
+    noise = rng.standard_normal(samples.shape) * published_scale(4.0, delta=1e-30, sensitivity=1)
     np.testing.assert_allclose(estimates["gaussian"], (samples + noise) / COUNTS.sum(), rtol=1e-12)
 
 
