@@ -29,7 +29,7 @@ def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
     ``row`` makes a printed value of Table IV by default. Its column reproduced has the published delta.
     """
     rows = [
-        row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # 0.5
+        row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # a gap of 0.5
         row(reproduced="2e-2", exact="1e-2"),  # not below the exact delta
         row(reproduced="0", exact="1e-9"),  # does not count: 0 has no logarithm
         row(reproduced="1e-400", exact="2e-350"),  # 50 + log10(2)
