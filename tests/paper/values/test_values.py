@@ -180,8 +180,8 @@ def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames
     """For each value: its verdict, what we get as the paper does it, and the exact number.
 
     ``judge`` judges all printed values by our own: the numbers of check-ins (`TOTALS`, by city and grid), our
-    deltas, and trials, here ``frames``. The paper counts Paris on its stepped grid and prints 10,260; in the
-    whole box there are 11,190. For San Francisco it prints 123,108, 82 more than the project's data have.
+    deltas, and trials, here ``frames``. For Paris the paper prints 10,260, the check-ins that a stepped grid
+    leaves of the 11,190 in the box. For San Francisco it prints 123,108, 82 more than the bundled data have.
     """
     rows = pd.DataFrame(judge(frames)).set_index(["item", "dataset", "mechanism", "n", "eps"])
     judged = rows[["verdict", "reproduced", "exact"]].sort_index()
