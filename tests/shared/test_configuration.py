@@ -306,7 +306,7 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
     ):
         config = config_with(f"datasets.synthetic.{key}", other_value)
         assert "synthetic" not in papers_eps0(config)
-    # The paper counts check-ins on the uniform grid: another one leaves both cities out.
+    # By the paper's settings the trials are on the uniform grid. Another one leaves both cities out.
     assert list(papers_eps0(config_with("gowalla.grid", "stepped"))) == ["synthetic"]
     assert "paris" not in papers_eps0(config_with("datasets.paris", MISSING))
 
