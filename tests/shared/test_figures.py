@@ -122,8 +122,9 @@ def audit(_folder):
     series = columns_over(rows, "eps", *draw_audit.LINES)
     series.append((bounded["eps"], np.log10(bounded["audited_delta"])))
 
+    # How many of the attacks' bounds, in all settings, are above the paper's delta.
     exceeded = table["violated_jointly"].sum()
-    # The bound at the smallest eps, rounded down as a lower bound.
+    # The bound at the smallest eps, which the caption rounds down.
     first = bounded.loc[bounded["observes"] == "count", "audited_delta"].iloc[0]
     phrases = [
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs",
@@ -446,6 +447,7 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
         # The largest error is on the axis, too.
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
         boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
+        # They agree within 1e-8: `allclose` adds this absolute tolerance by default.
         quartiles = [(low[box], high[box]) for box in boxes]
         assert np.allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
@@ -456,6 +458,7 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
         percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
         seen = boxes_from_left(axes)
+        # In percent, within 1e-5 of each: `allclose` has this relative tolerance by default.
         assert np.allclose(seen[:, 1:3], np.transpose(percent), atol=1e-9)
         # Points of the page: a box, not a line. The smallest one has 5.7.
         assert seen[:, 3].min() > 4
@@ -701,9 +704,8 @@ def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
 
     seen = visible_texts(drawn.figure)
     page = drawn.figure.bbox
-    assert (
-        len(seen) > 8
-    )  # else they were not found: every figure has title, names of axes and tick labels
+    # Else they were not found: with tick labels and names of axes every figure has more.
+    assert len(seen) > 8
     texts = drawn.figure.findobj(Text)
     assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7
     if hasattr(drawn.figure.axes[0], "zaxis"):
