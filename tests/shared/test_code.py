@@ -38,7 +38,11 @@ def clear_caches():
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """The folder of a project with the files of `TEXTS`. Its modules are imported, not the real ones."""
+    """The folder of a small project, whose files are `TEXTS` (file -> text), in the place of the real one.
+
+    The module ``code`` looks for files there. Its packages have the names of the real ones, tightshuffle and
+    scripts. So these are forgotten for the test, and the folder comes first where modules are looked up.
+    """
     for name, text in TEXTS.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True, parents=True)
@@ -48,6 +52,7 @@ def project(tmp_path, monkeypatch):
     for name in list(sys.modules):
         if name.partition(".")[0] in ("tightshuffle", "scripts"):
             monkeypatch.delitem(sys.modules, name)
+    # What ``code`` remembers is of another folder, before and after the test.
     clear_caches()
     yield tmp_path
     clear_caches()
@@ -69,7 +74,12 @@ def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name):
-    """The code of a script is pairs (file, digest). Both edits have a date in 1970."""
+    """The code of a script is pairs (file, digest), one for each file that it imports, directly or not.
+
+    `TEXTS` is file -> text of the small ``project``. `USED` are those of its files that the script imports.
+    1. A new date alone, in 1970, changes no digest. 2. A new text with this old date changes its own digest,
+    and that of no other file. The caches are emptied, as in the process of a later run.
+    """
     script = "scripts/stage/s.py"
     before = code.code_of(script)
     os.utime(project / name, (1, 1))
@@ -79,6 +89,7 @@ def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name
     (project / name).write_text(TEXTS[name] + "edited = 1\n")
     os.utime(project / name, (1, 1))
     clear_caches()
+    # A pair that is there before or after, but not both times, has another digest.
     changed_files = {file for file, _ in set(code.code_of(script)) ^ set(before)}
     assert changed_files == ({name} if name in USED else set())
 

@@ -34,11 +34,13 @@ GRID = {"eps0": [4, 2], "eps": [0.5, 2.0, 3], "n": [10, "all"], "repetitions": 5
 
 
 def config_with(path, value):
-    """The paper's configuration with another value at a path such as "datasets.paris.tv.n.1" (1: of a list).
+    """A copy of the paper's configuration, nested dicts and lists, with another value at one place.
 
-    With `MISSING` the key is left out.
+    The place is a path such as "datasets.paris.tv.n.1": the keys on the way to it, or for a list a position
+    from 0. With the value `MISSING` the key is left out.
     """
     config = copy.deepcopy(CONFIG)
+    # Go down to the dict or list that has the last key.
     *parents, last = path.split(".")
     node = config
     for name in parents:
@@ -185,15 +187,20 @@ def test_a_mistake_is_named_in_one_line(path, value, told):
 
 
 def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
+    """Each mistake is one line: in the text of YAML it names the file, in a setting its key.
+
+    The mistakes: no valid YAML, the same key twice, no mapping, and a seed that is no number.
+    """
     file = tmp_path / "mine.yaml"
 
     def printed(text):
-        """What the command prints of a configuration file with this text, and its error."""
+        """(standard output, standard error) of the command for a configuration file with this text."""
         file.write_text(text)
         command = [sys.executable, "-m", "scripts.shared.configuration", str(file)]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
         return done.stdout, done.stderr
 
+    # The folder is named after the file.
     assert printed("seed: 5") == ("results/mine\n", "")
 
     _, tabulator = printed("seed: 5\n\tx: 3")
@@ -252,11 +259,16 @@ def test_the_folder_of_the_results():
 
 
 def test_settings_that_are_not_the_papers_are_named():
-    """Each by its key, the paper's value and the other one. A dataset of your own and the seed are none."""
+    """`differences` gives them as (key, the paper's value, the other one), all three as texts.
+
+    `config_with` is the paper's configuration, `CONFIG`, with another value at a key, or with `MISSING`
+    without the key. A dataset of your own, such as `OWN`, and the seed are no settings of the paper's.
+    """
     assert differences(CONFIG) == []
     key, papers_value = "datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]"
     other = differences(config_with(key, [{"eps0": 4, "eps": 5}]))
     assert other == [(key, papers_value, "[{eps0: 4, eps: 5}]")]
+    # Without a section all settings in it are named, with these words in the place of a value.
     left_out = differences(config_with("datasets.paris.individual", MISSING))
     assert {value for _, _, value in left_out} == {"left out"}
     assert (
@@ -265,10 +277,17 @@ def test_settings_that_are_not_the_papers_are_named():
 
 
 def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
-    """`papers_eps0` gives dataset -> the eps0s of the paper's figures; those of parity are ours."""
+    """`papers_eps0` gives dataset -> the eps0s of the paper's figures, for datasets that are as the paper's.
+
+    `PAPER` is the same mapping for all three, written by hand. `config_with` is the paper's configuration,
+    `CONFIG`, with another value at a key, or with `MISSING` without the key.
+    """
     all_datasets = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
-    assert papers_eps0(CONFIG) == papers_eps0(config_with("parity.eps0", [4, 6, 8]))
     assert papers_eps0(CONFIG) == all_datasets
+    # The comparison at equal privacy, parity, is not the paper's. Its eps0s change nothing.
+    assert papers_eps0(CONFIG) == papers_eps0(config_with("parity.eps0", [4, 6, 8]))
+
+    # Any setting of a city, or of the synthetic data, leaves this dataset out.
     others = {name: eps0 for name, eps0 in all_datasets.items() if name != "paris"}
     for key, other_value in (
         ("tv.n", [1000, 2000]),
@@ -287,7 +306,7 @@ def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
     ):
         config = config_with(f"datasets.synthetic.{key}", other_value)
         assert "synthetic" not in papers_eps0(config)
-    # The paper counts check-ins on the uniform grid.
+    # By the paper's settings the trials are on the uniform grid. Another one leaves both cities out.
     assert list(papers_eps0(config_with("gowalla.grid", "stepped"))) == ["synthetic"]
     assert "paris" not in papers_eps0(config_with("datasets.paris", MISSING))
 
@@ -309,7 +328,11 @@ def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_an
 
 
 def test_every_setting_is_the_papers_or_said_to_be_ours():
-    """In settings.csv, and in the two lists of config/README.md."""
+    """In settings.csv (`STATED_FILE`), a row per setting, whose column stated says which of these it is.
+
+    config/README.md lists the keys of those that the paper does not state: in one line our readings of it, in
+    another our choices. The keys stand between backquotes, in the order of the file.
+    """
     with STATED_FILE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["stated"] for row in rows} == {"yes", "our reading", "our choice"}

@@ -105,36 +105,51 @@ def range_text(values, form=".2g"):
 
 
 def audit(_folder):
-    settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))
+    """log10 delta over eps by three formulas, and the attacks' lower bounds on delta, for the first setting.
+
+    Each of the attacks has 200,000 runs in each of three settings. An attacker observes the count of x0 or
+    the whole histogram. The ``series`` (x, y) must be seen in the figure, the ``phrases`` in its caption.
+    """
+    settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))  # n, k, eps0, count of x0
     tallies = [
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    rows = draw_audit.drawn_rows(table)  # the first setting, up to the first eps without a bound
+    # The first setting, up to the first eps where no attack gives a bound above 0, which is below 1.5.
+    rows = draw_audit.drawn_rows(table)
     assert rows["eps"].max() < 1.5
     bounded = rows[rows["audited_delta"] > 0]
     series = columns_over(rows, "eps", *draw_audit.LINES)
     series.append((bounded["eps"], np.log10(bounded["audited_delta"])))
 
+    # How many of the attacks' bounds, in all settings, are above the paper's delta.
     exceeded = table["violated_jointly"].sum()
+    # The bound at the smallest eps, which the caption rounds down.
     first = bounded.loc[bounded["observes"] == "count", "audited_delta"].iloc[0]
     phrases = [
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs",
         "99.9 % confidence",
         "none our upper bound",
-        f"In all 3 settings, {exceeded} of 24 bounds exceed the paper's δ",  # 4 eps, 2 observers
+        f"In all 3 settings, {exceeded} of 24 bounds exceed the paper's δ",  # 3 x 4 eps x 2 observers
         f"at ε = 0.1 it is {typeset(first, side=Side.LOWER)}",
     ]
     return drawn_by(draw_audit, table, series=series, phrases=phrases)
 
 
 def blanket(_folder):
-    """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n."""
+    """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n.
+
+    In the table the column series says which panel a row is for. equation_3 and upper are log10 of the two
+    bounds, and decades is the distance between them. The ``series`` (x, y) below must be seen in the figure,
+    and the ``phrases`` in its caption.
+    """
     table = draw_blanket.rows_below_eps0(blanket_tightness())
-    over_eps, over_n = table[table["series"] == "eps"], table[table["series"] == "n"]
+    over_eps = table[table["series"] == "eps"]
+    over_n = table[table["series"] == "n"]
     # A delta below 10^-200 is drawn there, far below the axis.
     series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
     series += columns_over(over_n, "n", "decades")
+    # The smallest quotient of both bounds in panel (a). A bound above 1 counts as 1.
     closest = 10 ** (over_eps["equation_3"].clip(upper=0) - over_eps["upper"]).min()
     phrases = [
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
@@ -145,11 +160,17 @@ def blanket(_folder):
 
 
 def checkins(folder):
-    """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own."""
+    """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own.
+
+    The column spread of a file of check-ins says that its places are random ones. The histogram is of 5 x 6
+    cells. The maps must show the positive ones (the series), and the caption must have the ``phrases``.
+    """
     histogram = histogram_of_cells()
-    histogram_file, bundled_file = folder / "cells.csv", folder / "paris.parquet"
+    histogram_file = folder / "cells.csv"
+    bundled_file = folder / "paris.parquet"
     own_file = folder / "own.parquet"
     histogram.to_csv(histogram_file)
+    # Places in `BOX`, from its south-west corner.
     x, y = np.random.default_rng(6).random((2, 400))
     places = pd.DataFrame({"latitude": 48.8 + 0.05 * x, "longitude": 2.2 + 0.06 * y})
     places.assign(spread=True).to_parquet(bundled_file)
@@ -157,10 +178,11 @@ def checkins(folder):
     titles = ["Paris", BROKEN_FORMULA]
     cities = draw_checkins.read([histogram_file] * 2, [bundled_file, own_file], titles, [BOX] * 2)
 
-    figure, caption = draw_checkins.draw(cities), draw_checkins.caption(cities, "uniform")
+    figure = draw_checkins.draw(cities)
+    caption = draw_checkins.caption(cities, "uniform")
     bundled, own = (axes.get_title() for axes in figure.axes[:2])
     assert bundled.endswith("400 check-ins\nat random places in small squares")
-    assert own.endswith("400 check-ins")  # the places of a file's check-ins are theirs
+    assert own.endswith("400 check-ins")  # with nothing after it: the places are the true ones
     phrases = [
         "uniform grid",
         "6 × 5 cells",
@@ -172,7 +194,13 @@ def checkins(folder):
 
 
 def bounds(_folder):
-    """log10 delta over eps by every bound, in the first and the last of the three settings."""
+    """log10 delta over eps by every bound, in the first and the last of the three settings.
+
+    The table has a row per setting and eps, and a column of log10 delta per method: published (of one count,
+    by the paper's formula), exact (its true value), lower and upper (our bounds for all counts), and
+    `BOUNDS`, those of the literature. The ``series`` must be seen in the figure, the ``phrases`` in its
+    caption.
+    """
     table = delta_bounds(**CONFIG["delta_bounds"])
     drawn = table[table["setting"] != 2]
     series = []
@@ -180,13 +208,15 @@ def bounds(_folder):
         inside = drawn[drawn[bound] > -200]  # a delta below is drawn there, under the axis
         series.append((inside["eps"], inside[bound]))
 
-    # Orders of magnitude of the literature's bounds above ours, and of ours above the paper's delta.
+    # For the first setting the caption states three ranges of orders of magnitude: the best bound of the
+    # literature above our upper one, the weak adversary of Koskela et al. (the privacy blanket, which is not
+    # drawn) above it, and our lower one above the paper's delta.
     first = table[table["setting"] == 1]
     best = first[[*draw_delta_bounds.BOUNDS]].min(axis=1) - first["upper"]
-    weak = first["privacy_blanket"] - first["upper"]
+    weak_adversary = first["privacy_blanket"] - first["upper"]
     paper = first["lower"] - first["published"]
     phrases = [
-        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {range_text(weak, '.1f')} and",
+        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {range_text(weak_adversary, '.1f')} and",
         f" and {range_text(paper, ',.0f')}; n = 100,000",
         "Balle et al. (2019, Lemma 5.3)",
         "is their strong adversary only",
@@ -204,13 +234,19 @@ def surface(_folder):
 
 
 def noise(_folder):
-    """The scale of diffprivlib's noise over the exact one, over log10 delta: a line for each eps."""
+    """The scale of diffprivlib's noise over the exact one, over log10 delta: a line for each eps.
+
+    The table has a row per eps and delta, the deltas falling. Its scales, published (diffprivlib's) and
+    exact, are standard deviations at sensitivity 1. published_log10_delta is of the delta that the first one
+    really gives. The ``series`` must be seen in the figure, the ``phrases`` in its caption.
+    """
     table = gaussian_scale()
     ratio = table["published"] / table["exact"]
     series = columns_over(table.assign(ratio=ratio), "log10_delta", "ratio")
     phrases = []
     for eps, curve in table.groupby("eps"):
-        # From the smallest delta back to the first one that is met to 1 %, as the caption says.
+        # From the smallest delta back to the first one whose exact scale is met to 1 %. The caption states
+        # the scale of the smallest delta, the delta that it really gives, and the last delta that is missed.
         backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
         scale, log10_delta = backwards[["published", "published_log10_delta"]].iloc[0]
@@ -220,7 +256,12 @@ def noise(_folder):
 
 
 def girgis(_folder):
-    """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds."""
+    """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds.
+
+    `PANEL_A` and `PANEL_B` are the columns that the two panels draw, over the order and over eps: bounds of
+    Girgis et al. (as a rising envelope) and of the clones. The ``series`` must be seen in the figure, and the
+    ``phrases`` in its caption, the last of which is a range over all eps0.
+    """
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
     one_round, most_rounds = draw_girgis.panel_rows(divergences, composed)
@@ -262,12 +303,15 @@ def first_picture(_folder):
 def every_design(_folder):
     """Two marks for each design, in the line of its name: the errors of a rare and of a popular value.
 
-    The caption states k-RR's errors over the smallest ones, but for designs that are there as a reference.
+    The table has a row per setting and design, the errors in users. The ``series`` are the marks, at (error,
+    number of the line). The caption states k-RR's errors over the smallest ones of a setting, but for designs
+    that are there as a reference: a number for one setting, a range for several.
     """
     table = designs(CONFIG["study"]["designs"])
     lines = table["name"].map(draw_designs.DESIGNS.index)
     used = table[~table["reference"]].set_index("name")
-    series, phrases = [], ["a value that 10% of the users hold"]
+    series = []
+    phrases = ["a value that 10% of the users hold"]
     for error in ("rare_error", "popular_error"):
         series += [([value], [line]) for value, line in zip(table[error], lines, strict=True)]
         ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
@@ -284,7 +328,12 @@ def positive_cells(maps):
 
 
 def estimates(folder, histogram=None, title="Paris"):
-    """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets."""
+    """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets.
+
+    Each estimate is a column of fractions of users, and has a panel. ``histogram`` has the 30 cells, by
+    default with their places in a grid, and then the panels are maps. Of their colours the positive cells
+    (the ``series``) must be seen. The caption must have the ``phrases``.
+    """
     histogram = histogram_of_cells() if histogram is None else histogram
     table = estimate_cells(
         COUNTS, budgets=BUDGETS, protocol=Protocol(**PROTOCOL), dataset="paris", n=3000, seed=1
@@ -294,14 +343,16 @@ def estimates(folder, histogram=None, title="Paris"):
     runs = draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
     figure = draw_estimates.draw(runs, title)
 
+    # The panels of the first run state each estimate's TV error, half the sum of the absolute errors.
     first = runs.runs[0].table
     texts = [text.get_text() for text in figure.findobj(Text)]
     for name in draw_estimates.MECHANISMS:
         error = (first[name] - first["original"]).abs().sum() / 2
         assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in texts)
     assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
-    assert texts.count("original") == 1  # all runs have it
+    assert texts.count("original") == 1  # one panel, since all runs have it
 
+    # How many negative shares the Gaussian has, in both runs.
     maps = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
     on_a_map = "row" in histogram
     series = positive_cells([*maps, first["original"]]) if on_a_map else []
@@ -329,7 +380,9 @@ def trials_at(budgets):
 def tv(folder, budgets=BUDGETS, title="Paris"):
     """Box plots of the TV errors for each budget, on the paper's axis and enlarged.
 
-    A box shows its median: on the paper's axis as it is, and in the enlarged panels as 0.
+    `trials_at` gives 10 errors of each mechanism with 300 and 3,000 users, in the column value, and in the
+    column uniform those of the uniform histogram. A box shows its median: on the paper's axis as it is, and
+    in the enlarged panels as 0. These heights (the series) must be seen, the ``phrases`` be in the caption.
     """
     files = [folder / f"{number}.parquet" for number in range(len(budgets))]
     for budget, file in zip(budgets, files, strict=True):
@@ -370,7 +423,12 @@ def boxes_from_left(axes):
 def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(budgets):
     """In the order of the paper's captions. The first two panels are the paper's, on linear axes from 0.
 
-    With two budgets each has a panel. With one, the second panel leaves the plain shuffle out.
+    With two budgets each has a panel. With one, the second panel leaves the plain shuffle out. A box reaches
+    from the lower to the upper quartile of 10 TV errors, computed here by pandas. The other panels, one for
+    each budget and mechanism, show the distances from the median in percent of it.
+
+    `trials_at` gives the errors with 300 and 3,000 users, `boxes_from_left` a row for each box of a panel:
+    its middle, lower and upper quartile in data coordinates, and its height on the page in points.
     """
     table = pd.concat([trials_at([budget]) for budget in budgets])
     table = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
@@ -378,25 +436,33 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
     figure = draw_tv.draw(table, "Paris")
     encoded(figure, "png")  # which lays it out
-    all_mechanisms, inverted = ["gaussian", "shuffle", "shuffle+INV"], ["gaussian", "shuffle+INV"]
+    all_mechanisms = ["gaussian", "shuffle", "shuffle+INV"]
+    inverted = ["gaussian", "shuffle+INV"]
 
     papers = figure.axes[:2]
+    # eps0 and the mechanisms of the second panel. The first one has eps0 = 4 and all mechanisms.
     second = (6, all_mechanisms) if len(budgets) == 2 else (4, inverted)
     for axes, (eps0, mechanisms) in zip(papers, [(4, all_mechanisms), second], strict=True):
         assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
+        # The largest error is on the axis, too.
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
         boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
+        # They agree within 1e-8: `allclose` adds this absolute tolerance by default.
         quartiles = [(low[box], high[box]) for box in boxes]
         assert np.allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
-    assert len(scales) == (1 if len(budgets) == 2 else 2)  # two budgets can be compared
+    # Two budgets can be compared. Without the plain shuffle, whose errors are larger, the scale is another.
+    assert len(scales) == (1 if len(budgets) == 2 else 2)
 
     enlarged = [(budget["eps0"], name) for budget in budgets for name in all_mechanisms]
     for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
         percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
         seen = boxes_from_left(axes)
+        # In percent, within 1e-5 of each: `allclose` has this relative tolerance by default.
         assert np.allclose(seen[:, 1:3], np.transpose(percent), atol=1e-9)
-        assert seen[:, 3].min() > 4  # points: a box, not a line
+        # Points of the page: a box, not a line. The smallest one has 5.7.
+        assert seen[:, 3].min() > 4
+        # Below each box stand its number of users and its median.
         labels = [label.get_text() for label in axes.get_xticklabels()]
         medians = map(wording.significant, median[panel])
         assert labels == [f"{n}\n{error}" for n, error in zip(["300", "3k"], medians, strict=True)]
@@ -414,8 +480,14 @@ def test_boxes_of_one_repetition_or_without_any_error():
 
 
 def parity_ratios():
-    """A small parity_ratio.csv, with 100, 300 and 3,000 users: shuffling's errors over the Gaussian's."""
-    repetitions, bounds_on_delta = 10, ["upper", "lower"]
+    """A small parity_ratio.csv, with 100, 300 and 3,000 users: shuffling's errors over the Gaussian's.
+
+    The rows are settings of an experiment at equal privacy: two eps0, both bounds on delta that give eps, two
+    rules for delta (10^-6 and n^-1.1), and several errors. The last rows are of the paper's own protocol. The
+    column informative says whether one of the two estimates is better than the uniform histogram.
+    """
+    repetitions = 10
+    bounds_on_delta = ["upper", "lower"]
     points = run_parity(
         COUNTS,
         dict.fromkeys((100, 300, 3000), (bounds_on_delta, repetitions)),
@@ -427,21 +499,28 @@ def parity_ratios():
         seed=1,
     )
     published = [trials_at([budget]) for budget in BUDGETS]
+    # Of the bootstrap intervals. Few resamples, since only the ratios are looked at.
     how = {"resamples": 50, "confidence": 0.95, "seed": 1}
     _, ratios = summarise_parity(points, published, {"paris": COUNTS}, **how)
-    return ratios.astype({"informative": bool})
+    return ratios.astype({"informative": bool})  # as it is after a file was read
 
 
 def parity_ratio(_folder):
     """Ratios over n for two metrics: projected, at delta = 1e-6, where at least one estimate is useful.
 
-    Where one of the paper's datasets is changed, no range is said to be like the paper's.
+    A ratio is shuffling's mean error over the Gaussian's: the TV error, or that of the most popular value.
+    `PAPER` is dataset -> eps0s of the paper's settings, of which the table has eps0 = 6 for Paris (beside 1).
+    1. The ``series`` (x, y) must be seen in the figure, and the ``phrases``, of ranges at the paper's eps0,
+    in its caption. 2. Where one of the paper's datasets is changed, the ranges are over all rows, and none is
+    said to be like the paper's.
     """
-    table, titles = parity_ratios(), {"paris": BROKEN_FORMULA}
+    table = parity_ratios()
+    titles = {"paris": BROKEN_FORMULA}
     rows = table.query("bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'")
     tv = rows[(rows["metric"] == "tv") & rows["informative"]]
     popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
-    assert 0 < len(tv) == len(popular) < 6  # of 2 eps0 and 3 n
+    assert 0 < len(tv) == len(popular) < 6  # of 2 eps0 and 3 n: some are useless
+    # A horizontal line, the limit of the ratio for many users. It has no closed form for projected estimates.
     unprojected = "metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6"
     limit = table.query(unprojected)["limit"]
     series = [*columns_over(tv, "n", "ratio"), *columns_over(popular, "n", "ratio"), (None, limit)]
@@ -458,6 +537,7 @@ def parity_ratio(_folder):
         "δ = n⁻¹·¹",
     ]
 
+    # Without the synthetic dataset among those that are as the paper's.
     others = {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
     changed = drawn_by(draw_parity_ratio, table, titles, others, series=[], phrases=[])
     said = changed.figure.get_suptitle() + changed.caption
@@ -472,12 +552,17 @@ def delta_hats():
 
 
 def delta_hat(folder):
-    """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound."""
+    """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound.
+
+    `delta_hats` has a row for each of 6 points, three eps for 300 and for all users, and log10 of the three
+    deltas in the columns published, exact and upper. The ``series`` must be seen in the figure, the
+    ``phrases`` in its caption.
+    """
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
     depths = -table[["published", "exact", "upper"]]
     series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
-    gaps = table["exact"] - table["published"]
+    gaps = table["exact"] - table["published"]  # orders of magnitude
     below_floats = (table["published"] < -308).sum()
     phrases = [
         f"lies {range_text(gaps, ',.0f')} orders",
@@ -485,12 +570,17 @@ def delta_hat(folder):
         "10⁻³⁰, which the Gaussian",
         f"At {below_floats} of the 6 points it is below every float",
     ]
-    arguments = table, {"paris": BROKEN_FORMULA}, 1e-30
+    arguments = table, {"paris": BROKEN_FORMULA}, 1e-30  # the table, titles, and the floor of delta
     return drawn_by(draw_delta_hat, *arguments, series=series, phrases=phrases)
 
 
 def delta_hat_trials(folder):
-    """Mean TV errors: the Gaussian's over eps, with delta-hat as printed and exact, and shuffle+INV's."""
+    """Mean TV errors: the Gaussian's over eps, with delta-hat as printed and exact, and shuffle+INV's.
+
+    The table has five errors (value) of each point: of the Gaussian for n, eps and form of delta-hat
+    ("published" or "exact"), and of shuffle+INV for n. The ``series`` must be seen in the figure; where x is
+    None, as heights. The caption states the ranges of the Gaussian's mean over shuffle+INV's, for each form.
+    """
     table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
     table.to_parquet(folder / "paris.parquet")
     table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
@@ -499,7 +589,8 @@ def delta_hat_trials(folder):
     series = [*columns_over(means, "eps", "value"), (None, shuffled)]
 
     ratios = gaussian_ratios(table).groupby("form")["ratio"]
-    printed, exact = ratios.get_group("published"), ratios.get_group("exact")
+    printed = ratios.get_group("published")
+    exact = ratios.get_group("exact")
     phrases = [
         f"has {printed.min():.1f} to {printed.max():,.0f} times the error of",
         "sensitivity 1,",
@@ -511,7 +602,12 @@ def delta_hat_trials(folder):
 
 
 def constants(_folder):
-    """shuffle+INV's error over the Gaussian's, over the floor of delta, whose places are 0 and 1."""
+    """shuffle+INV's error over the Gaussian's, over the floor of delta, whose places are 0 and 1.
+
+    The floor is the Gaussian's delta at eps = eps0. The table has a row for two floors, two sensitivities and
+    two budgets. The ``series`` must be seen in the figure. The ``phrases``, in its caption, are the range of
+    all ratios, and the largest factor by which floor and sensitivity change that of one budget.
+    """
     trials = [trials_at([budget]) for budget in BUDGETS]
     table = compute_constants(trials, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5])
     series = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
@@ -554,12 +650,18 @@ def points_of(axes):
 
 
 def test_what_is_shown_are_the_tables_values(drawn):
-    """Every finite point of a series is one of the figure's points, but for rounding."""
+    """Every finite point of a series is one of the figure's points, but for rounding.
+
+    ``drawn`` is a figure with its ``series``, pairs (x, y) of columns in data coordinates. Where x is None,
+    only the heights y are compared. `points_of` gives all points (x, y) of a panel. Rounding is 1e-9 of the
+    largest coordinate.
+    """
     shown = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
     for x, y in drawn.series:
         coordinates = [y] if x is None else [x, y]
         points = np.stack([np.asarray(values, float) for values in coordinates], axis=-1)
         points = points[np.isfinite(points).all(axis=-1)]
+        # For each point, the distance (the larger one of both coordinates') to the nearest that is shown.
         compared = shown[:, -len(coordinates) :]
         distances = [np.nanmin(np.abs(compared - point).max(axis=-1)) for point in points]
         assert max(distances, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
@@ -570,12 +672,16 @@ def test_the_caption_states_the_numbers_of_the_table(drawn):
 
 
 def visible_texts(figure):
-    """The texts that are seen, each with its box in pixels."""
+    """The texts that are seen in a figure, each with its box in pixels: a list of pairs.
+
+    These are all visible ones but labels of ticks that matplotlib does not draw: those outside of an axis'
+    limits, and the second label of every tick, on the other side of the panel.
+    """
     renderer = FigureCanvasAgg(figure).get_renderer()
     shown = [
         text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
     ]
-    for axes in figure.axes:  # tick labels outside of an axis' limits are not drawn
+    for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
             for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
@@ -586,15 +692,22 @@ def visible_texts(figure):
 
 
 def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
+    """``drawn`` has a figure. 1. Its outermost pixels are white. 2. No text is smaller than 7 points.
+
+    3. No two texts that are seen overlap, and none reaches over the edge of the page. `visible_texts` gives
+    them with their boxes in pixels.
+    """
     png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
     borders = (image[0], image[-1], image[:, 0], image[:, -1])
-    assert all((border == 1).all() for border in borders)  # white
+    assert all((border == 1).all() for border in borders)
 
-    seen, page = visible_texts(drawn.figure), drawn.figure.bbox
-    assert len(seen) > 8  # else they were not found
+    seen = visible_texts(drawn.figure)
+    page = drawn.figure.bbox
+    # Else they were not found: with tick labels and names of axes every figure has more.
+    assert len(seen) > 8
     texts = drawn.figure.findobj(Text)
-    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7  # points
+    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7
     if hasattr(drawn.figure.axes[0], "zaxis"):
         return  # 3-D axes place their labels while they are drawn
 

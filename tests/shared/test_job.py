@@ -53,14 +53,16 @@ def test_errors_are_one_line(error, words):
 def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with():
     """Else an edit that is put back before the run ends would stay in the result.
 
-    The run was planned with a digest of the script's file and one of the data's.
+    The run was planned with a digest of the script's file and one of the data's. Both are parameters of the
+    job: contents are pairs (data file, digest), and each further pair is a file of code. Before its work the
+    job compares them with the files as they are now.
     """
     file = "scripts/shared/job.py"
     Path("mine.csv").write_text("cell,count\n1,2\n")
     code, contents = (file, code_digest(file)), digests(["mine.csv"])
 
     def run_job(code, contents):
-        """Run a job with these digests in its parameters."""
+        """Run a job of the rule r with these digests in its parameters: "well" if it comes to its work."""
         params = Params(fromdict={"contents": contents, "n": 5})
         params.append(code)
         with running_job(params=params):
@@ -69,14 +71,14 @@ def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned
     assert run_job(code, contents) == "well"
     again = "was edited while the run was on: run the same command again"
     with pytest.raises(SystemExit, match=f"^error: r: {file} {again}$"):
-        run_job((file, "0" * 16), contents)
+        run_job((file, "0" * 16), contents)  # another digest than that of the file
     Path("mine.csv").write_text("cell,count\n1,3\n")
     with pytest.raises(SystemExit, match=f"^error: r: mine.csv {again}$"):
         run_job(code, contents)
 
 
 def test_a_damaged_table_is_refused_by_its_name():
-    """One bit, which changes a number."""
+    """One bit is changed, in the middle of the file, where its 5,000 numbers are. Every reader sees it."""
     write_parquet([pd.DataFrame({"a": np.random.default_rng(1).random(5000)})], "x.parquet")
     assert read_parquet("x.parquet").shape == (5000, 1)
     content = bytearray(Path("x.parquet").read_bytes())
@@ -92,6 +94,11 @@ def test_a_damaged_table_is_refused_by_its_name():
 
 
 def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
+    """`whole_file` gives a temporary path, .NAME.SOMETHING.part, that becomes the file where no error occurs.
+
+    1. After an error in the block there is no file. The temporary files of NAME that earlier jobs left are
+    removed, and those of other names are not. 2. The writers of tables, which use it, write whole files.
+    """
     Path(".x.csv.0123.part").write_text("half")  # a killed job's
     Path(".xx.csv.part").write_text("yours")
     with contextlib.suppress(ValueError), whole_file("x.csv") as path:
@@ -121,7 +128,11 @@ def no_handlers():
 
 @pytest.mark.usefixtures("no_handlers")
 def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted():
-    """Also after a rule with another log has written it again. A file that is gone counts for nothing."""
+    """Also after a rule with another log has written it again. A file that is gone counts for nothing.
+
+    `write_in_job` runs a job that writes a text to a file and notes the file's sum in a log. `noted_sums` has
+    file -> its sum, from all logs of a folder, and `changed_files` names the files with other bytes now.
+    """
     Path("logs").mkdir()
     write_in_job("1", "x.csv", "logs/first.log")
     write_in_job("1", "gone.csv", "logs/gone.log")
@@ -131,17 +142,22 @@ def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted()
     Path("gone.csv").unlink()
     assert changed_files(noted_sums(Path("logs"))) == ["x.csv"]
 
+    # "a_new_name" comes before "first" in the alphabet: what is noted last counts, not the last log.
     write_in_job("2", "x.csv", "logs/a_new_name.log")
     assert changed_files(noted_sums(Path("logs"))) == []
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():
-    """Also one of more rows than pyarrow puts into a row group by itself."""
+    """Also one of more rows (2^20 + 1) than pyarrow puts into a row group by itself (2^20).
+
+    `read_frames` takes the path, the columns to be read, and those of them that become categories.
+    """
     small = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 1.5, 0.1], "c": 7})
     large = pd.DataFrame({"a": "z", "b": 0.5, "c": np.arange(2**20 + 1)})
     write_parquet([small, large], "x.parquet")
-    frames = list(read_frames("x.parquet", ["c", "a", "b"], ["a", "b"]))
+    frames = list(read_frames("x.parquet", ["c", "a", "b"], ["a", "b"]))  # columns in another order
     assert [list(frame.select_dtypes("category")) for frame in frames] == [["a", "b"]] * 2
     for frame, written in zip(frames, (small, large), strict=True):
+        # Without the categories, a frame is what was written.
         plain = frame.astype({"a": written["a"].dtype, "b": float})
         pd.testing.assert_frame_equal(plain, written[["c", "a", "b"]])

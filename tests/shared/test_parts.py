@@ -46,10 +46,16 @@ def seen_in_cielab(colour, vision):
 
 @pytest.mark.parametrize("vision", DICHROMATS)
 def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
-    """A difference of 20 is that of colours which nobody confuses: 2.3 is just noticeable."""
+    """A difference of 20 is that of colours which nobody confuses: 2.3 is just noticeable.
+
+    `seen_in_cielab` gives the coordinates (lightness first) of a colour in CIELAB, where distances are such
+    differences, as people with this ``vision`` see it. `maps.HEAT` is the colour map of the cells. For NaN it
+    gives the colour of empty cells, and above 1, where no count is, that of negative cells.
+    """
     mechanisms = [seen_in_cielab(colour, vision) for colour in style.COLOURS.values()]
     empty, negative = (seen_in_cielab(maps.HEAT(value)[:3], vision) for value in (np.nan, 2.0))
     scale = [seen_in_cielab(colour, vision) for colour in maps.HEAT(np.linspace(0, 1, 50))]
+    # The three mechanisms from each other, and empty and negative cells from all of the scale's colours.
     pairs = [
         *itertools.combinations(mechanisms, 2),
         *itertools.product([empty, negative], scale),
@@ -63,7 +69,9 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
 def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
     """Two rows of three cells that are squares of side 1: (0.5, 1.5) is the centre of the second row's first.
 
-    The paper's box of San Francisco is about 12 km wide and 8 km high.
+    1. Zero, negative and missing values (NaN) have no colour on the map. 2. Minus signs, the only collection
+    in the panel, mark the negative ones. 3. The paper's box of San Francisco is about 12 km wide and 8 km
+    high, and a map has its proportions on the ground.
     """
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = style.new_figure(3).subplots()
@@ -81,18 +89,22 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
 def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
     """The solver of the layout orders its constraints by their addresses, which differ from run to run.
 
-    Here a relative error of 3e-16, of the last digit of a float, is added to every position.
+    Here a relative error of 3e-16, of the last digit of a float, is added to every position, after the layout
+    of matplotlib's is made. The files of all three kinds keep their bytes.
     """
 
     def saved_files():
+        """The bytes of a figure with a row of three panels, as PNG, PDF and SVG."""
         figure = style.new_figure(2)
         for axes in figure.subplots(1, 3):
             axes.plot([0, 1], [0, 3])
         return [encoded(figure, kind) for kind in ("png", "pdf", "svg")]
 
-    first, execute = saved_files(), ConstrainedLayoutEngine.execute
+    first = saved_files()
+    execute = ConstrainedLayoutEngine.execute
 
     def with_noise(engine, figure):
+        """The layout as it is, and then the error in the position and width of every panel."""
         execute(engine, figure)
         for axes in figure.axes:
             x, y, width, height = axes.get_position(original=True).bounds
@@ -119,6 +131,10 @@ def test_numbers_lists_and_row_labels():
 
 
 def test_rows_and_columns_that_are_no_grid():
+    """`histogram_of_cells` is a table of 5 x 6 cells with their row, column and edges in degrees.
+
+    With each of the changes its cells are no grid any more. The errors name the column that is wrong.
+    """
     table = histogram_of_cells()
     for change, message in (
         ({"row": table["row"] + 0.5}, "row must hold whole numbers"),
@@ -130,13 +146,20 @@ def test_rows_and_columns_that_are_no_grid():
 
 
 def test_a_table_that_does_not_fit_names_its_file(tmp_path):
-    """A file of cells, one of estimates with another cell, and one of trials that has no TV errors."""
-    cells, path = tmp_path / "own.csv", tmp_path / "estimates.csv"
+    """A file of cells, one of estimates with another cell, and one of trials that has no TV errors.
+
+    1. What is read: texts and missing numbers. 2. Cells that differ between two files. 3. A file without the
+    columns of a map. 4. No row that the figure draws: `tv.DRAWN` are the values that these have in two
+    columns. 5. A surface of delta with nothing to draw, log10 delta being -inf everywhere.
+    """
+    cells = tmp_path / "own.csv"
+    path = tmp_path / "estimates.csv"
     cells.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n")
     table = read_table(cells, ["cell", "count"])
     assert table["label"].tolist() == ["NA", "007"]  # texts stay as they are
     assert table["low"].isna().tolist() == [False, True]
 
+    # The only cell of the estimates is 7, those of the histogram are 1 and 2.
     path.write_text("eps0,eps,n,delta,cell,original,gaussian,shuffle+INV\n4,4,11,1e-30,7,1,1,1\n")
     with pytest.raises(ValueError, match=r"estimates\.csv: its cells are not those of .*own\.csv"):
         estimates.read(cells, path)
@@ -166,7 +189,11 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
 def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
     """A dataset of one's own is not the paper's, and settings where both are useless count nowhere.
 
-    The ratios for the most popular value are twice those for the TV error.
+    A ratio is shuffling's error over the Gaussian's in a setting; informative says that one of the two is
+    useful there. The ratios for the most popular value are twice those for the TV error, which are drawn
+    first. The paper's settings are those whose dataset and eps0 are in ``papers``: rows 1 and 3. Row 2 has
+    another eps0, row 4 is useless, row 5 of another dataset, and row 6 has the second rule for delta, which
+    is not drawn.
     """
     settings = pd.DataFrame(
         {
@@ -183,6 +210,7 @@ def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
         for comparison in ("unprojected", "projected")
     )
     papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
+    # Only the projected ones are drawn. The others, of the same numbers, would be there a second time.
     rows = parity_ratio.drawn_ratios(table, papers)
     assert rows.loc[rows["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
     assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]

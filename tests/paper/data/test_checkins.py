@@ -42,7 +42,7 @@ def write_checkins(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("block", [1 << 22, 200, 60])  # bytes that are read at once
+@pytest.mark.parametrize("block", [1 << 22, 200, 60])
 @pytest.mark.parametrize(
     ("pack", "copies"),
     [
@@ -54,6 +54,12 @@ def write_checkins(tmp_path):
 def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
     write_checkins, monkeypatch, caplog, pack, copies, block
 ):
+    """`crop` logs how many lines it cannot read, and returns the points of all others, in their order.
+
+    `UNREADABLE` are lines with a wrong number of fields or without a place on the earth, `READABLE` odd ones
+    that have a place; `row` makes an ordinary one. ``pack`` turns the text into the file's bytes, in which it
+    stands ``copies`` times. ``block`` bytes are read at once: the whole file, a few lines, one or two.
+    """
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
     ordinary = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))]
@@ -64,12 +70,13 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
     points = crop(path, {"world": WORLD}, bad_rows_at_most=1)
     lines *= copies
     unreadable = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
-    first = ", ".join(map(str, unreadable[:5]))
+    first = ", ".join(map(str, unreadable[:5]))  # a message names no more
     counted = f"{len(lines)} rows, of which {len(unreadable)} cannot be read (first lines: {first})"
     assert caplog.messages == [f"{path}: {counted}"]
 
+    # The fields of a line: user, time, latitude, longitude, location. All digits of both degrees are kept.
     fields = [line.split("\t") for line in lines if line not in UNREADABLE]
-    # In order, with all digits. The last column says that a point is no spread one.
+    # The third column, spread, is False: the places are the true ones, not random ones in a cell.
     expected = [[float(latitude), float(longitude), False] for *_, latitude, longitude, _ in fields]
     assert points["world"].to_numpy().tolist() == expected
 

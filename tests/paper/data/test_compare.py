@@ -31,17 +31,23 @@ def counted_cells(points, grids=GRIDS):
 
 
 def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
-    """The columns: dataset, grid, printed, bundled, counted, cells, cells_that_differ. 510 is printed."""
+    """A row for each of two grids: dataset, grid, printed, bundled, counted, cells, cells_that_differ.
+
+    `POINTS` are 500 made-up check-ins, ``bundled`` the files with their counts. The numbers are of check-ins:
+    printed is given here, as 510. The uniform grid has 4 x 6 cells, the stepped one 2 x 2 larger cells.
+    """
     cells = counted_cells(POINTS)
     in_stepped = int(cells.query("grid == 'stepped'")["count"].sum())
-    assert in_stepped < 500  # the stepped grid has no last row and column
+    # The steps end before the northern and the eastern edge of the box: points beyond are in no cell.
+    assert in_stepped < 500
     equal = compare("town", cells, bundled, {"town": 510})
     assert equal.to_numpy().tolist() == [
         ["town", "uniform", 510, 500, 500, 24, 0],
         ["town", "stepped", 510, in_stepped, in_stepped, 4, 0],
     ]
 
-    # Two points in the cell of the south-west corner, one in that of the north-east, which is not in stepped.
+    # Two points in the cell of the south-west corner, and one in that of the north-east corner, where the
+    # stepped grid has no cell.
     more = point_table(np.array([48.01, 48.01, 48.39]), np.array([2.01, 2.02, 2.59]))
     differs = compare("town", counted_cells(pd.concat([POINTS, more])), bundled, {"town": 510})
     assert differs["counted"].tolist() == [503, in_stepped + 2]

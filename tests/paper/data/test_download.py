@@ -35,11 +35,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    """A running HTTP server, whose `Handler` answers; ``site`` is its address."""
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    """A running HTTP server on this machine; ``site`` is its address.
+
+    Its `Handler` answers /200 with `CONTENT`, /cut with half of it, /other with other bytes, and a number
+    such as /404 with this status. Each request appends its Accept-Encoding to ``encodings``.
+    """
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # else a proxy of this machine's would be asked
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.encodings = []  # the Accept-Encoding of every request
+        server.encodings = []
         server.site = f"http://127.0.0.1:{server.server_port}"
+        # Every hundredth of a second the thread looks whether to end: so long does `shutdown` wait.
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -48,19 +53,21 @@ def server(monkeypatch):
 
 
 def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    """``server`` has `CONTENT`, whose sum is `MD5`, at /200. Its ``encodings`` has an entry per request."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)  # a terminal
     path = tmp_path / "raw" / "checkins.txt.gz"
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
     assert os.listdir(path.parent) == [path.name]  # no temporary file is left
     assert server.encodings == ["identity"]  # asked once, for the bytes as they are
-    assert "100%" in capsys.readouterr().err  # the progress bar, which a terminal gets
+    assert "100%" in capsys.readouterr().err  # the progress bar
 
-    # The file is there: the server, which does not have it at this address, is not asked.
+    # The file is there, with this sum, in letters of either case. So the server, which does not have it at
+    # the other address, is not asked: there is no second request.
     download(f"{server.site}/404", path, md5=MD5.upper())
     assert len(server.encodings) == 1
 
-    # A file that was cut is not taken for the whole one.
+    # A file without its last byte is not taken for the whole one, and is downloaded again.
     path.write_bytes(CONTENT[:-1])
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT

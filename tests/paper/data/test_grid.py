@@ -41,14 +41,16 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
 
 
 def test_cells_are_numbered_row_by_row_from_the_south_west():
+    """`UNIT` is the box from 0 to 3 degrees north and 10 to 14 east: each of the 3 x 4 cells is a degree."""
     cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    # In row 0 (the southernmost) and column 0 (the westernmost), then in (0, 1), (1, 0) and (2, 3).
+    # One point in each of four cells, (row, column) from the south-west: (0, 0), (0, 1), (1, 0) and (2, 3).
     latitude = np.array([0.5, 0.5, 1.5, 2.5])
     longitude = np.array([10.5, 11.5, 10.5, 13.5])
     table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
     assert table["cell"].tolist() == list(range(1, 13))
     assert table.loc[table["count"] > 0, "cell"].tolist() == [1, 2, 5, 12]
     assert table["count"].dtype == np.int64
+    # The columns of the fifth cell, the first one of row 1, in their order.
     fifth = {"cell": 5, "count": 1, "row": 1, "column": 0}
     fifth |= {"south": 1, "north": 2, "west": 10, "east": 11}
     assert list(table.loc[4].items()) == list(fifth.items())
@@ -60,7 +62,12 @@ POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=3
 
 @given(POINTS, st.integers(1, 5), st.integers(1, 5))
 def test_counting_agrees_with_the_definition(points, columns, rows):
-    """A cell has its southern and western edges; those in the last row and column have all their edges."""
+    """A cell has its southern and western edges; those in the last row and column have all their edges.
+
+    ``points`` are pairs (latitude, longitude) in half degrees, so that many lie on edges. Some are outside of
+    the box `UNIT`, from 0 to 3 degrees north and 10 to 14 east, and count nowhere.
+    """
+    # Without a point too there are two columns.
     latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
     cells = grid.uniform_grid(UNIT, columns, rows)
     counts = grid.count_points(cells, latitude, longitude)

@@ -27,7 +27,12 @@ def test_there_is_a_row_for_every_n_and_eps(table):
     ("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
 )
 def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form, delta):
-    """For each form there are its log10 delta, the value that has it, and how many users hold this value."""
+    """For each form there are its log10 delta, the value that has it, and how many users hold this value.
+
+    ``form`` names these columns of ``table``: exact, exact_value (from 1) and exact_count, or published, ...
+    Its rows are at several n and eps. ``delta`` is the function that gives log10 delta of one value at eps,
+    if ``count`` users besides the target user hold it. `sample_of` draws the users of the row again.
+    """
     for row in table.to_dict("records"):
         sample = sample_of(COUNTS, dataset="toy", n=row["n"], seed=5)
         setting = {"n": row["n"], "k": 6, "eps0": 2}
@@ -37,6 +42,7 @@ def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form
             if users > 0
         }
         assert row[form] == max(deltas.values())
+        # Several values may have the largest delta: the one that is named has it.
         assert deltas[row[f"{form}_value"]] == row[form]
         assert sample[row[f"{form}_value"] - 1] == row[f"{form}_count"]
 

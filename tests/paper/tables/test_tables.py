@@ -24,15 +24,22 @@ def test_tables_have_every_printed_value_once():
 
 
 def test_table_iii_has_the_parameters():
-    """Those of Table IV are the printed ones, those of Figure 1 and of the trials are the config's."""
+    """A row per parameter, and a column per experiment, in whose cells the values are as texts.
+
+    Those of Table IV are the printed ones (`PARAMETERS`). Those of Figure 1 and of the synthetic trials are
+    given as sections of a configuration: `SURFACE` has eps from 0.1 to 3.0 in 30 steps, `SYNTHETIC` 15 cells,
+    one budget, and two experiments, one with n = 2000 and one with 1000 and all users and the cells 1 and 3.
+    """
     verdicts = pd.DataFrame(real_verdicts())
     table_iii = paper_tables(verdicts, PARAMETERS, SURFACE, SYNTHETIC)["table_III"]
     parameters = table_iii.set_index("parameter")
     assert parameters.loc["n", "Table IV"] == "50, 100, 150"
     assert parameters.loc["eps", "Table IV"] == "0.1, 0.5, 1, 1.5, 2, 2.5, 3"
     assert parameters.loc["eps", "Figure 1"] == "0.1 to 3.0, 30 steps"
-    trials = {"eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15"}
-    assert parameters["synthetic trials"].to_dict() == trials
+    # n of both experiments together; x0 are the cells whose errors the second one takes.
+    of_both = {"eps": "4", "eps0": "4", "n": "1000, 2000, all", "x0": "1, 3", "k": "15"}
+    assert parameters["synthetic trials"].to_dict() == of_both
 
+    # A configuration without this dataset leaves its column empty.
     without_trials = paper_tables(verdicts, PARAMETERS, SURFACE, {})["table_III"]
     assert set(without_trials["synthetic trials"]) == {""}

@@ -53,23 +53,34 @@ def test_users_are_drawn_without_replacement():
 
 
 def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
+    """`sample_users` takes the dataset's counts, the number of users to draw, rng, and how many samples.
+
+    `COUNTS` are of 1,300 users. Numpy's hypergeometric numbers need fewer than `NUMPYS_LIMIT`, 10^9, in all.
+    """
     rng = np.random.default_rng(1)
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
         sample_users(COUNTS, 1301, rng, 1)
     message = "sum to fewer than 1,000,000,000 users; got 1,000,000,000"
     with pytest.raises(ValueError, match=message):
         sample_users(np.array([NUMPYS_LIMIT - 10, 10]), 50, rng, 1)
+    # One user less, and they are drawn.
     one_below_the_limit = np.array([NUMPYS_LIMIT - 11, 10])
-    two_samples_of_50 = sample_users(one_below_the_limit, 50, rng, 2)
+    two_samples_of_50 = sample_users(one_below_the_limit, 50, rng, repetitions=2)
     assert two_samples_of_50.sum() == 2 * 50
 
 
 def test_every_point_is_in_the_table_once_with_its_parameters():
+    """`run_points` gives the rows of several points, with the errors of their repetitions, in their order.
+
+    Its first argument are the counts of the dataset's users. `SHARED` has what all points share: the
+    dataset's name, the protocol and the seed. A point's rows are those that `run_point` gives for it alone.
+    """
     points = [
         {"experiment": "tv", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 3},
         {"experiment": "tv", "eps0": 2, "eps": 1, "n": "all", "repetitions": 3},
         {"experiment": "individual", "eps0": 4, "eps": 4, "n": 1000, "repetitions": 5},
     ]
+    # The second point again, with its numbers in another form: it is not run twice.
     written_differently = {**points[1], "eps0": 2.0, "n": int(COUNTS.sum())}
     frame = run_trials.run_points(COUNTS, [*points, written_differently], cells=[1, 4], **SHARED)
     assert list(frame.columns) == run_trials.TRIAL_COLUMNS
@@ -78,22 +89,27 @@ def test_every_point_is_in_the_table_once_with_its_parameters():
     for point, (key, rows) in zip(points, by_point, strict=True):
         experiment, eps0, eps, n, repetitions = point.values()
         assert key == (experiment, eps0, eps, users_of(COUNTS, n), repetitions)
-        # Seeds depend on the parameters as floats.
+        # `run_points` makes floats of the budgets. The seed of a point depends on them as floats.
         budget = {"eps0": float(eps0), "eps": float(eps)}
         alone = run_point(COUNTS, n=n, **budget, repetitions=repetitions, cells=[1, 4], **SHARED)
         pd.testing.assert_frame_equal(rows[list(alone.columns)].reset_index(drop=True), alone)
 
 
 def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
+    """Two samples of all users of `COUNTS`. At eps = eps0 delta-hat is 0: delta is `PROTOCOL`'s floor, 1e-30.
+
+    `run_mechanisms` gives by mechanism the estimated fractions of users (repetitions, k), and the Gaussian's
+    deltas (repetitions,). `published_scale` is the standard deviation of diffprivlib's noise, in users.
+    """
     samples = np.tile(COUNTS, (2, 1))
     rng = np.random.default_rng(1)
     estimates, deltas = run_mechanisms(samples, eps0=4.0, eps=4.0, protocol=PROTOCOL, rng=rng)
     assert set(deltas) == {1e-30}
 
-    # The same draws again: first the reports, then the noise.
+    # The same draws again: first the reports, which the other mechanisms take, then the noise.
     rng = np.random.default_rng(1)
     sample_histogram(samples, 4.0, rng, repetitions=2)
-    noise = rng.standard_normal(samples.shape) * published_scale(4.0, 1e-30, 1)
+    noise = rng.standard_normal(samples.shape) * published_scale(4.0, delta=1e-30, sensitivity=1)
     np.testing.assert_allclose(estimates["gaussian"], (samples + noise) / COUNTS.sum(), rtol=1e-12)
 
 
@@ -108,18 +124,25 @@ def test_the_estimates_of_one_run_are_fractions_cell_by_cell():
 
 
 def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
-    """Seven repetitions in blocks of three. At eps < eps0 delta depends on the sample of users."""
-    point = {**POINT, "eps": 0.3}
-    whole = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
-    monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))  # numbers in a block
-    blocks = run_point(COUNTS, repetitions=7, cells=[1, 4], **point)
+    """Seven repetitions in blocks of three, beside all seven in one block.
+
+    At eps < eps0 the delta of a repetition depends on its sample, of 100 of the 1,300 users of `COUNTS`. It
+    is far above the floor of the protocol in `POINT`, 1e-30. The blocks share one rng. So after the first
+    block the draws are others than those of the whole, and with them value, delta and uniform.
+    """
+    point = {**POINT, "eps": 0.3, "n": 100, "repetitions": 7, "cells": [1, 4]}
+    whole = run_point(COUNTS, **point)
+    monkeypatch.setattr(run_trials, "BLOCK", 3 * len(COUNTS))  # cells of all repetitions of a block
+    blocks = run_point(COUNTS, **point)
     same = [name for name in whole.columns if name not in ("value", "delta", "uniform")]
     assert blocks[same].equals(whole[same])
     # The first block draws its users first, as the whole does: those samples, and their deltas, are equal.
-    first = blocks["repetition"] == 1
+    first = blocks["repetition"] <= 3
     assert blocks.loc[first, "delta"].tolist() == whole.loc[first, "delta"].tolist()
-    # One delta in a repetition, and no error that all repetitions share.
+    # One delta in a repetition, and more different ones than those of one block.
     assert blocks.groupby("repetition")["delta"].nunique().eq(1).all()
+    assert blocks["delta"].nunique() > 3
+    # No error is the same in all repetitions.
     assert blocks.groupby(["mechanism", "metric", "cell"])["value"].nunique().gt(1).all()
 
 
@@ -129,7 +152,11 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 )
 @pytest.mark.parametrize("floor", [1e-30, 1e-3])
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
-    """It is the largest delta over the values that somebody holds, and at least the floor."""
+    """It is the largest delta over the values that somebody holds, and at least the floor.
+
+    There are 20 samples of 700 of the 1,300 users of `COUNTS`, in 5 cells. Before the floor, the deltas go
+    from 0.08 (exact, eps0 = 4) down to 0 (eps = eps0): some above both floors, some between them, some below.
+    """
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
     rng = np.random.default_rng(1)

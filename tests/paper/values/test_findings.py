@@ -24,24 +24,32 @@ def test_a_draw_that_is_not_contradicted_does_not_match_by_digits():
 
 
 def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
-    """The gap is from the published to the exact delta, in orders of magnitude, where both are positive."""
+    """The gap is from the published to the exact delta, in orders of magnitude, where both are positive.
+
+    ``row`` makes a printed value of Table IV by default. Its column reproduced has the published delta.
+    """
     rows = [
-        row(reproduced="1e-2", exact="3.1622776601683795e-2"),
+        row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # a gap of 0.5
         row(reproduced="2e-2", exact="1e-2"),  # not below the exact delta
-        row(reproduced="0", exact="1e-9"),  # does not count
+        row(reproduced="0", exact="1e-9"),  # does not count: 0 has no logarithm
         row(reproduced="1e-400", exact="2e-350"),  # 50 + log10(2)
-        row(reproduced="1e-90", exact=""),  # does not count
+        row(reproduced="1e-90", exact=""),  # does not count: nothing to compare with
     ]
+    # Of three values that count, the published delta is below the exact one in two. No other table is there.
     gap = theorem_gap(results(rows))
     assert gap.orders == pytest.approx(50.30103, abs=1e-5)
     assert (gap.below, gap.of, gap.elsewhere) == (2, 3, {})
 
 
 def test_the_gap_of_another_table_is_over_the_values_that_the_formula_gives():
-    """Of the two rows of Table 1 that count, the gaps are 2 and 1."""
+    """Of the two rows of Table 1 that count, the gaps are 2 and 1 orders of magnitude; the larger is named.
+
+    ``row`` makes a printed value, of Table IV and with the verdict "same digits" by default. Its column
+    reproduced has the published delta. elsewhere is table -> gap, for the tables beside Table IV.
+    """
     table_1 = {"item": "Table 1", "mechanism": "this paper"}
     rows = [
-        row(reproduced="1e-2", exact="1e-1"),
+        row(reproduced="1e-2", exact="1e-1"),  # of Table IV
         row(item="Table II", reproduced="1e-90", exact="1"),  # of another mechanism
         row(**table_1, reproduced="1e-9", exact="1e-7"),
         row(**table_1, reproduced="1e-9", exact="1e-8"),

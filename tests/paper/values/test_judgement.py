@@ -17,6 +17,11 @@ DRAW = {"kind": "random", "tolerance": "central 99 %", "mechanism": "gaussian"}
 
 
 def test_printed_characters_keep_their_digits():
+    """1. A printed number is exact as a Decimal, whose tuple is (sign, digits, exponent): also its last 0.
+
+    2. What is no number as the paper prints them is refused. 3. So is a tolerance that is neither like
+    "digits or 5 %" nor like "central 99 %", with a share above 0 and below 100 %.
+    """
     for printed, digits, exponent in (
         ("6.580E-7", (6, 5, 8, 0), -10),
         ("123,108", (1, 2, 3, 1, 0, 8), 0),
@@ -76,13 +81,21 @@ def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(
 
 
 def test_a_draw_is_judged_by_the_central_part_of_ours():
-    sample = np.arange(1, 1001) / 1000  # its central 99 % are from 0.005995 to 0.995005
+    """`DRAW` is a printed random error of the Gaussian with the tolerance "central 99 %"; ``sample`` is ours.
+
+    The fields of the judgement are texts: the verdict, the ends low and high of the central part, the printed
+    number's quantile in our sample, reproduced (our median), and exact.
+    """
+    sample = np.arange(1, 1001) / 1000
+    # The quantiles 0.005 and 0.995 of 1000 points, as numpy interpolates: 0.001 + 0.999 * 0.005, and so on.
     inside = judge_draw({**DRAW, "printed": "0.25"}, sample)
     assert (inside.verdict, inside.low, inside.high) == ("consistent", "5.99500e-3", "9.95005e-1")
     assert inside.quantile == "0.2495"  # 249 of 1000 are smaller, and one is equal
     assert (inside.reproduced, inside.exact) == ("5.00500e-1", "")  # the median; no exact Gaussian
+    # The Gaussian's errors hang on how delta is computed. Those of shuffle+INV do not: they are exact.
     shuffled = judge_draw({**DRAW, "mechanism": "shuffle+INV", "printed": "0.25"}, sample)
-    assert shuffled.exact == shuffled.reproduced  # the same on both readings
+    assert shuffled.exact == shuffled.reproduced
+    # On both sides of either end.
     verdicts = {
         "5E-3": "inconsistent",
         "6E-3": "consistent",

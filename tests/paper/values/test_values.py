@@ -53,7 +53,13 @@ MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 
 
 def test_every_printed_value_has_its_row():
+    """`ROWS` are those of values.csv, as texts, and `VALUES` the same as a table.
+
+    `ITEMS` has how many rows each table of the paper has, `NEEDED` for each quantity: how many rows, their
+    kind, the rule of their tolerance, and the columns that are never empty. Both are written by hand.
+    """
     assert Counter(row["item"] for row in ROWS) == ITEMS
+    # No value is there twice: the rows differ in more than the number and the note.
     settings = VALUES.drop(columns=["printed", "note"])
     assert not settings.duplicated().any()
     assert len(ROWS) == 185
@@ -64,7 +70,7 @@ def test_every_printed_value_has_its_row():
             assert (row["kind"], parse_tolerance(row["tolerance"])[0]) == (kind, rule)
             assert all(row[name] for name in ("source", *columns.split()))
             if row["mechanism"] == "this paper":
-                # Of n users, 0.8 n hold x0.
+                # The paper's own deltas: of n users, 0.8 n hold x0.
                 assert 10 * int(row["count"]) == 8 * int(row["n"])
 
 
@@ -77,8 +83,11 @@ def test_a_setting_in_all_three_parts_of_table_iv_has_the_same_deltas_there():
 
 
 def test_printed_deltas_fall_with_eps():
-    """In every line of every table. A slip in copying an exponent would show here."""
-    lines = {}
+    """In every line of every table. A slip in copying an exponent would show here.
+
+    `ROWS` are the printed values as texts. A line has the deltas of one mechanism in one setting, by eps.
+    """
+    lines = {}  # (source, mechanism, n, k, eps0) -> [(eps, delta), ...] in the order of the file
     for row in ROWS:
         if row["quantity"] == "delta":
             # Within Table II the eps0 of a literature column changes, at n = 1,000 (see the README).
@@ -89,7 +98,8 @@ def test_printed_deltas_fall_with_eps():
     # Two n of four mechanisms in Table II, five mechanisms in Table 1, and nine lines of Table IV.
     assert len(lines) == 2 * 4 + 5 + 9
     for line in lines.values():
-        assert line == sorted(line)
+        assert line == sorted(line)  # by eps
+        # A delta that is printed as 0 may follow another such one.
         deltas = [delta for _, delta in line]
         assert all(after < before or after == before == 0 for before, after in pairwise(deltas))
 
@@ -104,6 +114,9 @@ def deltas(tmp_path_factory):
 
 def make_trials(rng, dataset, k, n, cells=CELLS):
     """Made-up trials of one point: 200 errors of each of the ``cells`` and of TV, for each mechanism.
+
+    They are rows as in a file of trials, of the experiment individual at eps0 = eps = 4. Of the ``cells``,
+    by default all whose errors the paper prints, those up to ``k`` are there; cell 0 stands for TV.
 
     The errors are half-normal with the scale 1e-3. The rows of another experiment (error 9) and of another
     eps0 (error 5) must not count.
@@ -144,6 +157,12 @@ def frames():
 
 
 def test_every_value_gets_its_verdict(judge, frames):
+    """``frames`` are made-up trials of all points of the paper's tables, with errors below 1.
+
+    ``judge`` gives a row for each printed value, in the order of `ROWS`, which are those of values.csv. A
+    random value has an interval (low to high) and a quantile. A row of the Gaussian has no exact value, and
+    its note ends with `NO_GAUSSIAN`, why there is none. For the mechanism koskela we have no formula.
+    """
     for row, given in zip(judge(frames), ROWS, strict=True):
         # The columns of values.csv are kept, and the note may go on.
         assert row.items() >= {name: given[name] for name in COLUMNS if name != "note"}.items()
@@ -153,11 +172,17 @@ def test_every_value_gets_its_verdict(judge, frames):
         assert has_interval == [row["kind"] == "random"] * 3
         assert row["note"].endswith(NO_GAUSSIAN) == (row["mechanism"] == "gaussian")
         assert not (row["mechanism"] == "gaussian" and row["exact"])
-        assert not row["high"] or float(row["high"]) < 1  # none of the rows that do not count
+        # The trials' rows of another experiment or eps0, with the errors 9 and 5, do not count.
+        assert not row["high"] or float(row["high"]) < 1
 
 
 def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames):
-    """For each value: its verdict, what we get as the paper does it, and the exact number."""
+    """For each value: its verdict, what we get as the paper does it, and the exact number.
+
+    ``judge`` judges all printed values by our own: the numbers of check-ins (`TOTALS`, by city and grid), our
+    deltas, and trials, here ``frames``. For Paris the paper prints 10,260, the check-ins that a stepped grid
+    leaves of the 11,190 in the box. For San Francisco it prints 123,108, 82 more than the bundled data have.
+    """
     rows = pd.DataFrame(judge(frames)).set_index(["item", "dataset", "mechanism", "n", "eps"])
     judged = rows[["verdict", "reproduced", "exact"]].sort_index()
     [paris] = judged.loc["data", "paris"].to_numpy().tolist()
@@ -165,6 +190,7 @@ def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames
     [san_francisco] = judged.loc["data", "san_francisco"].to_numpy().tolist()
     assert san_francisco == ["close", "123026", "123026"]
 
+    # Deltas of the paper's Theorem 1, one that its formula gives, and one that it does not.
     assert judged.loc["Table 1", "", "this paper", "100", "0.4"]["verdict"] == "same digits"
     deep = judged.loc["Table II", "", "this paper", "1000", "0.4"]
     assert deep["verdict"] == "differs"
@@ -183,7 +209,11 @@ def test_verdicts_use_the_right_draws(judge, frames):
 
 
 def test_what_was_not_run_is_not_comparable(judge):
-    """Run are N(0, 2) with 1,000 users for cell 1 only, and with 100,000 users in 20 cells for 15."""
+    """Run are N(0, 2) with 1,000 users for cell 1 only, and with 100,000 users in 20 cells for 15.
+
+    ``judge`` gives a row for each printed value. Each that is not comparable says in its note why, and has
+    none of our numbers. The counts are of values in Tables V and VI and of numbers of check-ins.
+    """
     rng = np.random.default_rng(4)
     frames = [
         make_trials(rng, "synthetic", 15, 1000, [1]),
@@ -192,7 +222,8 @@ def test_what_was_not_run_is_not_comparable(judge):
     rows = [row for row in judge(frames, totals={}) if row["verdict"] == "not comparable"]
     assert all(not row["reproduced"] and not row["quantile"] for row in rows)
     values_by_reason = {
-        "has no individual_error of cell 3 for gaussian": 1,
+        "has no individual_error of cell 3 for gaussian": 1,  # as an example of 1,000 users
+        # 100,000 users: individual errors of 7 cells and the TV error, each of 2 mechanisms.
         "our trials have k = 20, the paper's k = 15": 16,
         "of the config has no trials at": 28,  # Table VI
         "no gridded dataset": 2,  # the check-ins of two cities
