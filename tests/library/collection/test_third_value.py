@@ -87,7 +87,7 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
     others[tuple(counts)] = stats.multinomial.pmf(counts_and_third.T, n - 1, chances)
 
     def with_target(chance_of_x0, chance_of_x1):
-        """The probabilities of the counts with the target user's report; with ``lie`` it is the third value."""
+        """The probabilities of the counts with the target user's report, a third value with ``lie``."""
         result = lie * others
         for axis, chance in enumerate([chance_of_x0, chance_of_x1, (k - 3) * lie]):
             result = result + chance * np.roll(others, 1, axis)

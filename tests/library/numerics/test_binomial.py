@@ -8,15 +8,15 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 
 
 def exact_log_pmf(successes, trials, probability):
-    """Natural log of the binomial probability of so many ``successes``, in 50 digits."""
+    """Natural log of the binomial probability of so many ``successes``, as an mpmath number of 50 digits."""
     with mp.workdps(50):
-        ways = (
+        log_ways = (  # of the binomial coefficient
             mp.loggamma(trials + 1)
             - mp.loggamma(successes + 1)
             - mp.loggamma(trials - successes + 1)
         )
         return (
-            ways
+            log_ways
             + successes * mp.log(mp.mpf(probability))
             + (trials - successes) * mp.log1p(-mp.mpf(probability))
         )
