@@ -22,7 +22,7 @@ from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
 
 # Relative: what the logarithms of the tested numbers lose. The bounds' own width is 1e-4.
-_SAFE = 1e-9
+_ROUNDING = 1e-9
 
 
 class FewUsers:
@@ -141,8 +141,9 @@ def check_bounds_of_small_collections(seed, number, k=None):
     """Assert that no dataset is outside the bounds of one round; return upper bounds over the worst delta.
 
     ``number`` random collections of a few users are drawn, with k values, or two to four if k is None.
-    The worst delta is enumerated in fractions. `one_round` returns log10 of a bound, for a user of the group
-    "0". If it is ``unseen`` who takes part, the upper bound holds, too, and is no larger than if it is seen.
+    `FewUsers` enumerates the worst delta in fractions. `one_round` returns log10 of a bound, for a user of
+    the group "0". If it is ``unseen`` who takes part, the upper bound holds, too, and is no larger than if it
+    is seen.
     """
     ratios = []
     for few_users in small_collections(seed, number, k):
@@ -153,8 +154,8 @@ def check_bounds_of_small_collections(seed, number, k=None):
         exact = few_users.worst_delta()
         upper, lower = (10 ** collection.one_round(eps, group="0", bound=bound) for bound in BOUNDS)
         # 1e-300 is absolute, for an exact delta of 0.
-        assert lower <= float(exact) * (1 + _SAFE) + 1e-300, drawn
-        assert upper >= float(exact) * (1 - _SAFE), drawn
+        assert lower <= float(exact) * (1 + _ROUNDING) + 1e-300, drawn
+        assert upper >= float(exact) * (1 - _ROUNDING), drawn
         if exact:
             ratios.append(upper / float(exact))
 
@@ -162,8 +163,8 @@ def check_bounds_of_small_collections(seed, number, k=None):
         _, participation_of_target, _ = few_users.groups[0]
         if participation_of_target < 1:
             unseen = 10 ** collection.one_round(eps, group="0", unseen=True)
-            assert unseen >= float(few_users.worst_delta(unseen=True)) * (1 - _SAFE), drawn
-            assert unseen <= upper * (1 + _SAFE), drawn
+            assert unseen >= float(few_users.worst_delta(unseen=True)) * (1 - _ROUNDING), drawn
+            assert unseen <= upper * (1 + _ROUNDING), drawn
     return np.array(ratios)
 
 
@@ -193,8 +194,9 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
 
     A dataset says how many users of each group hold x0. ``others`` has the (users, eps0) of the groups beside
     the target user. The exact delta of a dataset is a sum over the number of reports x0, whose law is a
-    convolution of binomials. Upper bounds are at most ``width`` times the worst delta, and lower ones at
-    least a ``width``-th of it. Poisson numbers of dummies have no lower bound that is as close.
+    convolution of binomials. `one_round` returns log10 of a bound. Upper bounds are at most ``width`` times
+    the worst delta, and lower ones at least a ``width``-th of it. Poisson numbers of dummies have no lower
+    bound that is as close.
     """
     target_eps0, eps = 1.5, np.array([0.1, 0.4, 0.8])
     # The target user's report is x0 with probability p if the value is x0, else with q = 1 - p.
@@ -212,7 +214,7 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
     of_dummies = [
         stats.binom.pmf(np.arange(number + 1), number, 0.5) for number in numbers_of_dummies
     ]
-    worst = 0.0
+    worst = 0.0  # delta of the worst dataset so far, at each eps
     for holders_of_x0 in itertools.product(*(range(users + 1) for users, _ in others)):
         # Of each group, some users hold x0 and the others x1; expit makes probabilities of log odds.
         of_others = np.ones(1)
@@ -235,8 +237,8 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
     groups += [Group(str(number), *group) for number, group in enumerate(others)]
     collection = Collection(2, tuple(groups), dummies=dummies)
     high, low = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
-    assert np.all(low <= worst * (1 + _SAFE))
-    assert np.all(worst * (1 - _SAFE) <= high)
+    assert np.all(low <= worst * (1 + _ROUNDING))
+    assert np.all(worst * (1 - _ROUNDING) <= high)
     assert np.all(high <= worst * width)
     assert np.all(low >= worst / width) or dummies.poisson_per_value
 
@@ -365,8 +367,8 @@ def test_dummies_alone_against_poisson_sums(mean, eps):
     group = Group("a", 1000, math.inf)
     collection = Collection(50, (group,), dummies=Dummies(poisson_per_value=mean))
     high, low = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
-    assert low <= exact * (1 + _SAFE)
-    assert high >= exact * (1 - _SAFE)
+    assert low <= exact * (1 + _ROUNDING)
+    assert high >= exact * (1 - _ROUNDING)
     assert [low, high] == pytest.approx([exact, exact], rel=2e-4)
 
 
@@ -521,8 +523,9 @@ def test_rounds_equal_and_different():
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     """The bounds enclose delta of two different rounds of k-RR, each with every dataset of three users.
 
-    delta is enumerated over all pairs of histograms. The target user is the first; by symmetry the user holds
-    0 under P and 1 under Q in both rounds.
+    delta is enumerated over all pairs of histograms: `add_report` adds the report of one user, or a dummy, to
+    the distribution of a histogram. The target user is the first; by symmetry the user holds 0 under P and 1
+    under Q in both rounds.
     """
     eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])  # delta is 0 from 1.5 + 2 on
 
@@ -573,7 +576,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
     found. Here every x is 1 / k. p is the probability of reporting the own value, q of each other one.
     """
     k = 20
-    groups = (
+    groups = (  # name, users, eps0
         Group("a", 30_000, 2.0),
         Group("b", 20_000, 4.0, participation=0.5),
         Group("c", 1000, math.inf),

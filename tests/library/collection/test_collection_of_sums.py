@@ -116,8 +116,10 @@ def random_rounds(number):
 def test_no_dataset_is_outside_the_bounds(deletion):
     """The bounds of 30 random rounds enclose the worst delta, which is enumerated in fractions.
 
-    p and q are the probabilities of a 1 in the target user's bit of the own value and in the other bits. With
-    ``deletion`` the neighbour has no value instead of another one. `one_round` returns log10 of a bound.
+    p and q are the probabilities of a 1 in the target user's bit of the own value and in the other bits,
+    which follow from the user's budget, as a ``growth``. ``share`` says how far e^eps is from 1 to the
+    largest e^loss. With ``deletion`` the neighbour has no value instead of another one. `one_round` returns
+    log10 of a bound.
     """
     ratios = []  # of the upper bound to the worst delta, where all take part
     for few_users, share in random_rounds(30):
@@ -151,9 +153,10 @@ def test_no_dataset_is_outside_the_bounds(deletion):
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations, deletion):
     """The upper bound holds for every pair of datasets of two rounds of OUE with two values and three users.
 
-    Each user has a different e^eps0 in each round: ``growths``. delta is enumerated in both directions over
-    all pairs of outcomes, in which it is seen who takes part. If the target user may stay away and that is
-    not seen, the bound is smaller.
+    Each user has a different e^eps0 in each round: ``growths``. `FewUsers.pair` returns the probabilities of
+    all outcomes under P and Q for the values of the others. delta is enumerated in both directions over all
+    pairs of outcomes, in which it is seen who takes part. If the target user may stay away and that is not
+    seen, the bound is smaller.
     """
     rounds = [
         FewUsers("oue", growths, participations, k=2)

@@ -104,7 +104,7 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
     """The bound on ln P(J' < l, G_1 + ... + G_J' > 0) is above the sum over J', by less than 3.
 
     J' is a binomial number of independent gains G, of ``values`` with probabilities ``masses``. The sum is
-    exact, over the counts of the values among j gains, for l = 2, 6 and 12.
+    exact, over the counts of the values among j gains, for l = 2, 6 and 12. `add_report` adds one gain.
     """
     values, masses = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4])
     n, share = 40, 0.4
@@ -120,7 +120,7 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
     exact = np.log(np.cumsum(terms)[l_of_points.astype(int) - 1])
 
     gains = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))  # one row for each l
-    cover = Cover.from_numbers([(n, share)])
+    cover = Cover.from_numbers([(n, share)])  # the law of J'
     found = third_value.ln_probability_of_fewer(*gains, cover, l_of_points)
     assert np.all(exact <= found)
     assert np.all(found < exact + 3)  # Chernoff's bound says something

@@ -64,9 +64,10 @@ def test_rounding_of_log_mgf_of_sum_and_of_weights(law):
     """`tilted_points` know log M(theta)^n to their ``rounding``, and ``weights`` to ``weight_ulps``.
 
     A ``law`` is (values g of a gain G, their probabilities p, parts [(number n of gains, share)]), and M(z) =
-    E[e^(z G)]. ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts (`log_power`).
-    ``weights`` are the tilted probabilities p e^(theta g) / M(theta), and ``weight_ulps`` units in their last
-    place. The exact numbers are those of mpmath with 60 digits.
+    E[e^(z G)]. `tilted_point` tilts it by e^(theta G), theta near the saddle point; its arrays have one row,
+    for one point. ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts
+    (`log_power`). ``weights`` are the tilted probabilities p e^(theta g) / M(theta), and ``weight_ulps``
+    units in their last place. The exact numbers are those of mpmath with 60 digits.
     """
     values, probabilities, _ = law
     points = tilted_point(*law)
@@ -94,6 +95,8 @@ def test_log_aliasing_at_every_length(law, theta_tau):
     The aliases are e^(-theta m L) E[(S + U + m L)_+] for every whole m other than 0. S is the sum of the n
     gains of the ``law`` (values, probabilities, n), and U is Gaussian with standard deviation tau. Logs are
     natural, and the unit is M(theta)^n e^(theta^2 tau^2 / 2), where M(theta)^n = E[e^(theta S)].
+    `tilted_point` has theta, near the saddle point, and the standard deviation sigma of S. ``LENGTHS`` are L
+    in units of sigma.
     """
     points = tilted_point(*law)
     values, probabilities, n = law
@@ -144,8 +147,8 @@ def test_skipping(law, threshold):
 
     Nodes are z = theta + i u with u = h, 2 h, ..., 4000 h. `angle_windows` gives the windows in which they
     are summed: u is up to ``half_width`` from a multiple of ``distance``. Outside, |M(z) / M(theta)|^n is at
-    most e^-threshold. M(z) = E[e^(z G)] is summed here over the values of the ``law`` (values, probabilities,
-    number n of gains).
+    most e^-threshold. `tilted_point` has theta, near the saddle point, and log M(theta). M(z) = E[e^(z G)] is
+    summed here over the values of the ``law`` (values, probabilities, number n of gains).
     """
     values, probabilities, n = law
     points = tilted_point(*law)
@@ -210,7 +213,7 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
     tau^2 / 2) / z^2, times h / (2 pi), and twice that for j > 0, which stands for -j too. h is ``step`` over
     the standard deviation of the sum of gains. With ``last`` = 0 there is only the node theta, whose angle 0
     has no error. The unit is M(theta)^n e^(theta^2 tau^2 / 2). Of the ``law`` (values, probabilities, parts
-    of the number of gains), `log_power` is log M(z)^n.
+    of the number of gains), `log_power` is log M(z)^n, and `tilted_point` has theta, near the saddle point.
     """
     points = tilted_point(*law)
     theta = float(points.theta[0])
@@ -255,8 +258,10 @@ def test_smoothing(law, width):
     """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau), and ``low`` and ``high`` are just outside of them.
 
     A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau (`smoothed_mean`, 40 digits). S is the
-    sum of the gains of the ``law``, and `exact_log` is log E[S_+] by fractions. `contour_bounds` returns low
-    and high, natural logs. What U adds where S is 0 can be taken off (`high_without_zero`).
+    sum of the gains of the ``law``, and `exact_log` is log E[S_+] by fractions. `tilted_point` has theta,
+    near the saddle point. tau makes the bracket somewhat narrower than ``width``, relatively.
+    `contour_bounds` returns low and high, natural logs. What U adds where S is 0 can be taken off
+    (`high_without_zero`).
     """
     points = tilted_point(*law)
     tau = np.array([math.sqrt(width / 2)]) / points.theta
@@ -290,7 +295,8 @@ def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
 
     A combination says how many of the n gains of the ``law`` have each value. A box holds them all but for
     about e^-depth of their probability. The upper bound also has a term for what is outside
-    (`box.log_bound_outside`). 42 is the package's depth: next to nothing is outside.
+    (`box.log_bound_outside`). `tilted_point` makes the gains with which S is near 0 likely, in which boxes
+    are taken. 42 is the package's depth: next to nothing is outside.
     """
     points = tilted_point(*law)
     low, high = np.ravel(
@@ -443,7 +449,8 @@ def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
 
     The ways are contour integrals, sums over boxes of counts and Chernoff's bound. Which ones are used is
     decided by the constants of the modules `bracket` and `contour` that are set here; ``NO_BOX`` allows no
-    box. A law is (the values of a gain, their probabilities, the number of gains in S).
+    box. A law is (the values of a gain, their probabilities, the number of gains in S), with few enough gains
+    for fractions.
     """
     for module, constants in ((bracket, of_bracket), (contour, of_contour)):
         for name, value in constants.items():

@@ -205,8 +205,9 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
     """`dominating_grid` makes a grid of losses from ln delta of a pair at some eps, ``index`` * ``spacing``.
 
     Its delta is at least the pair's (P, Q) at every eps, between the points and beyond them, and also if it
-    is composed with itself. `delta_of_pair` has that of the pair in mpmath, in the worse direction. ``index``
-    has about ``points`` whole numbers from 0 to 3 ``points``.
+    is composed with itself. A pair is a list of outcomes with their probabilities (p, q), and `delta_of_pair`
+    its delta in mpmath, in the worse direction. ``index`` has about ``points`` whole numbers from 0 to 3
+    ``points``.
     """
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     tiny = mp.mpf(10) ** -60  # so that delta 0 has a logarithm

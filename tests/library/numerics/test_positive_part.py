@@ -50,7 +50,7 @@ EDGES = [
 
 
 def random_gain_at_an_edge(rng):
-    """Values of one gain and their probabilities, both (1 to 3,): one value has nearly all of the probability.
+    """Values of one gain and their probabilities, both (1 to 3,); one value has nearly all probability.
 
     The others are next to a rounding of 1, or of any size down to 1e-25. The values are of any size, too.
     What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below it.
@@ -152,7 +152,7 @@ def gains_of_krr(eps, k, eps0):
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
 @pytest.mark.parametrize(("k", "eps0"), [(3, 1e-6), (15, 4.0), (10**6, 8.0), (3, 50.0)])
 def test_every_size_is_answered(n, k, eps0):
-    """Bounds on ln E[S_+] for gains of k-RR at 42 eps, from 0 to next to eps0, are ordered and narrow.
+    """Bounds on ln E[S_+] for gains of k-RR at 41 eps, from 0 to next to eps0, are ordered and narrow.
 
     `gains_of_krr` has the values and probabilities of a gain at each eps; delta is E[S_+] / n, so it falls.
     Bounds are as narrow as the default width 1e-4, relative in E[S_+], down to 10^-100,000.
