@@ -127,7 +127,10 @@ class FewUsers:
 
 
 def small_collections(seed, number, k):
-    """``number`` random `FewUsers`, of two to four values if ``k`` is None."""
+    """Yield ``number`` random `FewUsers` with k values, or with two to four if ``k`` is None.
+
+    They have few enough other users for every dataset to be enumerated. Draws with more are passed over.
+    """
     rng = np.random.default_rng(seed)
     while number:
         few_users = FewUsers(rng, k or int(rng.integers(2, 5)))
@@ -342,7 +345,11 @@ def test_gains_are_known_to_their_ulps(eps0):
 
 
 def test_no_warning_for_ordinary_and_for_rare_numbers():
-    """At eps = 0 every slope is 0; some slopes leave no positive gain."""
+    """The bounds give no warning at eps = 0, where every slope is 0, nor where no gain is positive.
+
+    The rare group takes part with a probability of 1e-300, and has an eps0 of 1e-99. If it is not seen who
+    takes part, delta is about their product over k = 10, just above 10^-400.
+    """
     rare = one_group(100, 10, 1e-99, participation=1e-300)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -384,6 +391,10 @@ def test_dummies_of_users_count_where_a_device_sends_one():
 
 
 def test_many_users_are_between_their_bounds():
+    """Both bounds on eps at delta = 1e-6 of five groups of 200 million users are within 0.5 %.
+
+    The groups differ in eps0 and in the probability that a user takes part.
+    """
     groups = [Group(str(i), 2 * 10**8, 1.5 + i, participation=1 / (i + 1)) for i in range(5)]
     collection = Collection(100, tuple(groups), dummies=Dummies(1000, poisson_per_value=20))
     for group in groups:
@@ -392,7 +403,10 @@ def test_many_users_are_between_their_bounds():
 
 
 def test_who_takes_part_in_secret_is_more_private():
-    """One row "no report" of a matrix says the same."""
+    """A user who takes part in secret, with probability 0.3, has the eps of a matrix with a row "no report".
+
+    The matrix has k-RR's p and q times 0.3, and in the last row 0.7: a report that says nothing of the value.
+    """
     p, q = math.exp(4) / (math.exp(4) + 3), 1 / (math.exp(4) + 3)
     matrix = np.full((5, 4), 0.3 * q) + 0.3 * (p - q) * np.eye(5, 4)
     matrix[4] = 0.7
@@ -430,6 +444,10 @@ def test_values_themselves_hide_in_dummies_alone_at_any_eps():
 
 
 def test_values_themselves_in_several_rounds():
+    """Two rounds have a larger eps than one, and without users of k-RR, whose reports hide, a yet larger one.
+
+    The target user's group sends values as they are. eps is finite, as dummies hide them. delta is 1e-2.
+    """
     raw, krr = Group("raw", 10, math.inf), Group("krr", 40, 1.0)
     alone, mixed = (
         Collection(10, groups, dummies=Dummies(100), rounds=2) for groups in ((raw,), (raw, krr))
@@ -510,6 +528,10 @@ def test_rounds_of_a_law_of_dummies():
 
 
 def test_rounds_equal_and_different():
+    """Rounds of one group have the eps of `tightshuffle.epsilon`; other rounds after them add to eps.
+
+    Three rounds with eps0 = 2 and then two with eps0 = 3: if the shuffler fails, the eps0 of all add up.
+    """
     first, later = Group("a", 5000, 2.0), Collection(10, (Group("a", 3000, 3.0),), rounds=2)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
     known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, rounds=3)
@@ -629,7 +651,11 @@ def test_the_expected_error_with_a_law_is_that_of_simulated_collections(particip
 
 
 def test_errors_of_given_data():
-    """For everybody alike, the errors of `expected_errors` and of the Gaussian."""
+    """For users who are alike, errors are those of `expected_errors`: half their sum over the values.
+
+    The errors are expected total variation distances, of k-RR and of the Gaussian mechanism with the exact
+    scale for eps = 0.5 and delta = 1e-6. ``shares`` are the shares of users who hold each value.
+    """
     shares = np.array([0.5, 0.3, 0.1, 0.1])
     collection = one_group(1000, 4, 2.0)
     known = expected_errors.krr_errors(shares, n=1000, eps0=2.0).sum() / 2
@@ -694,6 +720,10 @@ def test_what_is_wrong_is_named(make, message):
 
 @pytest.mark.parametrize("randomizer", ["hash:2", "oue"])
 def test_a_collection_of_one_group_has_the_smaller_of_both_bounds(randomizer):
+    """One group has the eps at delta = 1e-6 of `tightshuffle.epsilon`, the smallest of several bounds.
+
+    More users, who may stay away, cannot make it larger, but for the rounding of 1e-4.
+    """
     eps = tightshuffle.epsilon(1e-6, n=10_000, k=64, eps0=3.0, randomizer=randomizer)
     one = Collection(64, (Group("all", 10_000, 3.0),), randomizer=randomizer)
     assert one.epsilon(1e-6) == pytest.approx(eps, rel=1e-4)

@@ -279,7 +279,12 @@ def test_smoothing(law, width):
 
 
 def test_without_zero_takes_off_no_more_than_what_zero_adds():
-    """S is 0 nearly always: the excess tau / sqrt(2 pi) P(S = 0) is nearly all of A(tau) then."""
+    """`high_without_zero` takes off what U adds where S is 0, and stays above log E[S_+] by fractions.
+
+    A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau, by `smoothed_mean`. S is 0 nearly always
+    here, so that the excess tau / sqrt(2 pi) P(S = 0) is nearly all of A(tau). 1e-14 is the rounding of the
+    upper bound ``high`` on log A(tau).
+    """
     law = [1.0, -3.0], [1e-6, 1e-6], 3
     for tau in (1e-9, 1e-6, 1e-3):
         with mp.workdps(60):

@@ -136,6 +136,10 @@ def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
 
 @pytest.mark.parametrize("times", [1, 100, 10_000, 200_000])
 def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
+    """`convolve` returns the masses of a sum of ``times`` losses up to 10 standard deviations from the mean.
+
+    A loss has index 0 or 22, each with probability 1/2. Of few losses all possible sums are returned.
+    """
     probabilities = np.array([0.5, *[0.0] * 21, 0.5])
     deviation = 11 * math.sqrt(times)
     _, composed, _ = loss_grid.convolve([(probabilities, times)])

@@ -138,6 +138,10 @@ def log_binomial_excess(n, p, up, down):
     ],
 )
 def test_two_values_of_many_users(n, p, up, down):
+    """The bounds on ln E[S_+] for n gains with two values enclose the binomial sum of `log_binomial_excess`.
+
+    A gain is ``up`` with the probability p, else -``down``. Bounds have the default width.
+    """
     low, high = log_positive_part([up, -down], [p, 1 - p], n)
     assert low <= log_binomial_excess(n, p, up, down) <= high
     assert high - low <= math.log1p(1e-4)
@@ -219,6 +223,7 @@ def test_outwards_bounds_every_rounding():
 
 @pytest.mark.parametrize("side", Side)
 def test_outwards_broadcasts(side):
+    """`outwards` moves five rows of values with common probabilities as it moves each row alone."""
     values, probabilities = np.random.default_rng(23).normal(size=(5, 3)), np.array([0.2, 0.3, 0.5])
     moved_values, moved_probabilities = outwards(values, probabilities, side, 20.0)
     for row, own in enumerate(values):
@@ -362,7 +367,10 @@ def test_a_poisson_number_is_the_limit_of_binomial_ones():
 
 
 def test_a_binomial_number_is_a_smaller_probability():
-    """Binomial(n, share) gains have the sum of n gains that are 0 otherwise."""
+    """Binomial(n, share) gains have the E[S_+] of n gains that are 0 but with the probability ``share``.
+
+    `log_positive_part` returns a bracket (low, high) of each, and brackets of the same number overlap.
+    """
     values, probabilities = np.array([3.0, -2.0, -0.1]), np.array([0.1, 0.15, 0.75])
     for n, share in ((10**3, 0.3), (10**9, 1e-3)):
         parts = log_positive_part(values, probabilities, [n], shares=[share], width=1e-6)
