@@ -316,6 +316,10 @@ def test_what_is_wrong_is_named(keys, message):
 
 
 def test_a_file_and_later_rounds_have_the_keys():
+    """`make_collection` reads release and deletion from the keys of a file, and later rounds have them, too.
+
+    ``USERS`` are the keys of two users with OUE, eps0 = 1 and k = 4. deletion rules out a `to_pld`.
+    """
     made = make_collection(USERS | {"release": "sums", "deletion": "true", "then": [{"rounds": 2}]})
     first = collection_of_sums([Group("group 1", 2, 1.0)], "oue", 4, deletion=True)
     later = collection_of_sums(first.groups, "oue", 4, deletion=True, rounds=2)

@@ -17,7 +17,11 @@ from tightshuffle.krr import lie_probability, truth_probability
     ("n", "share"), [(50, 0.9), (100, 0.998), (300, 0.05), (1000, 0.99), (2000, 0.5), (10**9, 0.01)]
 )
 def test_ratios_of_binomial_probabilities(n, share):
-    """Probabilities that rounding would hide have no ratio: too small a ratio would make delta too large."""
+    """P(m) / P(m - 1) of Binomial(n, share) is that of the formula, or not finite, but for three m at least.
+
+    The m are some standard deviations from the mean. Probabilities that rounding would hide have no ratio:
+    too small a ratio would make delta too large.
+    """
     deviations = np.array([-8, -5, -3, -2, -1, -0.5, 0, 1, 3])
     m = np.clip(np.floor(n * share + deviations * math.sqrt(n * share)), 1, n)
     exact = (n - m + 1) / m * share / (1 - share)

@@ -216,6 +216,7 @@ def test_outwards_bounds_every_rounding():
             low, high = log_positive_part(true_values, true_probabilities, n)
             assert lowest <= high
             assert low <= highest
+        # 1e-15: the rounding of this sum.
         for _, moved in (downwards, upwards):
             assert moved.min() >= 0
             assert moved.sum() <= 1 + 1e-15
@@ -246,7 +247,7 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     with mpmath.workdps(50):
         p, exact = mpmath.mpf(rare), mpmath.mpf(0)
         probability = (1 - p) ** n
-        # Over the number j of gains that are 1 / rare, up to 12 standard deviations above its mean.
+        # Over the number j of gains that are 1 / rare, up to 12 standard deviations above its mean, and 30 more.
         for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
             probability *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
             exact += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * probability
@@ -266,6 +267,7 @@ def test_only_the_largest_of_a_group_are_narrow():
     law = values, probabilities, 200
     low, high = np.array(log_positive_part(*law))
     low_in_group, high_in_group = np.array(log_positive_part(*law, groups=group))
+    # Both brackets of a point hold the same number, so they overlap. Some with groups are far wider.
     assert np.all(low_in_group <= high)
     assert np.all(low <= high_in_group)
     assert np.any(high_in_group > high + 0.1)
@@ -294,7 +296,7 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
     law = values, np.array([0.2, 0.6, 0.15]), n
     exact_low, exact_high = log_positive_part(*law, width=1e-5)
     low, high = log_positive_part(*law, width=width, log_factors=log_factors)
-    assert np.all(low <= exact_high)
+    assert np.all(low <= exact_high)  # all brackets overlap
     assert np.all(exact_low <= high)
 
     def log_sums(log_expectations):
