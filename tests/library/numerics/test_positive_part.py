@@ -247,7 +247,7 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     with mpmath.workdps(50):
         p, exact = mpmath.mpf(rare), mpmath.mpf(0)
         probability = (1 - p) ** n
-        # Over the number j of gains that are 1 / rare, up to 12 standard deviations above its mean, and 30 more.
+        # Over the number j of gains that are 1 / rare, up to 12 standard deviations and 30 above its mean.
         for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
             probability *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
             exact += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * probability
