@@ -22,7 +22,7 @@ from tightshuffle.krr import sample_histogram
 from tightshuffle.randomizers import Finite, expected_errors
 
 # Relative: what the logarithms of the tested numbers lose. The bounds' own width is 1e-4.
-_SAFE = 1e-9
+_ROUNDING = 1e-9
 
 
 class FewUsers:
@@ -33,25 +33,38 @@ class FewUsers:
     """
 
     def __init__(self, rng, k):
+        """Draw, for k-RR, three groups (e^eps0, participation, users), a number of dummies and an e^eps.
+
+        The target user is of the first group. Only there e^eps0 may be None, for an infinite eps0, and a user
+        may collude. All numbers are few enough for every dataset to be enumerated.
+        """
         self.k = k
+        # e^eps0 is from 5/4 to 100, different in each group.
         e_eps0s = [
-            Fraction(int(g), 4)
-            for g in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)
+            Fraction(int(quarters), 4)
+            for quarters in rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False)
         ]
         if rng.random() < 0.1:
             e_eps0s[0] = None
-        participations = [Fraction(int(a), 4) for a in rng.integers(1, 5, 3)]
+        participations = [Fraction(int(quarters), 4) for quarters in rng.integers(1, 5, 3)]
+        # One to three users of the first group, with the target user, and none to two of the others.
         users = rng.integers(0, 3, 3) + np.array([1, 0, 0])
         self.groups = list(zip(e_eps0s, participations, users.tolist(), strict=True))
-        self.colluding = int(rng.integers(0, 2)) if users[0] > 1 else 0  # of the first group
-        # Few enough to be enumerated.
+        # A colluding user's report is known, so it hides nobody.
+        self.colluding = int(rng.integers(0, 2)) if users[0] > 1 else 0
+
+        # In about half of the collections there may be dummies: up to two for four values, else up to three.
         self.dummies = int(rng.integers(0, 3 if k == 4 else 4)) if rng.random() < 0.5 else 0
+
+        # e^eps is from 1 to 7/8 of the way to e^eps0, where delta is 0. An infinite e^eps0 counts as 50.
         largest_e_eps = e_eps0s[0] or 50
         self.e_eps = 1 + (largest_e_eps - 1) * Fraction(int(rng.integers(0, 15)), 16)
+
+        # The users whose reports hide the target user's: all but the target user and the colluding one.
         everybody = []
         for e_eps0, participation, number in self.groups:
             everybody += [(e_eps0, participation)] * number
-        self.others = everybody[1 + self.colluding :]  # whose reports hide the target user's
+        self.others = everybody[1 + self.colluding :]
 
     def collection(self):
         """The `Collection` with the groups "0", "1" and "2", of which empty ones are left out."""
@@ -114,7 +127,10 @@ class FewUsers:
 
 
 def small_collections(seed, number, k):
-    """``number`` random `FewUsers`, of two to four values if ``k`` is None."""
+    """Yield ``number`` random `FewUsers` with k values, or with two to four if ``k`` is None.
+
+    They have few enough other users for every dataset to be enumerated. Draws with more are passed over.
+    """
     rng = np.random.default_rng(seed)
     while number:
         few_users = FewUsers(rng, k or int(rng.integers(2, 5)))
@@ -125,23 +141,33 @@ def small_collections(seed, number, k):
 
 
 def check_bounds_of_small_collections(seed, number, k=None):
-    """Assert that no dataset is outside the bounds of one round; return upper bounds over the worst delta."""
+    """Assert that no dataset is outside the bounds of one round; return upper bounds over the worst delta.
+
+    ``number`` random collections of a few users are drawn, with k values, or two to four if k is None.
+    `FewUsers` enumerates the worst delta in fractions. `one_round` returns log10 of a bound, for a user of
+    the group "0". If it is ``unseen`` who takes part, the upper bound holds, too, and is no larger than if it
+    is seen.
+    """
     ratios = []
     for few_users in small_collections(seed, number, k):
         collection, eps = few_users.collection(), math.log(few_users.e_eps)
+        drawn = few_users.__dict__  # shown if a bound fails
+
+        # All see who takes part.
         exact = few_users.worst_delta()
         upper, lower = (10 ** collection.one_round(eps, group="0", bound=bound) for bound in BOUNDS)
-        where = few_users.__dict__
-        assert lower <= float(exact) * (1 + _SAFE) + 1e-300, where
-        assert upper >= float(exact) * (1 - _SAFE), where
+        # 1e-300 is absolute, for an exact delta of 0.
+        assert lower <= float(exact) * (1 + _ROUNDING) + 1e-300, drawn
+        assert upper >= float(exact) * (1 - _ROUNDING), drawn
         if exact:
             ratios.append(upper / float(exact))
 
+        # Nobody sees it, which makes no difference for a target user who always does.
         _, participation_of_target, _ = few_users.groups[0]
         if participation_of_target < 1:
             unseen = 10 ** collection.one_round(eps, group="0", unseen=True)
-            assert unseen >= float(few_users.worst_delta(unseen=True)) * (1 - _SAFE), where
-            assert unseen <= upper * (1 + _SAFE), where
+            assert unseen >= float(few_users.worst_delta(unseen=True)) * (1 - _ROUNDING), drawn
+            assert unseen <= upper * (1 + _ROUNDING), drawn
     return np.array(ratios)
 
 
@@ -167,12 +193,19 @@ def test_no_dataset_of_five_hundred_settings_is_outside_the_bounds():
     ],
 )
 def test_counts_of_two_values_against_their_sums(others, dummies, width):
-    """Every dataset of a few dozen users: x0 is held by each number of users of each group.
+    """With two values, x0 and x1, the bounds enclose delta of the worst of all datasets of a few dozen users.
 
-    ``others`` has (users, eps0) of the groups. Upper bounds are at most ``width`` times the exact delta.
+    A dataset says how many users of each group hold x0. ``others`` has the (users, eps0) of the groups beside
+    the target user. The exact delta of a dataset is a sum over the number of reports x0, whose law is a
+    convolution of binomials. `one_round` returns log10 of a bound. Upper bounds are at most ``width`` times
+    the worst delta, and lower ones at least a ``width``-th of it. Poisson numbers of dummies have no lower
+    bound that is as close.
     """
     target_eps0, eps = 1.5, np.array([0.1, 0.4, 0.8])
+    # The target user's report is x0 with probability p if the value is x0, else with q = 1 - p.
     p, q = special.expit([target_eps0, -target_eps0])
+
+    # Dummies are x0 or x1 with probability 1/2. Three times the mean number leaves next to nothing out.
     if dummies.poisson_per_value:
         mean = 2 * dummies.poisson_per_value
         numbers_of_dummies = np.arange(int(3 * mean))
@@ -180,17 +213,20 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
     else:
         numbers_of_dummies, chances_of_numbers = [dummies.number], [1.0]
 
-    # All laws are those of the number of reports x0.
+    # From here on, the law of some reports is the array of the probabilities of 0, 1, ... reports x0 of them.
     of_dummies = [
         stats.binom.pmf(np.arange(number + 1), number, 0.5) for number in numbers_of_dummies
     ]
-    worst = 0.0
-    for holders in itertools.product(*(range(users + 1) for users, _ in others)):
+    worst = 0.0  # delta of the worst dataset so far, at each eps
+    for holders_of_x0 in itertools.product(*(range(users + 1) for users, _ in others)):
+        # Of each group, some users hold x0 and the others x1; expit makes probabilities of log odds.
         of_others = np.ones(1)
-        for m, (users, eps0) in zip(holders, others, strict=True):
-            for number, odds in ((m, eps0), (users - m, -eps0)):
-                of_some = stats.binom.pmf(np.arange(number + 1), number, special.expit(odds))
+        for holders, (users, eps0) in zip(holders_of_x0, others, strict=True):
+            for number, log_odds in ((holders, eps0), (users - holders, -eps0)):
+                of_some = stats.binom.pmf(np.arange(number + 1), number, special.expit(log_odds))
                 of_others = np.convolve(of_others, of_some)
+
+        # delta at each eps: the mean over the numbers of dummies, which everybody knows.
         delta = 0.0
         for chance, of_number in zip(chances_of_numbers, of_dummies, strict=True):
             of_all_but_target = np.convolve(of_others, of_number)
@@ -204,8 +240,8 @@ def test_counts_of_two_values_against_their_sums(others, dummies, width):
     groups += [Group(str(number), *group) for number, group in enumerate(others)]
     collection = Collection(2, tuple(groups), dummies=dummies)
     high, low = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
-    assert np.all(low <= worst * (1 + _SAFE))
-    assert np.all(worst * (1 - _SAFE) <= high)
+    assert np.all(low <= worst * (1 + _ROUNDING))
+    assert np.all(worst * (1 - _ROUNDING) <= high)
     assert np.all(high <= worst * width)
     assert np.all(low >= worst / width) or dummies.poisson_per_value
 
@@ -231,15 +267,19 @@ ALIKE = [
 
 @pytest.mark.parametrize(("n", "k", "eps0", "eps", "randomizer"), ALIKE)
 def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
-    """One group has the bounds of `tightshuffle.upper` and `lower`, to the width of both brackets."""
+    """One group has the bounds of `tightshuffle.upper` and `lower` on log10 of delta.
+
+    The rows of ``ALIKE`` are k-RR and five other randomizers, with 1 to 10^12 users. Upper bounds agree to
+    the widths of the brackets that both functions compute. Lower bounds are finite and at most those of
+    `lower`, which also tries datasets that mix two values. With k = 2 they are equal.
+    """
     setting = {"n": n, "k": k, "eps0": eps0, "randomizer": randomizer, "log10": True}
     collection = one_group(n, k, eps0, randomizer)
     high, low = (collection.one_round(eps, bound=bound) for bound in BOUNDS)
-    # The width of all brackets, and that of 10^12 users.
+    # The brackets are 1e-4 wide, relatively, and wider for 10^12 users.
     width = math.log10(1 + (1e-4 if n < 10**11 else 1e-3))
     np.testing.assert_allclose(high, tightshuffle.upper(eps, **setting), rtol=0, atol=width)
 
-    # `lower` knows mixtures of values, too.
     known = tightshuffle.lower(eps, **setting)
     assert np.all(low <= np.minimum(known + width, high))
     assert np.all(np.isfinite(low))
@@ -248,34 +288,49 @@ def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
 
 
 def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, monkeypatch):
+    """A collection by a matrix file has the eps of `tightshuffle.epsilon`, and keeps the matrix that it read.
+
+    The file is written twice: a report is the user's one of two values with probability 0.6, then 0.99. Its
+    error is the mean total variation distance: a normal estimate of a share is off by its standard deviation
+    times sqrt(2 / pi) on average, and the distance is half the sum over both values.
+    """
     monkeypatch.chdir(tmp_path)
-    bounds = []
+    all_eps = []  # at delta = 1e-6, of each matrix
     for truth in (0.6, 0.99):
         (tmp_path / "m.csv").write_text(f"{truth},{1 - truth}\n{1 - truth},{truth}\n")
         collection = Collection(None, (Group("all", 1000),), "file:m.csv")
-        bounds.append(collection.epsilon(1e-6))
-        assert bounds[-1] == pytest.approx(
+        all_eps.append(collection.epsilon(1e-6))
+        assert all_eps[-1] == pytest.approx(
             tightshuffle.epsilon(1e-6, n=1000, randomizer="file:m.csv"), 1e-3
         )
+    assert all_eps[0] < 0.1 < 4 < all_eps[1]  # the second matrix hides far less
+
+    # Where its path leads nowhere, the last collection still has its matrix: log10 of delta is -6 at its eps,
+    # and eps0 is ln(0.99 / 0.01).
     monkeypatch.chdir("/")
-    # The collection has the matrix that was read when it was made, whose delta is 1e-6 there.
-    assert collection.one_round(bounds[1]) < -5.99
-    assert bounds[0] < 0.1 < 4 < bounds[1]
+    assert collection.one_round(all_eps[1]) < -5.99
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(99))
     deviations = np.sqrt(
         collection.randomizer_of(collection.groups[0]).variance(np.full(2, 1 / 2), 1000)
     )
     assert collection.expected_error() == pytest.approx(deviations.sum() / math.sqrt(2 * math.pi))
+
+    # No error is known for a matrix unless everybody takes part.
     partly = Collection(None, (Group("all", 500, participation=0.5),), f"file:{tmp_path}/m.csv")
     assert math.isnan(partly.expected_error())
 
 
 @pytest.mark.parametrize("eps0", [1e-9, 0.3, 7.0, 50.0, math.inf])
 def test_gains_are_known_to_their_ulps(eps0):
-    """A gain is (R_x0 - e^eps R_x1) / (1 / k) at the reports x0, x1 and another value, with k-RR's R."""
-    group = Group("a", 10, eps0)
+    """`uniform_gains` are within `ulps_of_gains` units in the last place of those in mpmath's 50 digits.
+
+    A gain is (R_x0 - e^eps R_x1) / (1 / k) at the reports x0, x1 and another value. R_x is the distribution
+    of a k-RR report of the value x: p at x itself and q at each other value.
+    """
+    group = Group("a", users=10, eps0=eps0)
+    # From 0 to just below eps0, where gains cancel. For an infinite eps0 the last is nearly 60.
     all_eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
-    allowed = bounds.ulps_of_gains(group) * 2.0**-52  # relative
+    allowed = bounds.ulps_of_gains(group) * 2.0**-52  # relative: a unit in the last place is 2^-52
     with mpmath.workdps(50):
         e_eps0 = None if eps0 == math.inf else mpmath.exp(eps0)
         for k in (2, 1000):
@@ -284,12 +339,17 @@ def test_gains_are_known_to_their_ulps(eps0):
             for gains_at_eps, eps in zip(gains, all_eps.tolist(), strict=True):
                 e_eps = mpmath.exp(eps)
                 exact_gains = [k * (p - e_eps * q), k * (q - e_eps * p), k * (q - e_eps * q)]
+                # 1e-300 is for gains of 0.
                 for gain, exact in zip(gains_at_eps, exact_gains, strict=True):
                     assert abs(gain - exact) <= allowed * abs(exact) + 1e-300
 
 
 def test_no_warning_for_ordinary_and_for_rare_numbers():
-    """At eps = 0 every slope is 0; some slopes leave no positive gain."""
+    """The bounds give no warning at eps = 0, where every slope is 0, nor where no gain is positive.
+
+    The rare group takes part with a probability of 1e-300, and has an eps0 of 1e-99. If it is not seen who
+    takes part, delta is about their product over k = 10, just above 10^-400.
+    """
     rare = one_group(100, 10, 1e-99, participation=1e-300)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -301,16 +361,21 @@ def test_no_warning_for_ordinary_and_for_rare_numbers():
 
 @pytest.mark.parametrize(("mean", "eps"), [(5.0, 1.0), (42.7, 1.0), (400.0, 0.3)])
 def test_dummies_alone_against_poisson_sums(mean, eps):
-    """E[(N0 - e^eps N1)_+] / mean for Poisson N0, N1: docs/theory.md, "Every randomizer"."""
+    """Values that are sent as they are hide only in dummies, of which each value has a Poisson number.
+
+    delta is E[(N0 - e^eps N1)_+] / mean (docs/theory.md, "Every randomizer"), for Poisson numbers N0 and N1
+    of dummies x0 and x1 with this ``mean``. It is summed over all N0 and N1 that matter. Both bounds are
+    within 2e-4 of it, twice the relative width of a bracket.
+    """
     most = int(mean + 15 * math.sqrt(mean) + 40)  # beyond, next to nothing is left
     n0, n1 = np.arange(most)[:, None], np.arange(most)
     chances = stats.poisson.pmf(n0, mean) * stats.poisson.pmf(n1, mean)
     exact = float((chances * np.maximum(n0 - math.exp(eps) * n1, 0)).sum()) / mean
     group = Group("a", 1000, math.inf)
     collection = Collection(50, (group,), dummies=Dummies(poisson_per_value=mean))
-    low, high = (10 ** collection.one_round(eps, bound=bound) for bound in ("lower", "upper"))
-    assert low <= exact * (1 + _SAFE)
-    assert high >= exact * (1 - _SAFE)
+    high, low = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
+    assert low <= exact * (1 + _ROUNDING)
+    assert high >= exact * (1 - _ROUNDING)
     assert [low, high] == pytest.approx([exact, exact], rel=2e-4)
 
 
@@ -326,17 +391,22 @@ def test_dummies_of_users_count_where_a_device_sends_one():
 
 
 def test_many_users_are_between_their_bounds():
+    """Both bounds on eps at delta = 1e-6 of five groups of 200 million users are within 0.5 %.
+
+    The groups differ in eps0 and in the probability that a user takes part.
+    """
     groups = [Group(str(i), 2 * 10**8, 1.5 + i, participation=1 / (i + 1)) for i in range(5)]
     collection = Collection(100, tuple(groups), dummies=Dummies(1000, poisson_per_value=20))
     for group in groups:
-        low, high = (
-            collection.epsilon(1e-6, group=group.name, bound=b) for b in ("lower", "upper")
-        )
+        high, low = (collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS)
         assert low < high < 1.005 * low
 
 
 def test_who_takes_part_in_secret_is_more_private():
-    """One row "no report" of a matrix says the same."""
+    """A user who takes part in secret, with probability 0.3, has the eps of a matrix with a row "no report".
+
+    The matrix has k-RR's p and q times 0.3, and in the last row 0.7: a report that says nothing of the value.
+    """
     p, q = math.exp(4) / (math.exp(4) + 3), 1 / (math.exp(4) + 3)
     matrix = np.full((5, 4), 0.3 * q) + 0.3 * (p - q) * np.eye(5, 4)
     matrix[4] = 0.7
@@ -354,10 +424,15 @@ def test_a_delta_below_the_smallest_float_is_rounded_outwards():
 
 
 def test_values_themselves_hide_in_dummies_alone_at_any_eps():
-    """delta of m dummies at a large eps is the probability that none of them is x1."""
-    sure = one_group(1000, 10, math.inf)
-    assert sure.epsilon(1e-6) == sure.epsilon(1e-6, bound="lower") == math.inf
-    hidden = Collection(10, sure.groups, dummies=Dummies(3))
+    """Reports that are the values themselves (eps0 is infinite) hide in dummies alone.
+
+    Without dummies eps is infinite. With three dummies of ten values, delta at a large eps is 0.9^3, the
+    probability that none of them is x1: a report x1 rules x0 out. From eps = 300 on delta stays the same,
+    also among users of k-RR.
+    """
+    bare = one_group(n=1000, k=10, eps0=math.inf)
+    assert bare.epsilon(1e-6) == bare.epsilon(1e-6, bound="lower") == math.inf
+    hidden = Collection(10, bare.groups, dummies=Dummies(3))
     for eps in (30.0, 299.0, 400.0, 1e15, 1e308):
         for bound in BOUNDS:
             assert hidden.log10_delta(eps, bound=bound) == pytest.approx(
@@ -369,6 +444,10 @@ def test_values_themselves_hide_in_dummies_alone_at_any_eps():
 
 
 def test_values_themselves_in_several_rounds():
+    """Two rounds have a larger eps than one, and without users of k-RR, whose reports hide, a yet larger one.
+
+    The target user's group sends values as they are. eps is finite, as dummies hide them. delta is 1e-2.
+    """
     raw, krr = Group("raw", 10, math.inf), Group("krr", 40, 1.0)
     alone, mixed = (
         Collection(10, groups, dummies=Dummies(100), rounds=2) for groups in ((raw,), (raw, krr))
@@ -380,12 +459,16 @@ def test_values_themselves_in_several_rounds():
 @pytest.mark.parametrize("law_text", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"])
 @pytest.mark.parametrize("unseen", [False, True])
 def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
-    """The target user and another one take part with probability 1/2, a third one always; k is 3.
+    """The bounds enclose delta of the worst dataset of three users who send one of three values as it is.
 
-    Seen is who takes part, and then that the target user does. Every value has dummies by the law.
+    Each value gets dummies by the law, which are all that hides the target user. The target user and another
+    one take part with probability 1/2, a third one always. An outcome is the histogram of all reports. Unless
+    ``unseen``, everybody also sees who takes part, and the target user does. No lower bound above 0 is known
+    if ``unseen``.
     """
     k, participation, eps = 3, 0.5, np.array([0.0, 0.4, 1.1])
     law = parse_law(law_text)
+    # {number of dummies of one value: its probability}; a rarer number than e^-20 hardly counts.
     chance_of_dummies = {
         law.first + i: math.exp(ln) for i, ln in enumerate(law.log_mass) if ln > -20
     }
@@ -393,12 +476,13 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
     collection = Collection(k, groups, dummies=Dummies(law=law_text))
 
     def distribution(own, maybe, always):
-        """{outcome: probability} if the three users hold these values."""
+        """{outcome: probability} if the target user holds ``own`` and the others ``maybe`` and ``always``."""
         result = defaultdict(float)
         for own_takes_part, maybe_takes_part in itertools.product((False, True), repeat=2):
             if not (unseen or own_takes_part):
                 continue
             values = [always] + [own] * own_takes_part + [maybe] * maybe_takes_part
+            # That of who takes part: of two users, or of one if the target user is known to.
             chance = participation**2 if unseen else participation
             for dummies in itertools.product(chance_of_dummies, repeat=k):
                 histogram = tuple(values.count(x) + number for x, number in enumerate(dummies))
@@ -410,19 +494,23 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
     for others in itertools.product(range(k), repeat=2):
         p, q = distribution(0, *others), distribution(1, *others)
         worst = np.maximum(worst, [hockey_stick(p, q, e_eps) for e_eps in np.exp(eps)])
-    low, high = (
-        10.0 ** collection.log10_delta(eps, bound=bound, unseen=unseen)
-        for bound in ("lower", "upper")
+    high, low = (
+        10.0 ** collection.log10_delta(eps, bound=bound, unseen=unseen) for bound in BOUNDS
     )
     assert np.all(worst <= high * (1 + 1e-12))
-    assert np.all(worst >= low * (1 - 1e-6))  # without the numbers of a probability below e^-20
+    assert np.all(worst >= low * (1 - 1e-6))  # 1e-6: the numbers that are rarer than e^-20
     if not unseen:
         assert high == pytest.approx(worst, rel=1e-3)
 
 
 def test_rounds_of_a_law_of_dummies():
-    """A collection has the bound of `HiddenByDummies`, and also if its rounds are two collections."""
-    groups = (Group("all", 10**6, math.inf, 0.8),)
+    """A collection of 52 weekly rounds has the bounds of `HiddenByDummies`, also if it is split into two.
+
+    A million users send one of 408 values as it is, and each takes part with probability 0.8. The law of the
+    dummies of each value has mean 387 and standard deviation 49.6, the example of docs/collections.md. eps is
+    at delta = 1e-8. Not to know who takes part makes it smaller.
+    """
+    groups = (Group("all", 10**6, math.inf, participation=0.8),)
     dummies = Dummies(law="power:387:1.75:49.641")
     collection = Collection(408, groups, dummies=dummies, rounds=52)
     known = HiddenByDummies(parse_law(dummies.law), rounds=52)
@@ -430,13 +518,20 @@ def test_rounds_of_a_law_of_dummies():
     assert collection.epsilon(1e-8) == eps
     assert collection.log10_delta(0.9) == known.log10_delta(0.9)
     assert 0.999 * eps < collection.epsilon(1e-8, bound="lower") <= eps
+
+    # 26 rounds and then 26: composing the bounds of two collections costs less than 0.1 %.
     later = Collection(408, groups, dummies=dummies, rounds=26)
     divided = Collection(408, groups, dummies=dummies, rounds=26, then=(later,))
     assert eps <= divided.epsilon(1e-8) < 1.001 * eps
+
     assert collection.epsilon(1e-8, unseen=True) < eps
 
 
 def test_rounds_equal_and_different():
+    """Rounds of one group have the eps of `tightshuffle.epsilon`; other rounds after them add to eps.
+
+    Three rounds with eps0 = 2 and then two with eps0 = 3: if the shuffler fails, the eps0 of all add up.
+    """
     first, later = Group("a", 5000, 2.0), Collection(10, (Group("a", 3000, 3.0),), rounds=2)
     weekly = Collection(10, (first,), rounds=3).epsilon(1e-6)
     known = tightshuffle.epsilon(1e-6, n=5000, k=10, eps0=2.0, rounds=3)
@@ -448,11 +543,17 @@ def test_rounds_equal_and_different():
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
-    """Every dataset of three users in each of two different rounds; by symmetry the user holds 0 or 1."""
-    eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])
+    """The bounds enclose delta of two different rounds of k-RR, each with every dataset of three users.
+
+    delta is enumerated over all pairs of histograms: `add_report` adds the report of one user, or a dummy, to
+    the distribution of a histogram. The target user is the first; by symmetry the user holds 0 under P and 1
+    under Q in both rounds.
+    """
+    eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])  # delta is 0 from 1.5 + 2 on
 
     def collection_and_pairs(eps0s, dummies):
-        """A round of users with these eps0, and the probabilities (P, Q) of outcomes for every dataset."""
+        """A round of users with these eps0, and for every dataset (P, Q): probabilities of histograms."""
+        # A group of one user for each eps0.
         groups = tuple(Group(str(number), 1, eps0) for number, eps0 in enumerate(eps0s))
         pairs = []
         for others in itertools.product(range(k), repeat=2):
@@ -469,6 +570,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
         return Collection(k, groups, dummies=Dummies(dummies)), pairs
 
     def delta_of_two_rounds(first_pair, second_pair):
+        """delta at each eps, if these are the (P, Q) of each round; rounds are independent."""
         p, q = (np.outer(*sides).ravel() for sides in zip(first_pair, second_pair, strict=True))
         return np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1)
 
@@ -479,28 +581,31 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     worst = np.max([delta_of_two_rounds(*pairs) for pairs in all_pairs], axis=0)
     upper = 10 ** both.log10_delta(eps, group="0")
     assert np.all(upper >= worst * (1 - 1e-12))
-    assert np.all(upper[:3] < 1.3 * worst[:3])  # the bounds say something
+    assert np.all(upper[:3] < 1.3 * worst[:3])  # the bounds say something up to eps = 1
     lower = 10 ** both.log10_delta(eps, group="0", bound="lower")
     assert np.all(lower <= worst * (1 + 1e-12))
-    if k == 3:  # the last dataset: all other users hold the third value
+    # The lower bound is delta of the last dataset of both rounds: all other users hold the third value.
+    if k == 3:
         exact = delta_of_two_rounds(pairs_of_first[-1], pairs_of_second[-1])
         assert np.all(lower[:3] > 0.9 * exact[:3])
 
 
 def test_the_expected_error_is_that_of_simulated_collections():
-    """Mean total variation distance over 400 runs: within 4 standard errors.
+    """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs.
 
-    The count of a value whose share of the users is x has the mean offset + slope x. Here every x is 1 / k.
+    The error is the total variation distance of the estimated shares of users and the true ones. The count of
+    a value whose share of the users is x has the mean offset + slope x, from which a run's estimate of x is
+    found. Here every x is 1 / k. p is the probability of reporting the own value, q of each other one.
     """
     k = 20
-    groups = (
+    groups = (  # name, users, eps0
         Group("a", 30_000, 2.0),
         Group("b", 20_000, 4.0, participation=0.5),
         Group("c", 1000, math.inf),
     )
     collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
     shares = np.full(k, 1 / k)
-    slope, offset = 0.0, 2000 / k + 50
+    slope, offset = 0.0, 2000 / k + 50  # of the dummies
     for group in groups:
         e_eps0 = None if group.eps0 == math.inf else math.exp(group.eps0)
         p, q = krr_probabilities(0, e_eps0, k)[:2]
@@ -511,6 +616,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
     for _ in range(400):
         counts = rng.multinomial(2000, shares) + rng.poisson(50, k)
         for group in groups:
+            # How many of those who take part hold each value; values are reported as they are at eps0 = inf.
             held = rng.binomial((group.users * shares).astype(int), group.participation)
             counts += held if group.eps0 == math.inf else sample_histogram(held, group.eps0, rng)[0]
         estimate = (counts - offset) / slope
@@ -521,11 +627,18 @@ def test_the_expected_error_is_that_of_simulated_collections():
 
 @pytest.mark.parametrize("participation", [0.5, 1.0])
 def test_the_expected_error_with_a_law_is_that_of_simulated_collections(participation):
-    """Mean total variation distance over 4,000 runs: within 4 standard errors. Reports are the values."""
+    """`expected_error` is within 4 standard errors of the mean error of 4,000 simulated runs.
+
+    The error is the total variation distance of the estimated shares of users and the true ones. Each of
+    eight values is held by ten users, who take part by chance and send it as it is. The law says how many
+    dummies it gets. The estimated share of a value is its number of reports less the mean number of dummies,
+    over the number of users who take part on average.
+    """
     k, users, runs = 8, 80, 4000
     law = parse_law("geometric:6:0.6")
     groups = (Group("all", users, math.inf, participation),)
     collection = Collection(k, groups, dummies=Dummies(law=law.name))
+
     rng = np.random.default_rng(20261128)
     probabilities = np.exp(law.log_mass)
     probabilities /= probabilities.sum()
@@ -538,7 +651,11 @@ def test_the_expected_error_with_a_law_is_that_of_simulated_collections(particip
 
 
 def test_errors_of_given_data():
-    """For everybody alike, the errors of `expected_errors` and of the Gaussian."""
+    """For users who are alike, errors are those of `expected_errors`: half their sum over the values.
+
+    The errors are expected total variation distances, of k-RR and of the Gaussian mechanism with the exact
+    scale for eps = 0.5 and delta = 1e-6. ``shares`` are the shares of users who hold each value.
+    """
     shares = np.array([0.5, 0.3, 0.1, 0.1])
     collection = one_group(1000, 4, 2.0)
     known = expected_errors.krr_errors(shares, n=1000, eps0=2.0).sum() / 2
@@ -603,6 +720,10 @@ def test_what_is_wrong_is_named(make, message):
 
 @pytest.mark.parametrize("randomizer", ["hash:2", "oue"])
 def test_a_collection_of_one_group_has_the_smaller_of_both_bounds(randomizer):
+    """One group has the eps at delta = 1e-6 of `tightshuffle.epsilon`, the smallest of several bounds.
+
+    More users, who may stay away, cannot make it larger, but for the rounding of 1e-4.
+    """
     eps = tightshuffle.epsilon(1e-6, n=10_000, k=64, eps0=3.0, randomizer=randomizer)
     one = Collection(64, (Group("all", 10_000, 3.0),), randomizer=randomizer)
     assert one.epsilon(1e-6) == pytest.approx(eps, rel=1e-4)

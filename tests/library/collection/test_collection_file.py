@@ -37,7 +37,10 @@ def read(tmp_path, text, name="mine.yaml"):
 
 
 def test_a_file_means_the_same_as_the_classes(tmp_path):
-    """A collection under `then` has the keys of the first one, but for rounds. 050 is 50, not octal."""
+    """``YAML`` describes the collection ``MEANT``; a second text has a law of dummies and an infinite eps0.
+
+    A collection under `then` has the keys of the first one, but for rounds. 050 is 50, not octal.
+    """
     assert read(tmp_path, YAML) == MEANT
     text = "k: 4\ngroups: [{users: 2, eps0: .inf}]\ndummies: {law: 2*power:27:1.0:2.0001}"
     values = read(tmp_path, text)
@@ -46,6 +49,7 @@ def test_a_file_means_the_same_as_the_classes(tmp_path):
 
 
 def test_json_needs_no_other_library(tmp_path, monkeypatch):
+    """A JSON file is read where yaml cannot be imported; in JSON an infinite eps0 is the text "inf"."""
     monkeypatch.setitem(sys.modules, "yaml", None)
     described = {"k": 4, "groups": [{"name": "all", "users": 10, "eps0": "inf"}]}
     assert read(tmp_path, json.dumps(described), "mine.json") == Collection(
@@ -90,6 +94,10 @@ def test_json_needs_no_other_library(tmp_path, monkeypatch):
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(text, message, tmp_path):
+    """A wrong file raises a ValueError with its path and the ``message``: one line, under 300 characters.
+
+    What begins like JSON is written to a JSON file, else to a YAML file.
+    """
     name = "mine.json" if text[0] in "{[" else "mine.yaml"
     with pytest.raises(ValueError, match=rf"^{tmp_path}/{name}: ") as raised:
         read(tmp_path, text, name)

@@ -49,15 +49,18 @@ class FewUsers:
         ]
 
     def probabilities(self, values, own, number_type):
-        """The probabilities of all outcomes: the sums, and who of the other users takes part.
+        """The probabilities of all outcomes, an array: the k sums, and who of the other users takes part.
 
-        ``own`` is the target user's value, or None for no value. ``number_type`` is float or Fraction.
+        ``values`` are those of the other users, and ``own`` is the target user's value, or None for no value.
+        The target user takes part. ``number_type`` is float or Fraction.
         """
+        # For each user, the probabilities that the k bits of the report are 1.
         bits_of_users = []
         for value, growth in zip((own, *values), self.growths, strict=True):
             p, q = chances_of_one(self.randomizer, number_type(growth))
             bits_of_users.append([p if value == place else q for place in range(self.k)])
 
+        # ``present`` has a 1 for each other user who takes part. The sums add the reports of those who do.
         participations = list(map(number_type, self.participations[1:]))
         of_all = []
         for present in itertools.product((0, 1), repeat=len(values)):
@@ -90,15 +93,19 @@ class FewUsers:
 
 
 def random_rounds(number):
-    """Rounds of two to four users with RAPPOR, RAPPOR, OUE, OUE, ...; in every second one all take part.
+    """Yield ``number`` random `FewUsers`, two to four users each, with RAPPOR, RAPPOR, OUE, OUE, ...
 
-    With each comes a Fraction from 0 to 4 / 5: where eps is to be, from 0 to the largest loss.
+    In every second one all take part. With each comes a Fraction from 0 to 4 / 5: how far e^eps is to be from
+    1 to the largest e^loss. A growth is from 5/4 to 10, as in `chances_of_one`, and a participation from 1/4
+    to 1.
     """
     rng = np.random.default_rng(31)
     for place in range(number):
         users = int(rng.integers(2, 5))
-        growths = [Fraction(int(g), 4) for g in rng.choice([5, 6, 8, 12, 20, 40], users)]
-        participations = [Fraction(int(a), 4) for a in rng.integers(1, 5, users)]
+        growths = [
+            Fraction(int(quarters), 4) for quarters in rng.choice([5, 6, 8, 12, 20, 40], users)
+        ]
+        participations = [Fraction(int(quarters), 4) for quarters in rng.integers(1, 5, users)]
         if place % 2 == 0:
             participations = [Fraction(1)] * users
         randomizer = ("rappor", "oue")[place // 2 % 2]
@@ -107,6 +114,13 @@ def random_rounds(number):
 
 @pytest.mark.parametrize("deletion", [False, True])
 def test_no_dataset_is_outside_the_bounds(deletion):
+    """The bounds of 30 random rounds enclose the worst delta, which is enumerated in fractions.
+
+    p and q are the probabilities of a 1 in the target user's bit of the own value and in the other bits,
+    which follow from the user's budget, as a ``growth``. ``share`` says how far e^eps is from 1 to the
+    largest e^loss. With ``deletion`` the neighbour has no value instead of another one. `one_round` returns
+    log10 of a bound.
+    """
     ratios = []  # of the upper bound to the worst delta, where all take part
     for few_users, share in random_rounds(30):
         p, q = chances_of_one(few_users.randomizer, few_users.growths[0])
@@ -119,22 +133,31 @@ def test_no_dataset_is_outside_the_bounds(deletion):
         eps = math.log(e_eps)
         upper, lower = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
         unseen = 10 ** collection.one_round(eps, unseen=True)
-        where = (few_users.__dict__, e_eps)
-        # 1e-9: what the logarithms of the tested numbers lose.
-        assert upper >= exact * (1 - 1e-9), where
-        assert lower <= exact * (1 + 1e-9) + 1e-300, where
-        # Who takes part is not seen. Told whether all others do, delta is that of a target user who does.
-        assert unseen >= float(few_users.participations[0]) * exact * (1 - 1e-9), where
+        drawn = (few_users.__dict__, e_eps)  # shown if a bound fails
+        # 1e-9: what the logarithms of the tested numbers lose. 1e-300 is for an exact delta of 0.
+        assert upper >= exact * (1 - 1e-9), drawn
+        assert lower <= exact * (1 + 1e-9) + 1e-300, drawn
+        # If it is not seen who takes part, delta is at most that of a target user who does, times the
+        # probability that the target user does. A bound above this product holds.
+        assert unseen >= float(few_users.participations[0]) * exact * (1 - 1e-9), drawn
         if min(few_users.participations) == 1:
             ratios.append(upper / exact)
+
+    # The bounds say something: the ratios have the median 1.05 or less, and the largest is 2.44.
     assert np.median(ratios) < 1.07
-    assert max(ratios) < 2.5  # of four users, if a share of each of their bits hides the target's
+    assert max(ratios) < 2.5
 
 
 @pytest.mark.parametrize("participations", [(1.0, 1.0, 1.0), (0.5, 0.75, 1.0)])
 @pytest.mark.parametrize("deletion", [False, True])
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations, deletion):
-    """Two rounds of OUE for two values, in which the three users have different budgets."""
+    """The upper bound holds for every pair of datasets of two rounds of OUE with two values and three users.
+
+    Each user has a different e^eps0 in each round: ``growths``. `FewUsers.pair` returns the probabilities of
+    all outcomes under P and Q for the values of the others. delta is enumerated in both directions over all
+    pairs of outcomes, in which it is seen who takes part. If the target user may stay away and that is not
+    seen, the bound is smaller.
+    """
     rounds = [
         FewUsers("oue", growths, participations, k=2)
         for growths in ((4.0, 2.0, 9.0), (3.0, 6.0, 1.5))
@@ -145,6 +168,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations,
     ]
     eps = np.array([0.0, 0.3, 0.8, 1.5])
     worst = np.zeros(eps.shape)
+    # Rounds are independent: the probability of two outcomes is the product of theirs.
     for first, second in itertools.product(*pairs_of_rounds):
         p, q = (np.outer(*sides).ravel() for sides in zip(first, second, strict=True))
         worst = np.maximum(worst, np.maximum(hockey_sticks(eps, p, q), hockey_sticks(eps, q, p)))
@@ -155,7 +179,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations,
     both = collection_of_sums(first.groups, "oue", 2, deletion=deletion, then=(later,))
     upper = 10 ** both.log10_delta(eps)
     assert np.all(upper >= worst * (1 - 1e-9))
-    assert upper[0] < 1.4 * worst[0]  # the bound says something
+    assert upper[0] < 1.4 * worst[0]  # the bound says something: the largest ratio is 1.33
     unseen = 10 ** both.log10_delta(eps, unseen=True)
     target_may_be_absent = participations[0] < 1
     assert np.all(unseen < upper) == target_may_be_absent
@@ -170,7 +194,10 @@ def test_what_holds_for_known_users_holds_for_unseen_ones():
 @pytest.mark.parametrize("deletion", [False, True])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
 def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
-    """700 and 300 users who do not collude have the bounds of 1000."""
+    """Two groups with one eps0, 700 and 300 users without the 50 who collude, have the bounds of 1000 users.
+
+    Those bounds are of `tightshuffle.epsilon` and `upper` (log10 of delta), for one round and for three.
+    """
     groups = Group("a", 700, eps0), Group("b", 350, eps0, colluding=50)
     eps = np.array([[0.1], [0.4]])
     for rounds in (1, 3):
@@ -184,9 +211,11 @@ def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
 def test_who_takes_part_is_seen(delta):
-    """All others hold another value. How many of them take part is binomial, and everybody knows the number.
+    """eps at ``delta`` holds for one dataset: all 4000 others hold another value than the target user.
 
-    So delta is the mean, over this number, of delta of one count of bits that are 1 with the probability q.
+    How many of them take part is binomial, and everybody knows the number. So the exact delta is the mean,
+    over this number, of delta of one count, that of the target user's value: the others' bits in it are 1
+    with the probability q. By ``deletion``, the target user's bit is 1 with p, or with q for no value.
     """
     n, participation, eps0 = 4000, 0.5, 8.0
     group = Group("all", n + 1, eps0, participation)
@@ -204,8 +233,8 @@ def test_who_takes_part_is_seen(delta):
         not_held = p * others + q * others_and_a_one
         sides = ((held, not_held), (not_held, held))
         deltas.append([hockey_sticks(np.array([eps]), *side)[0] for side in sides])
-    exact = max(stats.binom.pmf(present, n, participation) @ np.array(deltas))
-    assert delta / 4 < exact < delta
+    exact = max(stats.binom.pmf(present, n, participation) @ np.array(deltas))  # the worse side
+    assert delta / 4 < exact < delta  # the bound says something
     assert 0.9 * eps < collection.epsilon(delta, bound="lower") < eps
 
 
@@ -213,13 +242,15 @@ def test_who_takes_part_is_seen(delta):
     ("budgets", "width"), [((10.0, 13.0), 1.006), ((4.0, 6.0), 1.02), ((1.0, 3.0), 1.06)]
 )
 def test_many_users_are_between_their_bounds(budgets, width):
+    """Both bounds on eps at delta = 1e-6 of two groups of 100,000 users with different eps0 are close.
+
+    The upper bound is below ``width`` times the lower one; ``width`` is just above the largest ratio seen.
+    """
     collection = collection_of_sums(
         [Group(str(eps0), 10**5, eps0) for eps0 in budgets], deletion=True
     )
     for group in collection.groups:
-        low, high = (
-            collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS[::-1]
-        )
+        high, low = (collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS)
         assert low < high < width * low
 
 
@@ -231,11 +262,13 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
 
 
 def test_the_expected_error_is_that_of_simulated_sums():
-    """Mean total variation distance over 400 runs of the pooled estimate: within 4 standard errors.
+    """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs of RAPPOR.
 
-    The count of a value whose share of the users is x has the mean offset + slope x. Here every x is 1 / k.
+    The error is the total variation distance of the estimated shares of users and the true ones. The count of
+    a value whose share of the users is x has the mean offset + slope x, from which a run's estimate of x is
+    found. Here every x is 1 / k. A bit is 1 with the probability p for a user who holds its value, else q.
     """
-    groups = [Group("a", 3000, 6.0), Group("b", 5000, 4.0, 0.5)]
+    groups = [Group("a", 3000, 6.0), Group("b", 5000, 4.0, participation=0.5)]
     k = 20
     rng = np.random.default_rng(31)
     slope = offset = 0.0
@@ -283,6 +316,10 @@ def test_what_is_wrong_is_named(keys, message):
 
 
 def test_a_file_and_later_rounds_have_the_keys():
+    """`make_collection` reads release and deletion from the keys of a file, and later rounds have them, too.
+
+    ``USERS`` are the keys of two users with OUE, eps0 = 1 and k = 4. deletion rules out a `to_pld`.
+    """
     made = make_collection(USERS | {"release": "sums", "deletion": "true", "then": [{"rounds": 2}]})
     first = collection_of_sums([Group("group 1", 2, 1.0)], "oue", 4, deletion=True)
     later = collection_of_sums(first.groups, "oue", 4, deletion=True, rounds=2)
@@ -298,7 +335,11 @@ def test_extreme_numbers_give_no_warning():
 
 
 def test_nearly_equal_bits_give_no_warning():
-    """Where delta, or the difference of the two probabilities, is below every float."""
+    """Bits that nearly have the same probability of a 1 for every value, at eps0 = 1e-100, give no warning.
+
+    Beside users with eps0 = 50, the bounds are still ones. Alone, such a user's report says nothing in
+    floats, so the expected error is infinite.
+    """
     far = Collection(
         5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums"
     )

@@ -17,7 +17,11 @@ from tightshuffle.krr import lie_probability, truth_probability
     ("n", "share"), [(50, 0.9), (100, 0.998), (300, 0.05), (1000, 0.99), (2000, 0.5), (10**9, 0.01)]
 )
 def test_ratios_of_binomial_probabilities(n, share):
-    """Probabilities that rounding would hide have no ratio: too small a ratio would make delta too large."""
+    """P(m) / P(m - 1) of Binomial(n, share) is that of the formula, or not finite, but for three m at least.
+
+    The m are some standard deviations from the mean. Probabilities that rounding would hide have no ratio:
+    too small a ratio would make delta too large.
+    """
     deviations = np.array([-8, -5, -3, -2, -1, -0.5, 0, 1, 3])
     m = np.clip(np.floor(n * share + deviations * math.sqrt(n * share)), 1, n)
     exact = (n - m + 1) / m * share / (1 - share)
@@ -34,7 +38,10 @@ def test_ratios_of_binomial_probabilities(n, share):
 def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps, monkeypatch):
     """The lower bound has a slope r_m for each number m of reports, or if these are many, one for all m >= l.
 
-    What the one slope gives away below l is taken off: the probability of fewer than l reports.
+    With the one slope it is no more than with all, but for 1e-4, and close to it. What the one slope gives
+    away below l is taken off: the bound on the probability of fewer than l reports. If that is made e times
+    larger, the result falls. All numbers are natural logs of delta, of k-RR where all other users hold one
+    third value. ``lie`` is the probability of reporting one given other value.
     """
     group = Group("a", n, eps0)
     eps, lie = np.array(eps), float(lie_probability(eps0, k))
@@ -42,15 +49,19 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     # The number of the other users' reports that are not the third value.
     cover = Cover.from_numbers([(n - 1, (k - 1) * lie)])
 
+    # 200 units in the last place are more than the gains lose.
     def ln_bound():
         return third_value.ln_delta_of_third_value(eps, gains, lie, k, cover, ulps=200.0)
 
+    # One slope, because reports are many.
     assert not third_value.has_few_reports(cover)
     of_one_slope = ln_bound()
     ln_fewer = third_value.ln_probability_of_fewer
     with monkeypatch.context() as patch:
         patch.setattr(third_value, "ln_probability_of_fewer", lambda *given: ln_fewer(*given) + 1)
         assert np.any(ln_bound() < of_one_slope - 1e-9)
+
+    # All slopes, as if reports were few.
     monkeypatch.setattr(third_value, "has_few_reports", lambda cover: True)
     of_all_slopes = ln_bound()
     assert np.all(of_one_slope <= of_all_slopes + 1e-4)  # 1e-4: the width of both brackets
@@ -61,7 +72,12 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     ("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)]
 )
 def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
-    """An outcome is how many reports are x0, x1, or another value but the third, which all others hold."""
+    """The lower bound for one round of k-RR is delta where all others hold a third value.
+
+    That delta is summed over all outcomes. The bound is at most 2e-4 below, twice the width 1e-4 of a
+    bracket, and never above. An outcome has three counts: of reports x0, x1 and any other value but the
+    third. A user reports the own value with the probability ``truth``, and each other value with ``lie``.
+    """
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
     group = Group("a", n, eps0)
     lie, truth = float(lie_probability(eps0, k)), float(truth_probability(eps0, k))
@@ -75,6 +91,7 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
     others[tuple(counts)] = stats.multinomial.pmf(counts_and_third.T, n - 1, chances)
 
     def with_target(chance_of_x0, chance_of_x1):
+        """The probabilities of the counts with the target user's report, a third value with ``lie``."""
         result = lie * others
         for axis, chance in enumerate([chance_of_x0, chance_of_x1, (k - 3) * lie]):
             result = result + chance * np.roll(others, 1, axis)
@@ -88,7 +105,11 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
 
 
 def test_fewer_reports_are_no_likelier_than_their_bound():
-    """P(J' < l, G_1 + ... + G_J' > 0), term by term, for a binomial number J' of gains G."""
+    """The bound on ln P(J' < l, G_1 + ... + G_J' > 0) is above the sum over J', by less than 3.
+
+    J' is a binomial number of independent gains G, of ``values`` with probabilities ``masses``. The sum is
+    exact, over the counts of the values among j gains, for l = 2, 6 and 12. `add_report` adds one gain.
+    """
     values, masses = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4])
     n, share = 40, 0.4
     l_of_points = np.array([2.0, 6.0, 12.0])
@@ -96,13 +117,14 @@ def test_fewer_reports_are_no_likelier_than_their_bound():
     counts_of_values = {(0, 0, 0): 1.0}  # of j gains
     terms = []
     for j in range(12):
+        # 1e-9: rounding, as 3 * 2.0 + 2 * (-3.0) is 0.
         positive = [p for counts, p in counts_of_values.items() if np.dot(counts, values) > 1e-9]
         terms.append(chances_of_j[j] * sum(positive))
         counts_of_values = add_report(counts_of_values, masses)
     exact = np.log(np.cumsum(terms)[l_of_points.astype(int) - 1])
 
     gains = np.broadcast_to(values, (3, 3)), np.broadcast_to(masses, (3, 3))  # one row for each l
-    cover = Cover.from_numbers([(n, share)])
+    cover = Cover.from_numbers([(n, share)])  # the law of J'
     found = third_value.ln_probability_of_fewer(*gains, cover, l_of_points)
     assert np.all(exact <= found)
     assert np.all(found < exact + 3)  # Chernoff's bound says something

@@ -37,13 +37,16 @@ def exact_log(values, probabilities, n):
 
 
 def exact_log_of_parts(values, probabilities, parts):
-    """Natural log of E[S_+], by rational numbers, if the number of gains is a sum of Binomial(n, share).
+    """Natural log of E[S_+], by rational numbers, for a sum S of a random number of gains.
 
-    ``parts`` has (n, share) of each. So there are n gains that are 0 but with the probability ``share``.
+    The number is the sum of independent ones, Binomial(n, share) for each (n, share) in ``parts``. That is as
+    if each part had n gains, which are 0 but with the probability ``share``. A gain has ``values`` with these
+    ``probabilities``, and the value 0 with what they miss to 1. The result is an mpmath number.
     """
-    distribution = {Fraction(0): Fraction(1)}
+    distribution = {Fraction(0): Fraction(1)}  # of the sum so far
     for n, share in parts:
         chances = [Fraction(share) * Fraction(p) for p in probabilities]
+        # Each gain of this part as pairs (value, chance).
         gain = [*zip(map(Fraction, values), chances, strict=True), (0, 1 - sum(chances))]
         for _ in range(n):
             longer = defaultdict(Fraction)

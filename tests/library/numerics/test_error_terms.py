@@ -60,33 +60,44 @@ def tilted_point(values, probabilities, parts):
 
 
 @each_law_of_parts
-def test_rounding_of_base_and_units_of_weights(law):
-    """``base`` is log M(theta)^n, and ``rounding`` bounds its error.
+def test_rounding_of_log_mgf_of_sum_and_of_weights(law):
+    """`tilted_points` know log M(theta)^n to their ``rounding``, and ``weights`` to ``weight_ulps``.
 
-    ``weights`` are the tilted probabilities p e^(theta g) / M(theta), known to ``units`` in their last place.
+    A ``law`` is (values g of a gain G, their probabilities p, parts [(number n of gains, share)]), and M(z) =
+    E[e^(z G)]. `tilted_point` tilts it by e^(theta G), theta near the saddle point; its arrays have one row,
+    for one point. ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts
+    (`log_power`). ``weights`` are the tilted probabilities p e^(theta g) / M(theta), and ``weight_ulps``
+    units in their last place. The exact numbers are those of mpmath with 60 digits.
     """
     values, probabilities, _ = law
     points = tilted_point(*law)
     with mp.workdps(60):
         theta = mp.mpf(float(points.theta[0]))
-        exact_base = log_power(*law, theta)
-        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact_base) <= mp.mpf(
+        exact_log_mgf = log_power(*law, theta)
+        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact_log_mgf) <= mp.mpf(
             float(points.rounding[0])
         )
 
         m = mgf(values, probabilities, theta)
         of_values = values, probabilities, points.weights[0], points.weight_ulps[0]
-        for g, p, weight, units in zip(*of_values, strict=True):
+        for g, p, weight, ulps in zip(*of_values, strict=True):
             exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / m
-            smallest_float = mp.mpf(10) ** -320
-            allowed = exact * mp.mpf(float(units)) * ULP + smallest_float
+            smallest_float = mp.mpf(10) ** -320  # for weights that are 0 as floats
+            allowed = exact * mp.mpf(float(ulps)) * ULP + smallest_float
             assert abs(mp.mpf(float(weight)) - exact) <= allowed
 
 
 @each_small_law
 @pytest.mark.parametrize("theta_tau", [0.02, 0.3, 1.0])
 def test_log_aliasing_at_every_length(law, theta_tau):
-    """The aliases of a length L are e^(-theta m L) E[(S + U + m L)_+] for every whole m other than 0."""
+    """For each length L, `log_alias_bounds` is at least the log of the sum of the aliases, as mpmath has it.
+
+    The aliases are e^(-theta m L) E[(S + U + m L)_+] for every whole m other than 0. S is the sum of the n
+    gains of the ``law`` (values, probabilities, n), and U is Gaussian with standard deviation tau. Logs are
+    natural, and the unit is M(theta)^n e^(theta^2 tau^2 / 2), where M(theta)^n = E[e^(theta S)].
+    `tilted_point` has theta, near the saddle point, and the standard deviation sigma of S. ``LENGTHS`` are L
+    in units of sigma.
+    """
     points = tilted_point(*law)
     values, probabilities, n = law
     theta, sigma = float(points.theta[0]), float(points.sigma[0])
@@ -108,11 +119,14 @@ def test_log_aliasing_at_every_length(law, theta_tau):
 @pytest.mark.parametrize("theta_tau", [1e-6, 0.5, 3.0])  # the bound is for every theta, 0 too
 @pytest.mark.parametrize("reach_tau", [0.3, 2.0, 6.0])
 def test_truncation(reach_tau, theta_tau):
-    """What lies beyond V = reach is at most the integral of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)).
+    """`truncation_error` is at least the integral over u > V of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)).
 
-    It would be this if |M(z)| were M(theta) everywhere, and the nodes dense. The integral is over x = u tau.
+    What the nodes beyond u = V, the ``reach``, add would be this integral if they were dense and |M(z)| were
+    M(theta) everywhere, the largest that it can be. mpmath integrates over x = u tau, which has the result
+    divided by tau. Parameters are V tau and theta tau.
     """
     with mp.workdps(30):
+        # Beyond x = 40 nothing is left: e^-800.
         integral = mp.quad(
             lambda x: mp.exp(-(x**2) / 2) / (mp.pi * (theta_tau**2 + x**2)),
             [reach_tau, 2 * reach_tau, 40],
@@ -129,12 +143,20 @@ def test_truncation(reach_tau, theta_tau):
     "law", [*SMALL_LAWS, ([3.0, -2.0], [0.3, 0.3], 400), ([1.0, -1.0], [0.1, 0.1], 3000)]
 )
 def test_skipping(law, threshold):
-    """The bound is above what all nodes outside of the windows add, in absolute value."""
+    """`skipping_error` is at least what all nodes outside of the windows add, in absolute value.
+
+    Nodes are z = theta + i u with u = h, 2 h, ..., 4000 h. `angle_windows` gives the windows in which they
+    are summed: u is up to ``half_width`` from a multiple of ``distance``. Outside, |M(z) / M(theta)|^n is at
+    most e^-threshold. `tilted_point` has theta, near the saddle point, and log M(theta). M(z) = E[e^(z G)] is
+    summed here over the values of the ``law`` (values, probabilities, number n of gains).
+    """
     values, probabilities, n = law
     points = tilted_point(*law)
+    # Nodes are dense: sigma is the standard deviation of the sum of n gains, next to the node theta.
     theta, h = points.theta[0], 0.05 / points.sigma[0]
     last = np.array([4000.0])
     distance, half_width = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
+    # One window holds all nodes: only the small laws, with up to seven gains, may have that.
     if half_width[0] >= last[0] * h:
         assert n < 100, "no pair of values leaves windows"
         return
@@ -142,11 +164,12 @@ def test_skipping(law, threshold):
     u = np.arange(1, last[0] + 1) * h
     distance_to_centre = np.abs(u - np.round(u / distance[0]) * distance[0])
     is_skipped = distance_to_centre > half_width[0]
+    # The absolute value of each node's term, twice for u and -u, without the Gaussian factor below 1.
     z = theta + 1j * u
     with np.errstate(all="ignore"):
         m = 1 + sum(p * np.expm1(z * g) for g, p in zip(values, probabilities, strict=True))
-        size = np.abs(m) / math.exp(points.log_mgf[0])
-    terms = 2 * size**n / np.abs(z) ** 2 * h / (2 * math.pi)
+        ratio = np.abs(m) / math.exp(points.log_mgf[0])  # |M(z)| / M(theta)
+    terms = 2 * ratio**n / np.abs(z) ** 2 * h / (2 * math.pi)
     assert is_skipped.any()
     assert terms[is_skipped].sum() <= contour.skipping_error(threshold, theta, h)
 
@@ -161,19 +184,22 @@ def test_skipping_where_every_node_is_as_large_as_may_be(h):
 def test_rounding_of_power_is_what_its_argument_may_do():
     """With w = M(z) / M(theta) - 1, log (1 + s w)^n of share s moves by at most the bound if w moves a bit.
 
-    For a Poisson number, s = 0, it is log e^(n w). The bound is per unit of what w moves by.
+    For a Poisson number, s = 0, it is log e^(n w). w moves by ``units`` times ``step``, in a random direction
+    of the complex plane, and the bound is how many steps the logarithm moves. The logarithm is computed here
+    before and after the move, for 200 random w of each share.
     """
     rng, step = np.random.default_rng(5), 1e-9
     n = 1000
     for share in (0.0, 0.01, 0.3, 1.0):
+        # As of a gain with one value, which has up to 0.7 of the tilted probability.
         w = 0.7 * rng.random(200) * np.expm1(1j * rng.uniform(0, 6, 200))
         units = rng.uniform(0.1, 50, 200)
         moved = w + step * units * np.exp(1j * rng.uniform(0, 6, 200))
         before, after = (n * (np.log1p(share * x) if share else x) for x in (w, moved))
 
         rate = n * (share or 1.0)  # the mean number of copies under the tilt
-        modulus = np.abs(1 + share * w) ** 2 - 1
-        bound = contour.rounding_of_power(units, w.real, w.imag, np.full(200, share), rate, modulus)
+        less_1 = np.abs(1 + share * w) ** 2 - 1  # the squared modulus of 1 + s w
+        bound = contour.rounding_of_power(units, w.real, w.imag, np.full(200, share), rate, less_1)
         # 1e-4: the second order of the step.
         assert np.all(np.abs(after - before) / step <= bound * (1 + 1e-4))
 
@@ -181,10 +207,13 @@ def test_rounding_of_power_is_what_its_argument_may_do():
 @each_law_of_parts
 @pytest.mark.parametrize(("step", "last"), [(0.1, 300), (1.0, 300), (1.0, 0)])
 def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
-    """For tau and 2 tau; also of the node at u = 0 alone, whose angles have no error.
+    """The sums of `sum_nodes` for tau and 2 tau are within their ``errors`` of mpmath's, with 40 digits.
 
-    The sum over the nodes j = 0, ..., ``last`` is that of the real parts of M(z)^n e^(z^2 tau^2 / 2) / z^2,
-    times h / (2 pi), and twice that for j > 0, which stands for -j too.
+    The sum over the nodes z = theta + i j h, j = 0, ..., ``last``, is that of the real parts of M(z)^n e^(z^2
+    tau^2 / 2) / z^2, times h / (2 pi), and twice that for j > 0, which stands for -j too. h is ``step`` over
+    the standard deviation of the sum of gains. With ``last`` = 0 there is only the node theta, whose angle 0
+    has no error. The unit is M(theta)^n e^(theta^2 tau^2 / 2). Of the ``law`` (values, probabilities, parts
+    of the number of gains), `log_power` is log M(z)^n, and `tilted_point` has theta, near the saddle point.
     """
     points = tilted_point(*law)
     theta = float(points.theta[0])
@@ -195,7 +224,7 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
     arrays = {name: np.array([number]) for name, number in of_nodes.items()}
     sums, errors = contour.sum_nodes(points, **arrays)
     with mp.workdps(40):
-        log_unit = log_power(*law, mp.mpf(theta))
+        log_unit = log_power(*law, mp.mpf(theta))  # the rest of the unit depends on tau
         for number, t in enumerate((mp.mpf(tau), 2 * mp.mpf(tau))):
             exact = mp.mpf(0)
             for j in range(last + 1):
@@ -208,10 +237,14 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
 
 
 def test_no_node_is_lost_by_rounding():
-    """last * h / h is often a little below the whole number ``last``."""
+    """A window that is to hold all nodes 0, h, ..., last * h does, for each ``last`` from 1 to 59.
+
+    In floats last * h / h is often a little below the whole number ``last``. So `angle_windows` makes half
+    the width of the window a little larger.
+    """
     points = tilted_point([1.0, -1.0], [0.25, 0.5], 6)
     last = np.arange(1.0, 60)
-    many = points.rows(np.zeros(len(last), int))
+    many = points.rows(np.zeros(len(last), int))  # the same point for each ``last``
     h = 0.1 / many.sigma
     too_high = np.full(len(last), 1e3)  # a threshold for which no pair of values leaves windows
     _, half_width = contour.angle_windows(many, h, last, too_high)
@@ -222,7 +255,14 @@ def test_no_node_is_lost_by_rounding():
 @each_small_law
 @pytest.mark.parametrize("width", [1e-2, 1e-4])
 def test_smoothing(law, width):
-    """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau): low and high are these, less and plus all errors."""
+    """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau), and ``low`` and ``high`` are just outside of them.
+
+    A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau (`smoothed_mean`, 40 digits). S is the
+    sum of the gains of the ``law``, and `exact_log` is log E[S_+] by fractions. `tilted_point` has theta,
+    near the saddle point. tau makes the bracket somewhat narrower than ``width``, relatively.
+    `contour_bounds` returns low and high, natural logs. What U adds where S is 0 can be taken off
+    (`high_without_zero`).
+    """
     points = tilted_point(*law)
     tau = np.array([math.sqrt(width / 2)]) / points.theta
     low, high = (
@@ -239,7 +279,12 @@ def test_smoothing(law, width):
 
 
 def test_without_zero_takes_off_no_more_than_what_zero_adds():
-    """S is 0 nearly always: the excess tau / sqrt(2 pi) P(S = 0) is nearly all of A(tau) then."""
+    """`high_without_zero` takes off what U adds where S is 0, and stays above log E[S_+] by fractions.
+
+    A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau, by `smoothed_mean`. S is 0 nearly always
+    here, so that the excess tau / sqrt(2 pi) P(S = 0) is nearly all of A(tau). 1e-14 is the rounding of the
+    upper bound ``high`` on log A(tau).
+    """
     law = [1.0, -3.0], [1e-6, 1e-6], 3
     for tau in (1e-9, 1e-6, 1e-3):
         with mp.workdps(60):
@@ -251,9 +296,12 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
 @pytest.mark.parametrize("law", [*SMALL_LAWS, LATTICE, NEARLY_ALWAYS_BELOW_0, ONE_VALUE])
 @pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
 def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
-    """A box holds the combinations of counts of values of n gains but for about e^-depth of their mass.
+    """The bounds on ln E[S_+] by sums over a box enclose `exact_log`, which sums fractions.
 
-    The bounds on ln E[S_+] also have a term for what is outside (`box.log_bound_outside`).
+    A combination says how many of the n gains of the ``law`` have each value. A box holds them all but for
+    about e^-depth of their probability. The upper bound also has a term for what is outside
+    (`box.log_bound_outside`). `tilted_point` makes the gains with which S is near 0 likely, in which boxes
+    are taken. 42 is the package's depth: next to nothing is outside.
     """
     points = tilted_point(*law)
     low, high = np.ravel(
@@ -261,20 +309,26 @@ def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
     )
     truth = exact_log(*law)
     assert low <= truth <= high
+    # At depth 42 only rounding is left. Of LATTICE, with the most gains, it is 1.4e-12.
     if depth == 42.0 and law is not LATTICE:
         assert high - low < 1e-12
-    if depth == 0.5 and law is LATTICE:  # the sum alone is too small by far more than rounding
+    # At depth 0.5 the sum alone is too small by far more than rounding.
+    if depth == 0.5 and law is LATTICE:
         assert low + 0.01 < truth
 
 
 def test_moved_values_hold_sums_over_users():
-    """Sums of the values ``less`` and ``more``, computed in floats, hold the exact sum of g, nearly 0 too."""
+    """Sums of the values ``less`` and ``more`` over users, in floats, enclose the exact sum of ``g``.
+
+    `moved_values` makes them. g[i] is the value of users[i] users, and the exact sum is a fraction. It nearly
+    cancels, so that rounding would count.
+    """
     rng = np.random.default_rng(30)
     for _ in range(300):
         g = rng.normal(size=4) * 10.0 ** rng.integers(-6, 6, 4)
         users = np.float64(rng.integers(0, 1000, 4))
-        g[0], users[0] = -(g[1:] @ users[1:]), 1.0  # the sum nearly cancels
-        exact = sum(Fraction(value) * Fraction(x) for value, x in zip(g, users, strict=True))
+        g[0], users[0] = -(g[1:] @ users[1:]), 1.0
+        exact = sum(Fraction(value) * Fraction(n) for value, n in zip(g, users, strict=True))
         less, more = box.moved_values(g)
         assert Fraction(less @ users) <= exact <= Fraction(more @ users)
 
@@ -312,13 +366,20 @@ def list_of_points_per_box(monkeypatch):
 @pytest.mark.parametrize("points_and_n", [ALIKE_POINTS, POINTS_WITH_BOXES_APART])
 @pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
 def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n, monkeypatch):
-    """Whatever the mass e^-depth outside of the box is, and where it is summed in several chunks."""
+    """The bounds on ln E[S_+] of points that share a box enclose `exact_log` of each, which sums fractions.
+
+    ``points_and_n`` has the values of the gains of five points, the probabilities that all of them have, and
+    the number n of gains in S. A box holds the combinations of how many gains have each value, but for about
+    e^-depth of their probability. 42 is the package's depth, where next to nothing is outside.
+    ``points_per_box`` gets the number of points of each box that is summed.
+    """
+    # So few terms at once that a box is summed in several chunks.
     monkeypatch.setattr(box, "TERMS", 64)
     points_per_box = list_of_points_per_box(monkeypatch)
     values_of_points, probabilities, n = points_and_n
     points = alike_tilted_points(*points_and_n)
     bounds = box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), depth)))
-    assert max(points_per_box) >= 3
+    assert max(points_per_box) >= 3  # a box is shared by most of the points
     for values, low, high in zip(values_of_points, *bounds, strict=True):
         assert low <= exact_log(values, probabilities, n) <= high
         assert depth < 42.0 or high - low < 1e-10
@@ -330,7 +391,13 @@ def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n,
 def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
     constant, value, monkeypatch
 ):
-    """Too large: no combination may be in a box of several points. Longer: two boxes cost less than one."""
+    """Each of five points gets its own box, whose bounds on ln E[S_+] enclose `exact_log`.
+
+    With MOST_TOGETHER = 0 a box of several points is always too large: it may hold no combination. With a
+    negative COST_OF_BOX two boxes always take less time than one. ``ALIKE_POINTS`` has the values of the five
+    points, their common probabilities and number of gains. ``points_per_box`` gets the number of points of
+    each box that is summed. The depth is 42: next to nothing is outside of a box.
+    """
     points_per_box = list_of_points_per_box(monkeypatch)
     monkeypatch.setattr(box, constant, value)
     points = alike_tilted_points(*ALIKE_POINTS)
@@ -342,7 +409,12 @@ def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
 
 
 def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
-    """The last point needs 23 of 50 copies of a value with probability 2^-53, the first point one of them."""
+    """A box for all three points is tried, but the last point's combinations vanish in it, so it is split.
+
+    For S > 0 the last point needs 23 of 50 gains to be 1, which has the probability 2^-53, the first point
+    one of them. The bounds on ln E[S_+] still enclose `exact_log`, within 1e-9. ``points_per_box`` gets the
+    number of points of each box that is summed; the depth 42 leaves next to nothing outside.
+    """
     values_of_points = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]]
     probabilities, n = [2.0**-53, 1 - 2.0**-53], 50
     monkeypatch.setattr(box, "COST_OF_BOX", 10**9)  # so that one box for all is tried first
@@ -378,6 +450,13 @@ NO_BOX = dict.fromkeys(("FEW_COMBINATIONS", "SOME_COMBINATIONS", "MOST_COMBINATI
     ],
 )
 def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
+    """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, in whichever way it is computed.
+
+    The ways are contour integrals, sums over boxes of counts and Chernoff's bound. Which ones are used is
+    decided by the constants of the modules `bracket` and `contour` that are set here; ``NO_BOX`` allows no
+    box. A law is (the values of a gain, their probabilities, the number of gains in S), with few enough gains
+    for fractions.
+    """
     for module, constants in ((bracket, of_bracket), (contour, of_contour)):
         for name, value in constants.items():
             monkeypatch.setattr(module, name, value)
@@ -389,7 +468,12 @@ def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
 
 
 def test_values_of_any_size():
-    """Far below zero one copy outweighs a trillion others: how far does not matter."""
+    """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, for values of any size.
+
+    A law is (the values of a gain, their probabilities, the number of gains in S). A value so far below zero
+    that one gain outweighs all others is as bad as any lower one. Then the largest values are next to the
+    limits 1e-150 and 1e150.
+    """
     for down in (1e14, 1e40, 1e160, 1e300):
         law = [1.5, -down], [0.3, 0.7], 5
         low, high = log_positive_part(*law)
@@ -409,9 +493,10 @@ def test_probabilities_that_sum_to_one_up_to_rounding():
 
 
 def test_copies_under_the_tilt():
-    """Under the tilt a part Binomial(n, s) has n s M / (1 - s + s M) copies on average, M being M(theta).
+    """`tilted_copies` is the mean number of copies of the gain under the tilt, for a sum of three ``parts``.
 
-    A Poisson part of mean n has n M.
+    A part (n, s) has Binomial(n, s) copies, and under the tilt n s M / (1 - s + s M) on average. M = M(theta)
+    = E[e^(theta G)] is mpmath's. A part (n, 0) is Poisson of mean n, and has n M. (1, 1) is one sure copy.
     """
     values, probabilities, parts = [3.0, -2.0], [0.1, 0.6], [(50.0, 0.3), (20.0, 0.0), (1.0, 1.0)]
     n, shares = np.array(parts).T

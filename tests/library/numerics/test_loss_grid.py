@@ -33,10 +33,10 @@ def grid(masses, spacing=0.25, ln_infinite=-INF):
 def exact_delta(eps, rounds):
     """delta of all rounds together in mpmath, outcome by outcome, with the masses that the grids have.
 
-    ``rounds`` has pairs (grid, how often). delta is the mean of (1 - e^(eps - loss))_+, and 1 for an infinite
-    loss.
+    ``rounds`` has pairs (`LossGrid`, how often). The loss of index i is i times the spacing of the grids.
+    delta is the mean of (1 - e^(eps - loss))_+, which is 1 for an infinite loss.
     """
-    mass_of_index = {0: mp.mpf(1)}
+    mass_of_index = {0: mp.mpf(1)}  # of the sum of the indices of all rounds so far
     all_finite = mp.mpf(1)  # the probability of no infinite loss
     for of_round, times in rounds:
         indices = range(of_round.first, of_round.first + of_round.log_mass.size)
@@ -72,6 +72,13 @@ ROUNDS = [
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_composed_rounds_against_every_outcome(rounds):
+    """The bounds of `ln_delta` enclose ln delta of all rounds, by mpmath over every outcome (`exact_delta`).
+
+    ``rounds`` has pairs (`LossGrid`, how often). At eps = largest, the sum of the largest finite losses,
+    delta is the probability of an infinite loss. mpmath has 400 digits, because delta may be e^-400. Bounds
+    are 1e-6 apart in ln delta, but for `RARE_LARGE_LOSS`, whose large losses are below the transform's
+    rounding.
+    """
     largest = sum(times * of_round.losses[-1] for of_round, times in rounds)
     next_to_largest = [0.9 * largest, largest - 1e-6, largest, largest + 1]
     all_eps = np.array([0.0, 0.01, 0.3, 0.9, 0.5 * largest, *next_to_largest])
@@ -88,7 +95,11 @@ def test_composed_rounds_against_every_outcome(rounds):
 
 
 def test_a_tilt_reaches_any_depth():
-    """30 rounds of a rare loss: delta falls from 1e-9 to 1e-270, each with all its digits."""
+    """ln delta of 30 rounds of a rare loss is within 1e-6 of mpmath's where delta falls from 1e-9 to 1e-270.
+
+    A loss is 1 or -1, index 4 or -4 times the spacing 1/4, with probability 1e-9 each. eps is up to 29.5,
+    where all 30 losses have to be 1.
+    """
     rounds = [(grid({-4: 1e-9, 0: 1 - 2e-9, 4: 1e-9}), 30)]
     eps = np.arange(0.5, 29.6, 1.0)
     with mp.workdps(400):
@@ -101,10 +112,12 @@ def test_a_tilt_reaches_any_depth():
 
 @pytest.mark.parametrize("bins", [2**14, 7])
 def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
-    """The transform is cut to where the sum nearly always is; what is outside weighs at most WRAPPED.
+    """`convolve` has the masses of a sum where it nearly always is; what is outside weighs at most WRAPPED.
 
-    ``parts`` are masses on a grid and how often each is convolved. With few ``bins``, each counts where it
-    weighs most.
+    ``parts`` are random masses of indices 0, 1, ... and how many summands have each. The exact masses are
+    convolved one summand at a time. ``noise`` bounds the norm of the errors, and ``first`` is the index of
+    the first returned mass. Where the sum nearly always is, is bounded for so many ``bins`` of indices, and
+    has to hold for few, too.
     """
     monkeypatch.setattr(loss_grid, "BINS", bins)
     rng = np.random.default_rng(3)
@@ -116,12 +129,17 @@ def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
             exact = np.convolve(exact, masses)
     inside = exact[first : first + composed.size].copy()
     assert np.linalg.norm(composed[: inside.size] - inside) <= noise < 1e-12
-    exact[first : first + composed.size] = 0
+
+    exact[first : first + composed.size] = 0  # what is outside is left
     assert exact.sum() <= loss_grid.WRAPPED
 
 
 @pytest.mark.parametrize("times", [1, 100, 10_000, 200_000])
 def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
+    """`convolve` returns the masses of a sum of ``times`` losses up to 10 standard deviations from the mean.
+
+    A loss has index 0 or 22, each with probability 1/2. Of few losses all possible sums are returned.
+    """
     probabilities = np.array([0.5, *[0.0] * 21, 0.5])
     deviation = 11 * math.sqrt(times)
     _, composed, _ = loss_grid.convolve([(probabilities, times)])
@@ -188,10 +206,12 @@ PAIRS = [
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize(("spacing", "points"), [(0.1, 40), (0.4, 12), (0.03, 5)])
 def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, points):
-    """`connected` makes a grid of losses from ln delta at some eps, the multiples ``index`` of ``spacing``.
+    """`dominating_grid` makes a grid of losses from ln delta of a pair at some eps, ``index`` * ``spacing``.
 
-    Its delta is at least the pair's at every eps: between the points, below and beyond them, and composed
-    with itself.
+    Its delta is at least the pair's (P, Q) at every eps, between the points and beyond them, and also if it
+    is composed with itself. A pair is a list of outcomes with their probabilities (p, q), and `delta_of_pair`
+    its delta in mpmath, in the worse direction. ``index`` has about ``points`` whole numbers from 0 to 3
+    ``points``.
     """
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     tiny = mp.mpf(10) ** -60  # so that delta 0 has a logarithm
@@ -211,7 +231,11 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
 
 
 def test_connected_points_are_met():
-    """At the points, the pair has the delta that it was given, if that is convex in e^eps: no more."""
+    """At the points, `dominating_grid` has the delta that it was given, if that is convex in e^eps: no more.
+
+    It was given ln delta of a pair with the losses -ln 2.5, 0 and ln 2.5, by mpmath, up to eps = 0.9. The
+    finite losses of the grid are -0.9, 0 and 0.9.
+    """
     index, spacing = np.arange(19), 0.05
     with mp.workdps(30):
         ln_deltas = [float(mp.log(delta_of_pair(PAIRS[0], i * spacing))) for i in range(19)]
@@ -228,9 +252,11 @@ def test_connected_points_are_met():
 
 
 def test_masses_are_rounded_up():
-    """Each jump of delta's slope in e^eps, in 40 digits, is no more than the mass that it gives.
+    """Each jump of delta's slope in e^eps, in 40 digits, is at most the mass that it gives, within 1e-10.
 
-    A jump at eps is the mass of the loss -eps, and e^eps times the jump that of the loss eps.
+    A jump at eps is the mass of the loss -eps, and e^eps times the jump that of the loss eps. delta is given
+    at five eps, ``index`` * ``spacing``, and linear in e^eps between them. What is left of delta at the last
+    one is the mass of an infinite loss. Masses are natural logs.
     """
     index, spacing = np.array([0, 1, 3, 4, 7]), 0.3
     ln_deltas = np.array([-1.1, -1.4, -3.5, -5.2, -14.0])
@@ -238,6 +264,7 @@ def test_masses_are_rounded_up():
     with mp.workdps(40):
         e_eps = [mp.exp(mp.mpf(float(i * spacing))) for i in index]
         deltas = [mp.exp(mp.mpf(log)) for log in ln_deltas.tolist()]
+        # Slopes with the other sign: delta falls, and beyond the last point it is constant.
         falls = [before - after for before, after in itertools.pairwise(deltas)]
         slopes = [
             fall / (after - before)

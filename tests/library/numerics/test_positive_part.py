@@ -19,7 +19,7 @@ from tightshuffle.side import Side
 def random_gain(rng):
     """Values of one gain and their probabilities, both (1 to 3,); these sum to less than 1.
 
-    The values are of like or of very different sizes, or a lattice.
+    The values are of like or of very different sizes, or a lattice. The rest is the probability of 0.
     """
     classes = rng.integers(1, 4)
     kinds_of_values = [
@@ -29,6 +29,7 @@ def random_gain(rng):
     ]
     values = kinds_of_values[rng.integers(3)]
     probabilities = rng.dirichlet(np.full(classes + 1, 10.0 ** rng.uniform(-1, 1)))[:classes]
+    # Of some gains all these values are rare. 1 - 1e-9: rounded sums are not above 1.
     if rng.random() < 0.3:
         probabilities *= 10 ** rng.uniform(-6, 0)
     return values, probabilities * (1 - 1e-9)
@@ -49,9 +50,10 @@ EDGES = [
 
 
 def random_gain_at_an_edge(rng):
-    """Values of one gain and their probabilities as in EDGES: nearly all of the probability is on one value.
+    """Values of one gain and their probabilities, both (1 to 3,); one value has nearly all probability.
 
-    The values are of any size. What the probabilities miss to 1 is a few units of 2^-53.
+    The others are next to a rounding of 1, or of any size down to 1e-25. The values are of any size, too.
+    What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below it.
     """
     classes = rng.integers(1, 4)
     values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
@@ -62,7 +64,7 @@ def random_gain_at_an_edge(rng):
     likeliest = rng.integers(classes)
     probabilities[likeliest] = 0
     probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)
-    scale = 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2))  # mostly 1
+    scale = 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2))  # 1 for four of five gains
     return values * scale, probabilities
 
 
@@ -77,9 +79,16 @@ contour_or_box_first = pytest.mark.parametrize(
 
 @contour_or_box_first
 def test_laws_against_rational_sums(few_combinations, monkeypatch):
+    """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, as narrowly as asked.
+
+    A law is (the values of a gain, their probabilities, the number of gains in S): random ones, and those
+    with probabilities next to the rounding of 1, of which ``EDGES`` has some. Up to ``few_combinations`` ways
+    of giving the gains their values are summed; with 0 of them, contour integrals come first. A width of the
+    bracket is relative in E[S_+].
+    """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
-    cases = [(law, 1e-4) for law in EDGES]
+    cases = [(law, 1e-4) for law in EDGES]  # (law, width)
     # Contour integrals take longer than boxes.
     for _ in range(150 if few_combinations else 15):
         law = (*random_gain(rng), int(rng.integers(1, 12)))
@@ -97,11 +106,12 @@ def test_laws_against_rational_sums(few_combinations, monkeypatch):
 def log_binomial_excess(n, p, up, down):
     """Natural log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term.
 
-    This is the sum of n gains that are ``up`` with the probability p, else -``down``.
+    This is the sum of n gains that are ``up`` with the probability p, else -``down``. The result is an mpmath
+    number. The terms start at the least N with a positive sum, whose probability is computed by loggamma.
     """
     with mpmath.workdps(60):
         p, up, down = map(mpmath.mpf, (p, up, down))
-        first = int(mpmath.floor(down * n / (up + down))) + 1  # the least N with a positive sum
+        first = int(mpmath.floor(down * n / (up + down))) + 1
         log_ways = (
             mpmath.loggamma(n + 1) - mpmath.loggamma(first + 1) - mpmath.loggamma(n - first + 1)
         )
@@ -110,6 +120,7 @@ def log_binomial_excess(n, p, up, down):
         for successes in range(first, n + 1):
             term = probability * ((up + down) * successes - down * n)
             total += term
+            # From N successes to N + 1.
             probability *= (n - successes) * p / ((successes + 1) * (1 - p))
             # Beyond the mean the terms fall ever faster.
             if term < total * mpmath.mpf(10) ** -25 and successes > n * p:
@@ -127,6 +138,10 @@ def log_binomial_excess(n, p, up, down):
     ],
 )
 def test_two_values_of_many_users(n, p, up, down):
+    """The bounds on ln E[S_+] for n gains with two values enclose the binomial sum of `log_binomial_excess`.
+
+    A gain is ``up`` with the probability p, else -``down``. Bounds have the default width.
+    """
     low, high = log_positive_part([up, -down], [p, 1 - p], n)
     assert low <= log_binomial_excess(n, p, up, down) <= high
     assert high - low <= math.log1p(1e-4)
@@ -141,7 +156,11 @@ def gains_of_krr(eps, k, eps0):
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
 @pytest.mark.parametrize(("k", "eps0"), [(3, 1e-6), (15, 4.0), (10**6, 8.0), (3, 50.0)])
 def test_every_size_is_answered(n, k, eps0):
-    """From eps = 0 to next to eps0, down to 10^-100,000: finite, ordered, as narrow as asked."""
+    """Bounds on ln E[S_+] for gains of k-RR at 41 eps, from 0 to next to eps0, are ordered and narrow.
+
+    `gains_of_krr` has the values and probabilities of a gain at each eps; delta is E[S_+] / n, so it falls.
+    Bounds are as narrow as the default width 1e-4, relative in E[S_+], down to 10^-100,000.
+    """
     eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
     values, probabilities = gains_of_krr(eps, k, eps0)
     with np.errstate(all="raise", under="ignore"):
@@ -155,6 +174,11 @@ def test_every_size_is_answered(n, k, eps0):
 
 
 def test_a_batch_gives_what_one_point_gives():
+    """`log_positive_part` of 60 points at once has the same bits as that of each point alone.
+
+    A point is an eps with a number n of gains; `gains_of_krr` has the values and probabilities of its gain.
+    Points and numbers of gains also broadcast against each other.
+    """
     rng = np.random.default_rng(21)
     eps = np.sort(rng.uniform(0, 2, 60))
     values, probabilities = gains_of_krr(eps, 10, 2.0)
@@ -166,14 +190,19 @@ def test_a_batch_gives_what_one_point_gives():
 
 
 def test_outwards_bounds_every_rounding():
-    """Moved by more than values and probabilities are off, a law has the smaller and the larger E[S_+]."""
+    """`outwards` moves a law by more than it is off: so E[S_+] is below that of the true law, or above.
+
+    A law is the values of a gain and their probabilities, and S the sum of n gains. True laws are drawn
+    around it, off by half of ``ulps`` units in the last place at most. `log_positive_part` returns brackets
+    of ln E[S_+], so ends of brackets are compared. Moved probabilities are still such.
+    """
     rng = np.random.default_rng(22)
     ulps = 2.0**40  # so large that the moves can be seen: relatively 2^-12
-    off = ulps * 2.0**-53
+    off = ulps * 2.0**-53  # relative
     for _ in range(100):
         values, probabilities = random_gain(rng)
         if rng.random() < 0.5:
-            probabilities /= probabilities.sum()
+            probabilities /= probabilities.sum()  # no probability is left for 0
         n = int(rng.integers(1, 9))
         downwards, upwards = (
             outwards(values, probabilities, side, ulps) for side in (Side.LOWER, Side.UPPER)
@@ -187,6 +216,7 @@ def test_outwards_bounds_every_rounding():
             low, high = log_positive_part(true_values, true_probabilities, n)
             assert lowest <= high
             assert low <= highest
+        # 1e-15: the rounding of this sum.
         for _, moved in (downwards, upwards):
             assert moved.min() >= 0
             assert moved.sum() <= 1 + 1e-15
@@ -194,6 +224,7 @@ def test_outwards_bounds_every_rounding():
 
 @pytest.mark.parametrize("side", Side)
 def test_outwards_broadcasts(side):
+    """`outwards` moves five rows of values with common probabilities as it moves each row alone."""
     values, probabilities = np.random.default_rng(23).normal(size=(5, 3)), np.array([0.2, 0.3, 0.5])
     moved_values, moved_probabilities = outwards(values, probabilities, side, 20.0)
     for row, own in enumerate(values):
@@ -204,7 +235,11 @@ def test_outwards_broadcasts(side):
 @pytest.mark.parametrize("rare", [1.9e-22, 5e-17, 1e-9])
 @pytest.mark.parametrize("n", [10**6, 10**12])
 def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
-    """A gain is 1 / rare with the probability ``rare``, which is lost in rounding beside 1, else -1."""
+    """`outwards` moves a law so that the bounds on ln E[S_+] enclose that of the exact law.
+
+    A gain is 1 / rare with the probability ``rare``, which is lost in rounding beside 1, else -1. S is the
+    sum of n gains. The exact number is summed in mpmath with 50 digits.
+    """
     law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
     ulps = 20.0  # more than the few roundings of the law
     low, _ = log_positive_part(*outwards(*law, Side.LOWER, ulps), n)
@@ -212,7 +247,7 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     with mpmath.workdps(50):
         p, exact = mpmath.mpf(rare), mpmath.mpf(0)
         probability = (1 - p) ** n
-        # Over the number j of gains that are 1 / rare, up to 12 standard deviations above its mean.
+        # Over the number j of gains that are 1 / rare, up to 12 standard deviations and 30 above its mean.
         for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
             probability *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
             exact += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * probability
@@ -222,7 +257,9 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
 def test_only_the_largest_of_a_group_are_narrow():
     """With groups the largest point of each has the same bracket as without, and some others a wider one.
 
-    Chernoff's bound is not the largest at the same point as the expectation here.
+    60 random points, each a gain with three values and S the sum of 200 of them, are in four groups. A
+    bracket of ln E[S_+] has two ends, low and high. Chernoff's bound is not the largest at the same point as
+    the expectation here.
     """
     rng = np.random.default_rng(27)
     values, group = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
@@ -230,6 +267,7 @@ def test_only_the_largest_of_a_group_are_narrow():
     law = values, probabilities, 200
     low, high = np.array(log_positive_part(*law))
     low_in_group, high_in_group = np.array(log_positive_part(*law, groups=group))
+    # Both brackets of a point hold the same number, so they overlap. Some with groups are far wider.
     assert np.all(low_in_group <= high)
     assert np.all(low <= high_in_group)
     assert np.any(high_in_group > high + 0.1)
@@ -240,9 +278,12 @@ def test_only_the_largest_of_a_group_are_narrow():
 
 @contour_or_box_first
 def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
-    """Points that do not count in their sum have rough brackets, and the sum is narrow.
+    """Points that do not count in their sum have rough brackets of ln E[S_+], and that of the sum is narrow.
 
-    A sum is over the numbers of gains n, of factor times E[S_+]. There are six, one for each gain.
+    A sum is over the numbers of gains n = 1 to 60, of factor times E[S_+]. There are six, one for each gain,
+    the first of which is never positive. They are compared with brackets without factors that are far
+    narrower. A rough bracket has the lower end -inf. With 0 ``few_combinations``, contour integrals come
+    before sums over combinations of values.
     """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(29)
@@ -255,26 +296,32 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
     law = values, np.array([0.2, 0.6, 0.15]), n
     exact_low, exact_high = log_positive_part(*law, width=1e-5)
     low, high = log_positive_part(*law, width=width, log_factors=log_factors)
-    assert np.all(low <= exact_high)
+    assert np.all(low <= exact_high)  # all brackets overlap
     assert np.all(exact_low <= high)
 
     def log_sums(log_expectations):
+        """Natural logs of the six sums."""
         return logsumexp(log_expectations + log_factors, axis=1)
 
     low_sums, high_sums = log_sums(low), log_sums(high)
     assert low_sums[0] == high_sums[0] == -np.inf
     assert np.all((low_sums <= log_sums(exact_high)) & (log_sums(exact_low) <= high_sums))
+    # 1.1: what the rough points add counts, too.
     assert np.all(high_sums[1:] - low_sums[1:] <= 1.1 * width)
 
+    # The last point never counts, as its factor is 0, and neither do those far from n = 30.
     is_rough = np.isneginf(low[1:])
     assert np.all(is_rough[:, -1])
     assert np.all(is_rough.sum(axis=1) > 20)
 
 
 def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
-    """Where S is above 0 far more rarely than under a bell, points that seemed not to count do count.
+    """Points that a first approximation finds not to count in a sum are bracketed if they do count.
 
-    A wrong approximation of E[S_+] / M(theta)^n makes n = 4 by far the likeliest at first.
+    The sum is over the numbers n of gains, of factor times E[S_+]. The approximation of E[S_+] / M(theta)^n,
+    `log_gaussian_guess`, is wrong where S is above 0 far more rarely than under a bell. Here it is replaced
+    by one that makes n = 4 by far the largest. All brackets still hold the fractions of `exact_log`, and that
+    of the sum is 1e-4 wide, the default, and a bit.
     """
     values, probabilities = [1.0, -1e12], [0.3, 0.7 - 1e-9]
     n, log_factors = np.array([3, 4, 5]), np.array([0.0, -9.0, -18.0])
@@ -293,7 +340,10 @@ def test_no_positive_value():
 
 
 def test_a_random_number_of_gains_against_rational_sums():
-    """The number of gains is the sum of two binomial numbers and 1."""
+    """`log_positive_part` brackets ln E[S_+] for a random number of gains: the sum of two binomials and 1.
+
+    It is compared with fractions in `exact_log_of_parts`. A part is (n, share) for Binomial(n, share).
+    """
     rng = np.random.default_rng(28)
     for _ in range(25):
         gain = random_gain(rng)
@@ -319,7 +369,10 @@ def test_a_poisson_number_is_the_limit_of_binomial_ones():
 
 
 def test_a_binomial_number_is_a_smaller_probability():
-    """Binomial(n, share) gains have the sum of n gains that are 0 otherwise."""
+    """Binomial(n, share) gains have the E[S_+] of n gains that are 0 but with the probability ``share``.
+
+    `log_positive_part` returns a bracket (low, high) of each, and brackets of the same number overlap.
+    """
     values, probabilities = np.array([3.0, -2.0, -0.1]), np.array([0.1, 0.15, 0.75])
     for n, share in ((10**3, 0.3), (10**9, 1e-3)):
         parts = log_positive_part(values, probabilities, [n], shares=[share], width=1e-6)

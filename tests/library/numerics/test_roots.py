@@ -10,6 +10,11 @@ from tightshuffle.numerics.roots import least_whole
 @pytest.mark.parametrize("zero", [3, 4, 17.5, 999, 1000, 1000.5])
 @pytest.mark.parametrize("guess", [0.1, 5, 18, 1e9])
 def test_the_least_whole_number(zero, guess):
+    """`least_whole` is the first n from 3 to 1000 at which a falling function is 0 or less, or None.
+
+    The function is 0 at ``zero``. The expected n is found by trying every one. ``calls`` has the n at which
+    the function was called: 18 at most, far fewer than 60.
+    """
     calls = []
 
     def function(n):
@@ -25,6 +30,10 @@ def test_the_least_whole_number(zero, guess):
     ("zero", "guess"), [(5712.3, 5709), (421.4, 357), (6458.3, 5577), (1e9, 1.1e9)]
 )
 def test_a_good_guess_takes_few_evaluations(zero, guess):
+    """Next to a good ``guess``, `least_whole` has in ten calls the first n with ``ln_surplus`` at most 0.
+
+    The logarithm falls with n like that of n^-8, and is 0 next to ``zero``.
+    """
     calls = []
 
     def ln_surplus(n):
