@@ -68,7 +68,7 @@ def bennett_by_definition(variable, a):
 )
 @mp.workdps(50)
 def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequality, least):
-    """log10 delta by Balle et al. 2019, against their definitions in 50 digits, for k-ary randomized response.
+    """log10 delta by Balle et al. 2019 for k-ary randomized response, by their definitions in 50 digits.
 
     Each report is a blanket's with probability gamma. Of m such reports, the expected excess over eps is at
     most ``inequality``(L, a)(m), where L, with the mean -a, is one report's gain. delta is the mean of that

@@ -25,11 +25,11 @@ class Printed:
     """Eqs. (3) to (8) as they stand, in mpmath. pi(x0) = count / (n - 1) is a share of the other users.
 
     That share holds x0. ``c`` is 1 - e^-2, and ``kappa_1`` to ``kappa_5`` are the constants of eqs. (4) to
-    (8).
+    (8). ``spread`` is a factor that eq. (3) has more than once.
     """
 
     def __init__(self, *, n, k, eps0, count):
-        """``count`` of the n - 1 other users hold x0. Beside the constants, `spread` is (e^eps0 - e^-eps0)^2."""
+        """``count`` of the n - 1 other users hold x0."""
         self.n, self.eps0 = mp.mpf(n), mp.mpf(eps0)
         n, e_eps0 = self.n, mp.exp(self.eps0)
         pi = mp.mpf(count) / (n - 1) if n > 1 else mp.mpf(0)
@@ -117,8 +117,8 @@ settings = st.fixed_dictionaries(
 def test_no_setting_satisfies_theorem_2_3(setting, share_of_holders, eps):
     """Neither of its conditions can hold; the module `biswas_blanket` gives the reasons, step by step.
 
-    ``setting`` is any n, k and eps0, and ``share_of_holders`` that of the other users who hold x0. ``Printed``
-    has the paper's constants in 50 digits, ``kappas`` the package's.
+    ``setting`` is any n, k and eps0, and ``share_of_holders`` that of the other users who hold x0.
+    ``Printed`` has the paper's constants in 50 digits, ``kappas`` the package's.
     """
     count = int(share_of_holders * (setting["n"] - 1))
     printed, eps0 = Printed(**setting, count=count), setting["eps0"]

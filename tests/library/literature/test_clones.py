@@ -39,8 +39,8 @@ def test_against_the_definition_in_both_directions(name, n, eps0):
 def test_positive_part_by_tails_against_thirty_digits(n, c, loss):
     """ln E[(G_1 + ... + G_n)_+], where G is 1 or -loss with probability c / 2 each, and else 0; rounded up.
 
-    The expectation is the mean over m ~ Bin(n, c), the number of G_i that are not 0. If at least t of these are gains,
-    their sum is positive. With B ~ Bin(m - 1, 1/2) its positive part is, on average,
+    The expectation is a mean over m ~ Bin(n, c), the number of G_i that are not 0. If at least t of these are
+    gains, their sum is positive. With B ~ Bin(m - 1, 1/2) its positive part is, on average,
     m / 2 (P(B >= t - 1) - loss P(B >= t)).
     """
     with mp.workdps(30):
