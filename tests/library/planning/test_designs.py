@@ -110,10 +110,10 @@ def test_no_dummies_where_reports_alone_are_enough():
 def delta_and_delta_if_more_accurate(
     design, *, n, k, eps, rounds, values_per_user, colluding, participation, honest, **_
 ):
-    """[delta at eps by the bound behind a design, delta if one parameter makes it a little more accurate].
+    """The list [delta at eps by the bound behind a design, delta if a parameter makes it more accurate].
 
     That is 0.1 % fewer Poisson dummies, 0.1 % less deviation of a law, one dummy fewer, or 0.1 % more eps0.
-    The keywords are the arguments of `compare_designs` of which the design came.
+    The keywords are the arguments of `compare_designs` that the design is for. It is no central mechanism.
     """
     if design.law:
         # "poisson:MEAN", or "power:MEAN:POWER:DEVIATION" and "noise:POWER:DEVIATION" of one party. A smaller
@@ -182,7 +182,7 @@ def test_designs_are_sorted_and_only_krr_is_left_out_for_several_values(question
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_messages_and_bits_per_user(question):
-    """One message of k bits for sums; else one message of log2 k bits per value, and the dummies.
+    """For sums one message of k bits; else one of log2 k bits, rounded up, per value and per dummy.
 
     QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
     and ``comparison`` is its answer.
@@ -190,6 +190,7 @@ def test_messages_and_bits_per_user(question):
     asked = DEFAULTS | QUESTIONS[question]
     reports = asked["n"] * asked["participation"]
     for design in comparison(question).designs:
+        # Aggregators who add noise to sums also receive a bit per value.
         if "sums" in design.name or design.name == "noise of aggregators":
             messages, bits_per_message = 1, asked["k"]
         else:
@@ -274,8 +275,8 @@ def mean_absolute_error(
 
     With a law, it is that of the number of dummies of a value, or of the sum of all aggregators' noise. That
     of two-sided geometric noise is 1 / sinh(eps / 2), with the eps of one changed value. That of normal noise
-    is sqrt(2 / pi) standard deviations. The keywords are the arguments of `compare_designs` of which the
-    design came.
+    is sqrt(2 / pi) standard deviations. The keywords are the arguments of `compare_designs` that the design
+    is for.
     """
     if design.law:
         # The error is the distance of the sum of all laws from its mean.
@@ -388,7 +389,8 @@ def test_participation_of_one_is_that_of_everybody(release):
 def test_if_half_of_the_users_report_twice_as_many_are_needed(release):
     """The setting that 10,000 reports are enough for needs 20,000 users who report with probability 1/2.
 
-    ``release`` is {} for k-RR's reports, or of OUE the sum of each bit. The users are within 0.1 %.
+    ``release`` is {} for k-RR's reports, or else OUE of which only the sum of each bit is released. 0.1 % is
+    several times the precision of the search for the users, 1e-4; that of eps0 is 1e-5.
     """
     setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
     eps0 = tightshuffle.plan(n=10_000, **setting).eps0
@@ -455,16 +457,17 @@ def test_the_command_prints_the_table():
     assert not (DEFAULTS.keys() - QUESTIONS[question].keys()) & found.keys()
     assert [row["name"] for row in found["designs"]] == [design.name for design in designs]
     assert [row["error"] for row in found["designs"]] == [design.error for design in designs]
-    assert (
-        found["designs"][0]["eps_if_it_fails"] is None
-    )  # without local noise; JSON has no infinity
+    # The first design has no local noise, so that eps is infinite, for which JSON has null.
+    assert found["designs"][0]["eps_if_it_fails"] is None
 
     text = text_answer(*words)
     assert "Left out: k-RR (only for one report per user and round)." in text
+    # A line has the name, numbers, who must be trusted, and the parameters.
     for design in designs:
         line = rf"^{design.name} .* {design.trust} +{re.escape(design.parameters)}$"
         assert re.search(line, text, re.MULTILINE)
 
+    # An eps for which too many dummies would be needed, and more values per user than the 30 that there are.
     assert refusal(*words, "--eps", "1e-6").startswith("eps must be ")
     assert refusal(*words, "--values-per-user", 31).startswith("values_per_user must be ")
 
