@@ -45,7 +45,7 @@ def test_positive_part_by_tails_against_thirty_digits(n, c, loss):
     """
     with mp.workdps(30):
         mean, exact = n * c, mp.mpf(0)
-        # 12 standard deviations, and upwards 40 more, as the upper tail of a small mean is longer.
+        # 12 standard deviations, and upwards 40 numbers more, as the upper tail of a small mean is longer.
         reach = 12 * mean**0.5
         for m in range(max(1, int(mean - reach)), min(n, int(mean + reach) + 40) + 1):
             t = math.floor(m * loss / (1 + loss)) + 1
@@ -60,7 +60,7 @@ def test_positive_part_by_tails_against_thirty_digits(n, c, loss):
         found = clones_module.ln_positive_part_by_tails(
             n, gain=1.0, loss=-loss, probability=c / 2, ulps=0.0
         )
-        # Never below. The bound that is added for what is left out is 5e-10 here, at most.
+        # Never below, as a bound for all errors is added. It is 5e-10 here at most, a thousandth of 5e-7.
         assert 0 <= found - float(mp.log(exact)) <= 5e-7
 
 

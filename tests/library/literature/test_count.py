@@ -40,7 +40,7 @@ def assert_close(found_log10_delta, delta):
 @pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("share_of_holders", [0.0, 0.3, 0.8, 1.0])
 def test_formulas_as_printed(n, share_of_holders):
-    """log10 delta of the count of x0 against the paper's eqs. (6) and (2) in 60 digits, to 1e-9 of delta.
+    """log10 delta of the count of x0 by eqs. (6) and (2) of Biswas et al. in 60 digits, to 1e-9 of delta.
 
     ``printed_terms`` are the equations' numbers for every count, of which ``printed_delta`` is the sum.
     "published" is with the loss that the paper prints, "exact" with the corrected one. "forward" is P (the
@@ -168,14 +168,14 @@ EXTREME = [  # n, count, k, eps0, eps
 
 @pytest.mark.parametrize(("n", "count", "k", "eps0", "eps"), EXTREME)
 def test_extreme_budgets(n, count, k, eps0, eps):
-    """log10 delta to 1e-9 of delta, where floats end: eps0 is 2e-9 or 1200, or eps is next to eps0.
+    """log10 delta to 1e-9 of delta, where floats hardly suffice: eps0 from 2e-9 to 1200, or eps next to eps0.
 
     P and Q, the laws of the count of x0 if the target user holds x0 and if not, are convolved in mpmath, and
     delta is their hockey-stick divergence. With the loss that the paper prints ("published") delta is by its
     formulas in mpmath. "reverse" is Q against P.
     """
     setting = {"n": n, "k": k, "eps0": eps0, "count": count}
-    # 60 digits, and those of e^(2 eps0), as numbers of this size are added to numbers near 1.
+    # 60 digits, and those of e^(2 eps0), as numbers of this size are added to 1.
     with mp.workdps(60 + int(2 * eps0 / math.log(10))):
         p, q = convolved_distributions(**setting)
         assert_close(log10_delta(eps, **setting), hockey_stick(eps, p, q))

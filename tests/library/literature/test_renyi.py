@@ -20,8 +20,8 @@ girgis = at_points(renyi.girgis)
 def theorem_3_1(lam, n, eps0):
     """Theorem 3.1 of Girgis et al. for a whole order lam: a bound on the Renyi divergence, word for word.
 
-    In natural logarithms, as a number of 60 digits. `n_bar` and `moment` are the paper's n-bar and the
-    expectation of the likelihood ratio to the power lam.
+    The result is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds
+    the mean of the likelihood ratio to the power lam.
     """
     with mp.workdps(60):
         e_eps0 = mp.exp(mp.mpf(eps0))
