@@ -306,13 +306,13 @@ def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e
 @pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
 @pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
 def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
-    """1. `upper` and `lower` are within 0.2 %. 2. `upper` is the least upper bound. 3. Two rounds cost more."""
+    """1. `lower` and `upper` differ by < 0.2 %. 2. No upper bound is smaller. 3. Two rounds need more."""
     words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
     text = text_answer("epsilon", "upper,lower", *words)
     low, high = map(float, re.search(r"between (\S+) and (\S+)", text).groups())
     assert low < high < 1.002 * low  # the widest of these twelve is 0.085 % wide
 
-    # No other upper bound is smaller. 1e-6: each eps is found by a search of its own.
+    # 1e-6: each eps is found by a search of its own.
     bounds = json_answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
     least = min(bound["eps"] for bound in bounds.values())
     assert bounds["upper"]["eps"] <= least * (1 + 1e-6)
