@@ -12,7 +12,9 @@ def printed_terms(*, n, k, eps0, count):
 
     ``count`` = m of the n - 1 other users hold x0. P(s) is eq. (6), if the target user holds x0, and Q(s) is
     eq. (9), if not. The ratio P(s) / Q(s) is e^{v_s}: as Theorem 1 prints it, and as in the step before it.
-    Letters are the paper's; r of the m users and s - r of the n - m other ones report x0.
+    Letters are the paper's; r of the m users and s - r of the n - m other ones report x0. With the mean over
+    r, given s, the exact ratio is kappa2 + (e^eps0 - kappa2) E[(s - r) / (n - m)]. In the printed one
+    (s - r) / (n - m) is squared.
     """
     m, e_eps0 = count, mp.exp(mp.mpf(eps0))
     kappa1 = e_eps0 * (e_eps0 + k - 2) / (k - 1)
@@ -23,8 +25,10 @@ def printed_terms(*, n, k, eps0, count):
         sum_mu = sum_mu_tau = sum_moment = sum_second_moment = mp.mpf(0)
         for r in range(max(0, s - n + m), min(s, m) + 1):
             power = kappa1**r
+            # kappa3 mu is the probability of r and s under Q, and kappa3 mu tau / (n - m) that under P.
             mu = comb(m, r) * comb(n - m, s - r) * power
             tau = kappa2 * (n - m) + (e_eps0 - kappa2) * (s - r)
+            # This is mu (s - r) / (n - m).
             moment = comb(m, r) * comb(n - 1 - m, s - 1 - r) * power if r < s else 0
             sum_mu += mu
             sum_mu_tau += mu * tau

@@ -28,10 +28,11 @@ groups:
 @pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:3"])
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_bracket_is_that_of_the_package(randomizer, rounds):
-    setting = answers.Setting(randomizer, 2000, 10, 2.0, rounds, colluding=0.01)
-    low, high = answers.bracket(setting, log10_delta=-6.0)
-    # 0.01 of the users are 20.
+    """The lower and the upper eps for delta = 1e-6 are those that the package's functions return."""
+    # Of the users, 20 collude; the calculator is told 0.01 of them.
     given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
+    setting = answers.Setting(**given | {"rounds": rounds, "colluding": 0.01})
+    low, high = answers.bracket(setting, log10_delta=-6.0)
     assert high == tightshuffle.epsilon(1e-6, rounds=rounds, **given)
     if rounds > 1 and randomizer == "grr":
         # A collection has a lower bound of all rounds together.
@@ -39,6 +40,7 @@ def test_bracket_is_that_of_the_package(randomizer, rounds):
         collection = tightshuffle.Collection(10, (honest,), rounds=rounds)
         assert low == collection.epsilon(1e-6, bound="lower")
     else:
+        # That of a single round holds for more of them, too.
         assert low == tightshuffle.epsilon(1e-6, method="lower", **given)
     assert low <= high
 
@@ -73,15 +75,18 @@ def test_an_uploaded_matrix():
 
 
 def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
+    """In the colour or in the style of the line; the two bounds to look at are drawn black and red."""
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_rgb
 
     from tightshuffle.calculator import picture
 
-    # Every method has a curve, of two points: at eps = 0 and 1, log10 delta is 0 and -9.
+    # 2000 users of k-RR with 10 values and eps0 = 0.4. All 13 methods have a curve, of two points: at eps = 0
+    # and 1, log10 delta is 0 and -9.
     setting = answers.Setting("grr", 2000, 10, 0.4)
     log10_deltas = {name: np.array([0.0, -9.0]) for name in setting.methods()}
     monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), log10_deltas))
+    # The last line is a dot at the answer, log10 delta = -6 and eps = 0.5.
     figure = picture.draw(setting, -6.0, 0.5)
     *lines, _dot = figure.axes[0].lines
     looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}
@@ -97,7 +102,10 @@ def test_what_is_left_if_the_shuffler_fails():
 
 @pytest.fixture
 def calculator():
-    """A process of `tightshuffle calculator --no-browser` whose page is served, and the page's address."""
+    """A process of `tightshuffle calculator --no-browser` whose page is served, and the page's address.
+
+    After the test the process and those that it started are ended.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))  # the system chooses a port that is free
         port = str(free.getsockname()[1])
@@ -105,6 +113,7 @@ def calculator():
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as server:
+        # It prints the address when the page is served.
         for line in server.stdout:
             if "URL" in line:
                 break

@@ -38,6 +38,7 @@ BAD_COUNTS = {
 
 @pytest.mark.parametrize(("content", "message"), BAD_COUNTS.values(), ids=BAD_COUNTS)
 def test_bad_counts_are_named_in_one_short_line(tmp_path, content, message):
+    """BAD_COUNTS are files of counts with a mistake, in bytes, and what the error says about each."""
     path = tmp_path / "counts.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"counts.csv: ") as caught:
@@ -49,11 +50,13 @@ def test_bad_counts_are_named_in_one_short_line(tmp_path, content, message):
 
 
 def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
+    """A file is refused 1. with more cells than MOST_CELLS, 2. for its size alone, MOST_BYTES = 200 MB."""
     path = tmp_path / "counts.csv"
     path.write_text("cell,count\n1,1\n2,1\n3,1\n")
     monkeypatch.setattr(counts_file, "MOST_CELLS", 2)
     with pytest.raises(ValueError, match=r"counts.csv: more than 2 cells"):
         read_counts(path)
+    # The file grows by zeros that take no room on a disk.
     os.truncate(path, counts_file.MOST_BYTES + 1)
     too_large = r"counts.csv: 200,000,001 bytes; expected at most 200,000,000"
     with pytest.raises(ValueError, match=too_large):

@@ -29,6 +29,10 @@ def error_of_ln_delta(log10_delta, ln_delta):
 
 
 def test_delta_against_80_digits():
+    """At 300 random points, of which 20 have eps 0, ln delta is within 1e-12 of its formula in mpmath.
+
+    ``error_of_ln_delta`` is the absolute error; below delta = 1e-300 it is in units of ln delta / -700.
+    """
     rng = np.random.default_rng(7)
     eps, scale = 10 ** rng.uniform(-8, 3, 300), 10 ** rng.uniform(-4, 4, 300)
     eps[:20] = 0.0

@@ -32,6 +32,11 @@ def log10_delta(name, eps, holders=500, **setting):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_broadcast(name):
+    """log10 delta by a method's name is 1. the bound's own, 2. a table of eps and n, 3. for numbers a float.
+
+    EPS are three eps and SETTING is n, k and eps0, inside of every theorem's range. OURS has the functions of
+    some of the bounds.
+    """
     found = log10_delta(name, EPS, **SETTING)
     assert np.all(np.isfinite(found))
     if name in OURS:
@@ -65,12 +70,17 @@ def test_upper_bounds_are_above_those_of_single_datasets(name, below):
     n=st.integers(1, 10**4),
     k=st.integers(2, 10**4),
     eps0=st.floats(1e-3, 20),
-    share=st.floats(0, 1.2),
+    share_of_eps0=st.floats(0, 1.2),
 )
-@example(n=1000, k=4, eps0=1.0, share=1.0)
+@example(n=1000, k=4, eps0=1.0, share_of_eps0=1.0)
 @pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
-def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
-    eps = share * eps0
+def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share_of_eps0):
+    """1. delta is at most 1. 2. `lower` is at most `upper`. 3. delta falls with eps. 4. From eps0 on it is 0.
+
+    NEVER_ZERO are the bounds that are above 0 there, too. ``log10_delta`` is by the method with this name, if
+    half of the users hold x0, for those that ask how many.
+    """
+    eps = share_of_eps0 * eps0
     setting = {"n": n, "k": k, "eps0": eps0}
     found, at_larger_eps = log10_delta(name, [eps, 1.01 * eps], n // 2, **setting)
     assert found <= 0 or name in ("erlingsson", "feldman")  # which may be nan
@@ -78,7 +88,7 @@ def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share):
         assert found <= log10_delta("upper", eps, **setting)
     if name in ("count-exact", "clones"):
         assert at_larger_eps <= found + 1e-12
-    if share >= 1:
+    if share_of_eps0 >= 1:
         assert (found == -np.inf) == (name not in NEVER_ZERO)
 
 
@@ -104,7 +114,11 @@ USERS["koskela-strong"] = 3000
 )
 @pytest.mark.parametrize("asked", [5e-3, 1e-5])
 def test_delta_at_the_eps_of_a_delta_is_that_delta(name, rounds, asked):
-    """For an upper bound it is at most that, at the smallest such eps; for a lower bound at least that."""
+    """For an upper bound it is at most that, at the smallest such eps; for a lower bound at least that.
+
+    ``asked`` is a delta. USERS has an n for which the method applies. Of the other users 30 hold x0, if the
+    method asks how many.
+    """
     method = METHODS[name]
     setting = {"n": USERS[name], "k": 8, "eps0": 0.45, "rounds": rounds}
     count = {"count": 30} if method.needs_count else {}

@@ -30,8 +30,9 @@ def digest_of_code(name):
 
 
 def syntax(node):
-    """The syntax tree as nested lists, without docstrings.
+    """The syntax tree as nested lists, [type of node, [[field, content], ...]], without docstrings.
 
+    ``node`` is a node of `ast`, or what a field has: a list of nodes, or a name or number, which is returned.
     Empty fields are left out, because versions of Python differ in them.
     """
     if isinstance(node, list):

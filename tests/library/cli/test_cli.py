@@ -35,9 +35,13 @@ def log10_deltas(method, eps, **options):
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_delta_of_every_method(name):
-    """The JSON has the setting and, for each eps, log10 delta as in Python and no note."""
+    """The JSON has the setting and, for each eps, log10 delta as in Python and no note.
+
+    WORDS_OF_SETTING gives n, k and eps0 on the command line, and SETTING is the same as a dict.
+    ``log10_deltas`` asks the function `tightshuffle.delta` in that setting.
+    """
     method = methods.METHODS[name]
-    # How many of the other users hold the first value.
+    # Some methods also need to know how many of the other users hold the first value.
     count = {"count": 300} if method.needs_count else {}
     words = ["delta", name, *WORDS_OF_SETTING, *["--count", 300] * method.needs_count]
     given = json_answer(*words, "--eps", 0.28, 0.32)
@@ -45,6 +49,7 @@ def test_delta_of_every_method(name):
         "method": name,
         **SETTING,
         **count,
+        # A method that composes over rounds says for how many: one, if nothing else is asked for.
         **({"rounds": 1} if method.composes else {}),
         "eps": [0.28, 0.32],
         "log10_delta": log10_deltas(name, [0.28, 0.32], **count),
@@ -52,7 +57,7 @@ def test_delta_of_every_method(name):
     }
     assert given == expected
 
-    # Of one eps, it has numbers instead of lists.
+    # For a single eps, it has numbers instead of lists.
     of_one_eps = json_answer(*words, "--eps", 0.28)
     assert [of_one_eps[key] for key in ("eps", "log10_delta", "note")] == [
         0.28,
@@ -65,6 +70,11 @@ DUMMIES = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6"]
 
 
 def test_dummies_of_the_best_law_and_of_a_given_one():
+    """The designs by dummies for eps 1 begin with the best, and its law gives that eps if asked for by name.
+
+    DUMMIES is the command `dummies` for 10,000 users, 50 values and delta 1e-6. The last design is a Poisson
+    number of dummies from every user's device, and the devices of colluding users do not count.
+    """
     words = [*DUMMIES, "--values-per-user", 2]
     found = json_answer(*words, "--eps", 1, "--colluding", "10%")
     best, *_, poisson = found["designs"]
@@ -73,7 +83,7 @@ def test_dummies_of_the_best_law_and_of_a_given_one():
     )
     assert [best["added_by"], poisson["added_by"]] == ["shuffler", "devices"]
 
-    # The guarantee and the error of that law, if it is asked for by its name.
+    # Of a law that is asked for by its name, the answer has eps (with a lower bound) and the error.
     of_law = json_answer(*words, "--law", best["law"])
     assert of_law["eps_at_least"] <= of_law["eps"] <= 1
     assert of_law["expected_tv"] == best["expected_tv"]
@@ -93,7 +103,11 @@ def test_a_bad_argument_of_dummies_is_named(argument, words):
 
 @pytest.mark.parametrize(("parties", "honest"), [(2, 1), (3, 2)])
 def test_dummies_of_parties_and_a_law_of_theirs(parties, honest):
-    """Each of the parties adds dummies by one law. The sum of the honest parties' dummies hides a user."""
+    """Each of the parties adds dummies by one law. The sum of the honest parties' dummies hides a user.
+
+    DUMMIES is the command `dummies` for 10,000 users, 50 values and delta 1e-6. ``error_of_parties`` is the
+    expected absolute error of one value's estimated count, in users.
+    """
     words = [*DUMMIES, "--parties", parties, "--honest", honest]
     found = json_answer(*words, "--eps", 1)
     assert (found["parties"], found["honest"]) == (parties, honest)
@@ -101,15 +115,16 @@ def test_dummies_of_parties_and_a_law_of_theirs(parties, honest):
     law = parse_law(best["law"])
     assert best["added_by"] == f"each of {parties} parties"
     assert best["mean"] == parties * law.mean
-    # Of all 50 values, over the 10,000 users: one report and the dummies, and half the summed error.
+    # Per user: one report, and the dummies of all 50 values over the 10,000 users.
     assert best["messages_per_user"] == pytest.approx(1 + 50 * parties * law.mean / 10_000)
+    # The total variation distance is half the sum of the 50 values' errors, as shares of the users.
     assert best["expected_tv"] == pytest.approx(50 / 2 * error_of_parties(law, parties) / 10_000)
 
     # A single honest party has to hide a user alone, by the law that the shuffler would need.
     of_shuffler = json_answer(*DUMMIES, "--eps", 1)["designs"][0]
     assert (best["law"] == of_shuffler["law"]) == (honest == 1)
 
-    # The guarantee of a law that is asked for is that of the sum over the honest parties.
+    # If a law is asked for by its name, its eps is that of the sum over the honest parties, written "2*LAW".
     of_law = json_answer(*words, "--law", law.name)
     of_sum = json_answer(*DUMMIES, "--law", f"{honest}*{law.name}")
     assert of_law["eps"] == of_sum["eps"] <= 1
@@ -122,7 +137,10 @@ def test_more_honest_parties_than_parties_are_refused():
 
 
 def test_sums_and_the_fewest_users():
-    """eps of RAPPOR's sums is that of Python, and small enough with the fewest users for it."""
+    """The command's n and eps are those of Python's `fewest_users` and `epsilon`, and that n reaches eps 0.5.
+
+    The setting: RAPPOR of which only the sum of each bit is released, in two rounds, where a user is deleted.
+    """
     words = "--k 9 --eps0 6 --randomizer rappor --release sums --deletion --rounds 2 --delta 1e-5"
     setting = {
         "k": 9,
@@ -146,6 +164,10 @@ def test_a_delta_of_0_has_no_logarithm_in_json_and_a_note():
 
 
 def test_outside_of_a_theorem_the_note_says_why_and_the_exit_code_is_3():
+    """n = 100 is too small for the theorem at eps 0.2. At eps 0.3 = eps0, delta is 0 without any theorem.
+
+    In JSON both are null, as the logarithm of 0 is no number there; the notes tell them apart.
+    """
     condition = "erlingsson holds only for n >= 1000 and delta < 1/100"
     words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
     code, out, err = run_command(*words, "--json")
@@ -165,17 +187,21 @@ def test_where_a_bound_gives_no_eps_the_exit_code_is_3():
 
 
 def test_tables_at_any_depth():
-    """A delta far below the smallest float is written in full, 0 as 0, and the eps in the order asked."""
+    """A delta far below the smallest float is written in full, 0 as 0, and the eps in the order asked.
+
+    Each line of the table is eps, delta and log10 delta.
+    """
     words = "delta upper --n 1e6 --k 10 --eps0 1 --eps 0.5 1 0"
     text = text_answer(*words.split())
     _method, setting, _empty, _header, at_half, at_eps0, at_0 = text.splitlines()
     assert setting == "n = 1000000, k = 10, eps0 = 1, rounds = 1"
     log10_delta = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
-    assert log10_delta < -1000
-    # Rounded up, by less than a unit of the fourth digit: log10(1.001) is 4.3e-4.
+    assert log10_delta < -1000  # the smallest float is about 10^-324
+    # delta is rounded up to four digits, so by less than a factor of 1.001, and log10(1.001) is 4.3e-4.
     written = Decimal(at_half.split()[1])
     assert 0 <= float(written.log10()) - log10_delta < 5e-4
     assert at_eps0.split() == ["1", "0", "-inf"]
+    # At eps 0 delta is an ordinary number, 2.8e-4.
     assert 1e-5 < float(at_0.split()[1]) < 1
 
 
@@ -190,6 +216,10 @@ PLAN = ["plan", "--k", "15", "--delta", "1e-6"]
 
 @pytest.mark.parametrize("eps", [1, 2])
 def test_a_plan_has_the_largest_eps0_and_says_what_it_costs(eps):
+    """The plan's eps0 reaches delta 1e-6 by `tightshuffle.upper`, and the text has the numbers of the JSON.
+
+    PLAN is the command `plan` for k = 15 and delta 1e-6; a tenth of the 1000 users collude.
+    """
     words = [*PLAN, "--n", "1e3", "--colluding", "10%", "--eps", eps]
     plan, text = json_answer(*words), text_answer(*words)
     setting = {"n": 1000, "k": 15, "eps0": plan["eps0"], "colluding": 100}
@@ -198,7 +228,7 @@ def test_a_plan_has_the_largest_eps0_and_says_what_it_costs(eps):
     assert plan["colluding"] == 0.1
 
     assert "n = 1000, k = 15, 100 of the users colluding" in text
-    # eps0 is written with six digits, rounded down.
+    # eps0, which is above 1, is written with six digits and rounded down: by less than 1e-5.
     written_eps0 = float(re.search(r"largest eps0   (\S+) ", text)[1])
     assert 0 <= plan["eps0"] - written_eps0 < 1e-5
     assert f"  {plan['expected_tv']['gaussian']:.4g}\n" in text
@@ -240,7 +270,11 @@ def test_a_plan_names_the_sensitivity_of_its_sigma(options, sensitivity, text_of
 
 
 def test_a_plan_for_own_data(tmp_path):
-    """The guarantee is for any data of this n and k; the errors are those for the data in the file."""
+    """The guarantee is for any data of this n and k; the errors are those for the data in the file.
+
+    THREE_COUNTS is a file by which 500, 300 and 200 of 1000 users hold the values 1, 2 and 3. The expected
+    error is a total variation distance: half the sum of the values' errors.
+    """
     (tmp_path / "counts.csv").write_text(THREE_COUNTS)
     words = ["plan", "--eps", "1", "--delta", "1e-6"]
     found = json_answer(*words, "--data", tmp_path / "counts.csv")
@@ -249,7 +283,7 @@ def test_a_plan_for_own_data(tmp_path):
         assert found[name] == value
     errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=found["eps0"])
     assert found["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
-    # Of the guess that all shares are 1/3, of which only the largest one is above.
+    # The error of the guess that all shares are 1/3: only the largest share is above that.
     assert found["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
 
 
@@ -272,30 +306,35 @@ def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e
 @pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
 @pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
 def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
+    """1. `lower` and `upper` differ by < 0.2 %. 2. No upper bound is smaller. 3. Two rounds need more."""
     words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
     text = text_answer("epsilon", "upper,lower", *words)
     low, high = map(float, re.search(r"between (\S+) and (\S+)", text).groups())
-    assert low < high < 1.002 * low
+    assert low < high < 1.002 * low  # the widest of these twelve is 0.085 % wide
 
-    # No upper bound is smaller than `upper`, but for the digits of the search.
+    # 1e-6: each eps is found by a search of its own.
     bounds = json_answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
     least = min(bound["eps"] for bound in bounds.values())
     assert bounds["upper"]["eps"] <= least * (1 + 1e-6)
 
-    # `lower` is for one round: for two there is an upper end only.
+    # `lower` is for one round only. For two rounds the text has an upper end alone, and it is larger.
     text = text_answer("epsilon", "upper,lower", *words, "--rounds", "2")
     assert float(re.search(r"at most (\S+)", text)[1]) > high
 
 
 def test_a_randomizer_and_colluding_users():
+    """Both are in the JSON and change delta as in Python. Colluding users are a number or a share.
+
+    WORDS_OF_SETTING gives n = 2000, k = 8 and eps0. ``log10_deltas`` asks Python in the same setting.
+    """
     options = {"randomizer": "subset:3", "colluding": 200}
     words = ["delta", "upper", *WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
     words += ["--randomizer", "subset:3", "--colluding"]
     given = json_answer(*words, 200)
     assert {key: given[key] for key in options} == options
     assert given["log10_delta"] == log10_deltas("upper", [0.1, 0.2], **options)
-    for share in ("10%", "0.1"):  # 200 of 2000 users
-        assert json_answer(*words, share) == given
+    for share_of_users in ("10%", "0.1"):  # 200 of the 2000
+        assert json_answer(*words, share_of_users) == given
 
 
 MATRIX_WORDS = ["delta", "upper", "--n", 500, "--eps", "0.2", "--randomizer"]
@@ -331,7 +370,11 @@ def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
 
 
 def test_several_methods():
-    """A method that lacks an argument has a note, and nan in the text; the others are answered."""
+    """A method that lacks an argument has a note, and nan in the text; the others are answered.
+
+    `count-exact` lacks the number of users who hold a value, ``--count``. ``log10_deltas`` is Python's answer
+    in the setting of WORDS_OF_SETTING, and ``refusal`` the error line of a call that is refused.
+    """
     words = [*WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
     given = json_answer("delta", "upper,clones,count-exact,erlingsson", *words)["methods"]
     for name in ("upper", "clones"):
@@ -339,8 +382,10 @@ def test_several_methods():
     assert all("count must be given" in note for note in given["count-exact"]["note"])
 
     text = text_answer("delta", "upper,count-exact", *words)
+    # Each line of the table is eps, delta by `upper` and delta by `count-exact`.
     assert re.findall(r"^ *0\.[12] +\S+ +(\S+)", text, re.MULTILINE) == ["nan", "nan"]
     assert "nan: count must be given" in text
+    # Asked for alone, it is refused.
     assert "count" in refusal("delta", "count-exact", *words)
 
 
@@ -391,7 +436,11 @@ def test_errors_are_one_line(line, message):
 
 @pytest.mark.parametrize("command", ["", "delta", "epsilon", "plan", "compare"])
 def test_help_and_its_examples(command, capsys, tmp_path, monkeypatch):
-    """Every example that a help text prints can be run as it stands, beside a file of counts."""
+    """Every example that a help text prints can be run as it stands, beside a file of counts.
+
+    The examples are the lines that begin with the command's name. ``text_answer`` runs one within this
+    process and fails if there is an error. THREE_COUNTS is the text of the file.
+    """
     monkeypatch.chdir(tmp_path)
     Path("counts.csv").write_text(THREE_COUNTS)
     with pytest.raises(SystemExit) as ended:
@@ -410,7 +459,10 @@ def finished_process(*words):
 
 
 def test_the_installed_command():
-    """The script that pip installs: an answer, a refusal, and the version, as of `python -m`."""
+    """The script that pip installs gives 1. an answer, 2. a refusal, 3. the version, as `python -m` does.
+
+    ``finished_process`` runs a command line and returns its exit code and both outputs, as texts.
+    """
     words = "delta upper --n 1e4 --k 8 --eps0 1 --eps 0.1 --json"
     done = finished_process(INSTALLED_COMMAND, *words.split())
     assert (done.returncode, done.stderr) == (0, "")

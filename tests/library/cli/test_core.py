@@ -44,6 +44,11 @@ def run_with_light_core(tmp_path_factory):
 
 
 def test_every_command_and_method(run_with_light_core, tmp_path):
+    """With numpy and scipy alone, each command gives JSON, without an error or a warning.
+
+    ``run_with_light_core`` runs a program's text in a Python that has no other package; there ``main`` is the
+    command. The option ``--count`` is how many users hold a value, which some of the methods ("all") need.
+    """
     (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     commands = [
         ["delta", "all", *WORDS_OF_SETTING, "--eps", "0.2", "--count", "30"],
@@ -60,7 +65,11 @@ def test_every_command_and_method(run_with_light_core, tmp_path):
 
 
 def test_each_call_imports_only_what_it_uses(run_with_light_core):
-    """The parts of scipy that `upper` does not need take as long to import as all that it uses."""
+    """The parts of scipy that `upper` does not need take as long to import as all that it uses.
+
+    ``run_with_light_core`` runs a program's text in a new Python, in which ``main`` is the command. The
+    program asks twice, then prints what has been imported.
+    """
     words = ["delta", "upper", "--eps", "0.2", "--n", "100000", "--k", "408", "--eps0", "4"]
     calls = [words, [*words, "--randomizer", "oue"]]
     done = run_with_light_core(f"[main(words) for words in {calls!r}]; print(*sys.modules)")

@@ -25,10 +25,11 @@ class Printed:
     """Eqs. (3) to (8) as they stand, in mpmath. pi(x0) = count / (n - 1) is a share of the other users.
 
     That share holds x0. ``c`` is 1 - e^-2, and ``kappa_1`` to ``kappa_5`` are the constants of eqs. (4) to
-    (8).
+    (8). ``spread`` is a factor that eq. (3) has more than once.
     """
 
     def __init__(self, *, n, k, eps0, count):
+        """``count`` of the n - 1 other users hold x0."""
         self.n, self.eps0 = mp.mpf(n), mp.mpf(eps0)
         n, e_eps0 = self.n, mp.exp(self.eps0)
         pi = mp.mpf(count) / (n - 1) if n > 1 else mp.mpf(0)
@@ -113,17 +114,19 @@ settings = st.fixed_dictionaries(
 
 
 @given(settings, st.floats(0, 1), st.floats(0, 40))
-def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
-    """Neither of its conditions can hold; the module `biswas_blanket` gives the reasons.
+def test_no_setting_satisfies_theorem_2_3(setting, share_of_holders, eps):
+    """Neither of its conditions can hold; the module `biswas_blanket` gives the reasons, step by step.
 
-    ``share`` is that of the other users who hold x0.
+    ``setting`` is any n, k and eps0, and ``share_of_holders`` that of the other users who hold x0.
+    ``Printed`` has the paper's constants in 50 digits, ``kappas`` the package's.
     """
-    count = int(share * (setting["n"] - 1))
+    count = int(share_of_holders * (setting["n"] - 1))
     printed, eps0 = Printed(**setting, count=count), setting["eps0"]
 
     # a) needs an eps in the set S_1, which is empty, as kappa_2 <= e^eps0 < e^kappa_4.
     ours = biswas_blanket.kappas(**setting, count=count)
     assert ours.kappa_4 > eps0
+    # Equal for n = 1, but for rounding.
     assert ours.log_kappa_2 <= eps0 * (1 + 1e-12)
 
     # The critical polynomial has no root: its part P_1 is above its value at 1, and P_2 below its peak.
@@ -137,6 +140,7 @@ def test_no_setting_satisfies_theorem_2_3(setting, share, eps):
     exponent = -printed.c * end**2 / (4 * printed.kappa_5)
     first_term = 2 * printed.kappa_5 * printed.kappa_2 * mp.exp(exponent)
     depth = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / (4 * (printed.kappa_2 + 1))
+    # More than 20 times, as the module says.
     assert first_term > 20 * depth
 
 

@@ -18,7 +18,11 @@ girgis = at_points(renyi.girgis)
 
 
 def theorem_3_1(lam, n, eps0):
-    """Theorem 3.1 of Girgis et al. for a whole order lam: a bound on the Renyi divergence, word for word."""
+    """Theorem 3.1 of Girgis et al. for a whole order lam: a bound on the Renyi divergence, word for word.
+
+    The result is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds
+    the mean of the likelihood ratio to the power lam.
+    """
     with mp.workdps(60):
         e_eps0 = mp.exp(mp.mpf(eps0))
         n_bar = mp.floor((n - 1) / (2 * e_eps0)) + 1
@@ -95,7 +99,7 @@ def test_two_counts_need_a_third_value():
 
 
 def clones_by_all_outcomes(lam, n, eps0):
-    """The clones' divergence of order ``lam`` by a sum over every outcome, with scipy's binomials.
+    """The Renyi divergence of order ``lam`` of the clones' pair (P, Q), by a sum over every outcome.
 
     An outcome is the number of clones and the target user, ``messages``, and how many of these messages are
     0. Each clone's is 0 with probability 1/2, and the target user's with probability
@@ -109,6 +113,7 @@ def clones_by_all_outcomes(lam, n, eps0):
     ln_truth, ln_lie = special.log_expit(eps0), special.log_expit(-eps0)
     ln_p = ln_messages + np.logaddexp(ln_truth + ln_if_0, ln_lie + ln_if_1)
     ln_q = ln_messages + np.logaddexp(ln_lie + ln_if_0, ln_truth + ln_if_1)
+    # Impossible outcomes, with more zeros than messages, have no finite logarithm.
     possible = np.isfinite(ln_p)
     ln_moment = special.logsumexp(lam * ln_p[possible] + (1 - lam) * ln_q[possible])
     return ln_moment / (lam - 1)
@@ -128,9 +133,14 @@ def test_strided_and_interpolated_sums_against_all_outcomes(eps0, lam):
     [(10**4, 2.0, 1), pytest.param(10**5, 1.0, 1000, marks=pytest.mark.slow)],
 )
 def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
-    """As good as 401 orders around the best of all whole orders up to 2000, to 1e-3 of log10 delta."""
+    """As good as 401 orders around the best of all whole orders up to 2000, to 1e-3 of log10 delta.
+
+    ``rdp_upper`` bounds the Renyi divergence of one round, and ``rdp_to_delta`` turns that of any order into
+    log10 delta.
+    """
 
     def log10_deltas(eps, orders):
+        """log10 delta of all rounds by each of the Renyi orders."""
         return rdp_to_delta(eps, orders, rounds * rdp_upper(orders, n=n, eps0=eps0))
 
     whole_orders = np.arange(2.0, 2000)
@@ -138,11 +148,13 @@ def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
         if eps < rounds * eps0:
             of_whole_orders = log10_deltas(eps, whole_orders)
             best = whole_orders[np.argmin(of_whole_orders)]
-            assert best < whole_orders[-1]
+            assert best < whole_orders[-1]  # so that 2000 orders are enough
             near_best = np.linspace(max(1.0001, best - 1), best + 1, 401)
             least = log10_deltas(eps, near_best).min()
+            # The orders between the whole ones gain less than a factor of ten.
             assert of_whole_orders.min() - 1 < least - 1e-9
             found = girgis(eps, n=n, k=3, eps0=eps0, rounds=rounds)
+            # 1e-9: rounding.
             assert least - 1e-3 <= found + 1e-9
             assert found <= least + 1e-9
 

@@ -110,12 +110,14 @@ def test_no_dummies_where_reports_alone_are_enough():
 def delta_and_delta_if_more_accurate(
     design, *, n, k, eps, rounds, values_per_user, colluding, participation, honest, **_
 ):
-    """delta at eps by the bound behind a design, and with one parameter that makes it a little more accurate.
+    """The list [delta at eps by the bound behind a design, delta if a parameter makes it more accurate].
 
     That is 0.1 % fewer Poisson dummies, 0.1 % less deviation of a law, one dummy fewer, or 0.1 % more eps0.
+    The keywords are the arguments of `compare_designs` that the design is for. It is no central mechanism.
     """
     if design.law:
-        # "poisson:MEAN", or "power:MEAN:POWER:DEVIATION" and "noise:POWER:DEVIATION" of one party
+        # "poisson:MEAN", or "power:MEAN:POWER:DEVIATION" and "noise:POWER:DEVIATION" of one party. A smaller
+        # last number is more accurate.
         *start_of_text, last_number = design.law.split(":")
         laws = []
         for factor in (1, 0.999):
@@ -132,11 +134,13 @@ def delta_and_delta_if_more_accurate(
             for law in laws
         ]
     if "dummies" in design.name:
+        # Reports of k-RR, and dummies.
         collections = [
             collection_with_dummies(n, k, design.eps0, dummies, colluding, rounds, participation)
             for dummies in (design.dummies, design.dummies - 1)
         ]
     else:
+        # Reports only: "k-RR", or "RAPPOR, sums only", of which only the sum of each bit is released.
         name, _, sums = design.name.partition(", sums")
         release = {"randomizer": name.lower(), "release": "sums"} if sums else {}
         # A hair below eps0, as this bound and the plan's may differ in their last digits. Each value that may
@@ -178,10 +182,15 @@ def test_designs_are_sorted_and_only_krr_is_left_out_for_several_values(question
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_messages_and_bits_per_user(question):
-    """One message of k bits for sums; else one message of log2 k bits per value, and the dummies."""
+    """For sums one message of k bits; else one of log2 k bits, rounded up, per value and per dummy.
+
+    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
+    and ``comparison`` is its answer.
+    """
     asked = DEFAULTS | QUESTIONS[question]
     reports = asked["n"] * asked["participation"]
     for design in comparison(question).designs:
+        # Aggregators who add noise to sums also receive a bit per value.
         if "sums" in design.name or design.name == "noise of aggregators":
             messages, bits_per_message = 1, asked["k"]
         else:
@@ -243,13 +252,16 @@ def law_by_definition(text):
     """The probabilities (m,) of m consecutive numbers by a law's definition, almost all of the law.
 
     ``text`` is "poisson:MEAN", "power:MEAN:POWER:DEVIATION" from 0 to twice the mean, or
-    "noise:POWER:DEVIATION" around 0.
+    "noise:POWER:DEVIATION" around 0. The last two weigh a number at distance d from the middle by
+    exp(-(d / DEVIATION)^POWER / POWER).
     """
     name, *numbers = text.split(":")
     if name == "poisson":
         mean = float(numbers[0])
+        # Beyond ten times a mean of 40 or more there is no weight that a float would show.
         return stats.poisson.pmf(np.arange(10 * int(mean)), mean)
     power, deviation = map(float, numbers[-2:])
+    # Noise has no end; 40 deviations away its weight is e^-40 or less, as its power is 1 or more.
     most = 40 * deviation if name == "noise" else float(numbers[0])
     distances = abs(np.arange(-round(most), round(most) + 1))
     weights = np.exp(-((distances / deviation) ** power) / power)
@@ -259,19 +271,22 @@ def law_by_definition(text):
 def mean_absolute_error(
     design, share, *, n, k, eps, delta, rounds, values_per_user, participation, parties
 ):
-    """Expected absolute error of the number of users of a value that ``share`` of the users hold.
+    """Expected absolute error, in users, of how many hold a value that ``share`` of the users hold.
 
     With a law, it is that of the number of dummies of a value, or of the sum of all aggregators' noise. That
     of two-sided geometric noise is 1 / sinh(eps / 2), with the eps of one changed value. That of normal noise
-    is sqrt(2 / pi) standard deviations.
+    is sqrt(2 / pi) standard deviations. The keywords are the arguments of `compare_designs` that the design
+    is for.
     """
     if design.law:
+        # The error is the distance of the sum of all laws from its mean.
         law = law_by_definition(design.law)
         parties_with_noise = parties if design.law.startswith("noise") else 1
         law_of_sum = functools.reduce(np.convolve, [law] * parties_with_noise)
         numbers = np.arange(law_of_sum.size)
         return law_of_sum @ abs(numbers - law_of_sum @ numbers)
     if design.name == "central geometric":
+        # eps is shared out over all values that a user may change.
         return 1 / math.sinh(eps / (2 * rounds * values_per_user))
     if design.name == "central Gaussian":
         # Each changed value changes two counts by 1.
@@ -284,6 +299,12 @@ def mean_absolute_error(
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_errors_are_those_of_the_closed_forms(question):
+    """Three errors of every design: of all values, of one that nobody holds, and of a popular one.
+
+    ``mean_absolute_error`` has the closed form, in users, for a value that some share of the users hold.
+    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
+    and ``comparison`` is its answer.
+    """
     asked = DEFAULTS | QUESTIONS[question]
     k, popular_share = asked["k"], asked.pop("share")
     del asked["colluding"], asked["honest"]  # which change parameters, but no error
@@ -300,16 +321,22 @@ def test_errors_are_those_of_the_closed_forms(question):
 
 
 def test_the_error_of_a_popular_value_is_that_of_a_simulation():
-    """Of reports and, in the design with dummies, of dummies: within five standard errors of the mean."""
-    n, k, holders, runs = 20_000, 30, 2000, 20_000  # the default popular value: a share of 0.1
+    """Reports and, in the design with dummies, dummies are drawn. The mean is within five standard errors.
+
+    ``comparison`` has all designs for 20,000 users with one of 30 values each. p and q are the probabilities
+    that a report supports its user's value, and another one.
+    """
+    # The popular value has, by default, a share of 0.1.
+    n, k, holders, runs = 20_000, 30, 2000, 20_000
     rng = np.random.default_rng(20261128)
     simulated = []
     for design in comparison("one value per user").designs:
         if design.eps0 == math.inf:
-            continue  # without reports
+            continue  # the users send no reports with local noise
         p, q = truth_and_lie_probability(design.name, design.eps0, k)
         reports = rng.binomial(holders, p, runs) + rng.binomial(n - holders, q, runs)
         dummies = rng.binomial(int(design.dummies), 1 / k, runs) - design.dummies / k
+        # The estimate of the holders: unbiased, as a holder's report adds p - q more than another one.
         errors = abs((reports + dummies - n * q) / (p - q) - holders)
         standard_error = errors.std() / math.sqrt(runs)
         assert abs(errors.mean() - design.popular_error) < 5 * standard_error, design.name
@@ -318,7 +345,11 @@ def test_the_error_of_a_popular_value_is_that_of_a_simulation():
 
 
 def test_who_takes_part_hides_others_by_every_number_of_reports():
-    """Of six users each reports with probability 0.6: delta of every dataset, as a mean over who reports."""
+    """Of six users each reports with probability 0.6: delta of every dataset, as a mean over who reports.
+
+    The planned eps0 reaches the delta that was asked for, and is not needlessly small: half of that delta is
+    exceeded. The larger eps0 that is enough if everybody reports would be too large.
+    """
     n, k, eps, delta, participation = 6, 3, 0.5, 0.02, 0.6
     planned = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta, participation=participation).eps0
     if_everybody_reports = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta).eps0
@@ -326,7 +357,7 @@ def test_who_takes_part_hides_others_by_every_number_of_reports():
     def largest_delta(eps0):
         """Over all datasets of the other users, at eps, of k-RR with this eps0."""
         matrix = np.array([krr_probabilities(value, math.exp(eps0), k) for value in range(k)])
-        # By the number of others who report, to whom the target user comes.
+        # At [i] the reports of i other users and of the target user, whose value is 0 or 1.
         shuffled = [Shuffled(matrix, others + 1) for others in range(n)]
         deltas = []
         for dataset in shuffled[-1].datasets():
@@ -356,11 +387,16 @@ def test_participation_of_one_is_that_of_everybody(release):
 
 @pytest.mark.parametrize("release", [{}, {"randomizer": "oue", "release": "sums"}], ids=str)
 def test_if_half_of_the_users_report_twice_as_many_are_needed(release):
+    """The setting that 10,000 reports are enough for needs 20,000 users who report with probability 1/2.
+
+    ``release`` is {} for k-RR's reports, or else OUE of which only the sum of each bit is released. 0.1 % is
+    several times the precision of the search for the users, 1e-4; that of eps0 is 1e-5.
+    """
     setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
     eps0 = tightshuffle.plan(n=10_000, **setting).eps0
     users = tightshuffle.fewest_users(**setting, eps0=eps0, participation=0.5)
-    # Sums need 10,000 reports but for a probability of 5e-10: six standard deviations (70 reports) more have
-    # to be expected.
+    # Sums need 10,000 reports but for a probability of 5e-10. So six standard deviations more have to be
+    # expected, of 70 reports each: 4 or 5 % more users.
     assert 20_000 * 0.999 <= users <= 20_000 * (1.05 if release else 1.001)
     planned = tightshuffle.plan(n=users, **setting, participation=0.5)
     assert planned.eps0 == pytest.approx(eps0, rel=1e-3)
@@ -373,7 +409,9 @@ def test_if_half_of_the_users_report_twice_as_many_are_needed(release):
 def test_sums_of_several_values_per_user_by_every_count():
     """RAPPOR's sums for a user who replaces two values by two others, for every dataset of two other users.
 
-    Four of the five sums depend on the user. Each is an independent count of ones.
+    Four of the five sums depend on the user. Each is an independent count of ones, so that their joint law is
+    an outer product. The largest delta is below the bound, which counts each value as a round, and above half
+    of it.
     """
     n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
     bound = tightshuffle.delta(
@@ -389,7 +427,9 @@ def test_sums_of_several_values_per_user_by_every_count():
         return law
 
     largest_delta = 0.0
+    # How many of the two others hold each of the four values: any of 0, 1 and 2.
     for holders in np.ndindex((n,) * 4):
+        # The user holds the first two values, then the last two.
         before, after = (
             functools.reduce(np.multiply.outer, map(law_of_sum, own_bits, holders))
             for own_bits in ((1, 1, 0, 0), (0, 0, 1, 1))
@@ -400,28 +440,34 @@ def test_sums_of_several_values_per_user_by_every_count():
 
 
 def test_the_command_prints_the_table():
+    """1. JSON and 2. text of `design` have the designs of `compare_designs`. 3. Bad arguments are refused.
+
+    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
+    and ``comparison`` is its answer.
+    """
     question = "three values per user"
     words = ["design"]
     for name, value in QUESTIONS[question].items():
         words += [f"--{name.replace('_', '-')}", value]
     found, designs = json_answer(*words), comparison(question).designs
-    # The answer names all that was asked for.
+    # The answer names all that was asked for, delta as its logarithm, and no default.
     log10_delta = {"log10_delta": math.log10(QUESTIONS[question]["delta"])}
     for name, value in (QUESTIONS[question] | log10_delta).items():
         assert name == "delta" or found[name] == value
     assert not (DEFAULTS.keys() - QUESTIONS[question].keys()) & found.keys()
     assert [row["name"] for row in found["designs"]] == [design.name for design in designs]
     assert [row["error"] for row in found["designs"]] == [design.error for design in designs]
-    assert (
-        found["designs"][0]["eps_if_it_fails"] is None
-    )  # without local noise; JSON has no infinity
+    # The first design has no local noise, so that eps is infinite, for which JSON has null.
+    assert found["designs"][0]["eps_if_it_fails"] is None
 
     text = text_answer(*words)
     assert "Left out: k-RR (only for one report per user and round)." in text
+    # A line has the name, numbers, who must be trusted, and the parameters.
     for design in designs:
         line = rf"^{design.name} .* {design.trust} +{re.escape(design.parameters)}$"
         assert re.search(line, text, re.MULTILINE)
 
+    # An eps for which too many dummies would be needed, and more values per user than the 30 that there are.
     assert refusal(*words, "--eps", "1e-6").startswith("eps must be ")
     assert refusal(*words, "--values-per-user", 31).startswith("values_per_user must be ")
 
@@ -437,11 +483,16 @@ def test_the_command_prints_the_table():
 def test_the_command_says_where_nothing_useful_is_left(
     n, eps, rounds, start_of_warning, monkeypatch
 ):
-    # The text and the JSON tell of the same designs.
+    """A line for every design says what is left if a party fails. A warning, if no eps is below USELESS_EPS.
+
+    ``what_is_left`` puts an eps into words. The warning has the start that is given; None is for no warning.
+    """
+    # The text and the JSON tell of the same designs, which are computed once.
     once = functools.cache(compare_designs)
     monkeypatch.setattr("tightshuffle.cli.design_command.compare_designs", once)
     words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--rounds", rounds]
     text = text_answer(*words)
+    # In JSON null is for infinity.
     left = [design["eps_if_it_fails"] or math.inf for design in json_answer(*words)["designs"]]
     assert (min(left) < USELESS_EPS) == (start_of_warning is None)
     warning = "one of these designs protects anybody if the shuffler or the aggregators fail."
@@ -468,6 +519,7 @@ def test_from_six_on_nothing_useful_is_left(eps, shown):
 
 
 def test_the_command_says_whom_the_guarantee_is_for():
+    """If users report with probability 0.8, `design` and `plan` say so, and what the errors are of."""
     words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
     for command in ("design", "plan"):
         text = text_answer(command, *words)

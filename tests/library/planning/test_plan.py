@@ -69,16 +69,22 @@ def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
 def test_with_fewer_users_guarantee_and_error_are_not_both_met(
     randomizer, k, eps, log10_delta, error, options
 ):
+    """A plan for an error has the fewest users n for which both the guarantee and the error are met.
+
+    The error is the expected total variation distance of the estimated histogram. ``log10_upper`` is
+    `tightshuffle.delta` in log10.
+    """
     options = {"k": k, "randomizer": randomizer, **options}
     found = tightshuffle.plan(eps=eps, log10_delta=log10_delta, error=error, **options)
     bound = log10_upper(eps, n=found.n, eps0=found.eps0, **options)
     assert bound == found.log10_delta <= log10_delta
     assert found.tv["shuffle+INV"] <= error
-    # Half the summed errors of uniform data.
+    # The distance is half the sum of the values' errors, here of uniform data.
     parsed = parse(randomizer, k=k, eps0=found.eps0)
     expected = errors(parsed, np.full(k, 1 / k), n=found.n).sum() / 2
     assert found.tv["shuffle+INV"] == pytest.approx(expected, rel=1e-12)
 
+    # With one user fewer, the best plan for the guarantee has a larger error.
     with_fewer = tightshuffle.plan(n=found.n - 1, eps=eps, log10_delta=log10_delta, **options)
     assert with_fewer.tv["shuffle+INV"] > error
 
@@ -105,6 +111,11 @@ def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, other
 
 
 def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
+    """A plan for "subset" chooses the size of the subsets, without looking at the data's ``shares``.
+
+    Half of the 1000 users collude. With the same guarantee, the chosen size has a smaller expected error than
+    the size 2. For other shares the choice is the same, though the error is not.
+    """
     setting = {"k": 300, "eps": 0.1, "delta": 1e-6, "randomizer": "subset", "colluding": 500}
     found = tightshuffle.plan(n=1000, **setting)
     fixed = tightshuffle.plan(n=1000, **setting | {"randomizer": "subset:2"})

@@ -45,7 +45,11 @@ def test_projection_of_points_far_out():
 
 @pytest.mark.parametrize("counts", [[2, 1, 1], [2, 2], [0, 4, 1]])
 def test_samples_follow_the_exact_law(counts):
-    """Histograms of reports at eps0 = 0.8, by a chi-square test; the law adds one user's report at a time."""
+    """1,500 sampled histograms of k-RR's reports at eps0 = 0.8, by a chi-square test.
+
+    ``counts`` is how many users hold each value. The law, {histogram: probability}, is built up by adding one
+    user's report at a time.
+    """
     distribution = {(0,) * len(counts): 1.0}
     for value in np.repeat(np.arange(len(counts)), counts):
         distribution = add_report(distribution, krr_probabilities(value, np.exp(0.8), len(counts)))
@@ -74,16 +78,21 @@ def test_inversion_of_a_budget_that_tells_little():
     st.floats(1e-3, 30),
 )
 def test_maximum_likelihood_satisfies_its_conditions(counts, eps0):
-    """Those of Karush, Kuhn and Tucker: the sum is concave, so they say that it is the maximum."""
-    counts[:, 0] += 1
+    """Those of Karush, Kuhn and Tucker: the log-likelihood is concave, so they say that it is the maximum.
+
+    Each row of ``counts`` is how many users report each value, and ``found`` is which share f of the users
+    hold it. The expected share of its reports is proportional to 1 / (e^eps0 - 1) + f.
+    """
+    counts[:, 0] += 1  # so that every row has a report
     frequencies = counts / counts.sum(axis=1, keepdims=True)
     found = maximum_likelihood(frequencies, eps0)
     assert np.all(found >= 0)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
-    # The gradient is one number where f > 0, and no larger where f = 0.
+    # The gradient is the same number for all f > 0, and no larger for f = 0; 1e-7 and 1e-9 are for rounding.
     gradient = frequencies / (1 / np.expm1(eps0) + found)
     top = gradient.max(axis=1, keepdims=True)
     assert np.all((gradient >= top * (1 - 1e-7)) | (found < 1e-9))
+    # Where inverting the frequencies gives no negative share, that is the maximum.
     inverted = invert(frequencies, eps0)
     inside = np.all(inverted >= 0, axis=1)
     np.testing.assert_allclose(found[inside], inverted[inside], atol=1e-9)

@@ -33,8 +33,9 @@ def assert_same_distribution(gains, values, probabilities):
 def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
     """G = (R_x0 - e^eps R_x1) / w with probability w, of the randomizer and of its matrix as a user's own.
 
-    The reference w is the blanket, a value's column, or a mixture of columns. "x0" and "x1" are the values of
-    the pair, and "x2", ... the others.
+    R_x is the column of the value x: the probability of each report. The reference w is the blanket, a
+    value's column, or a mixture of columns. "x0" and "x1" are the values of the pair, and "x2", ... the
+    others. ``both`` returns the randomizer and its matrix, written down from its definition.
     """
     randomizer, matrix = both(name, k, eps0)
     mixtures = [{"x0": 0.3, "x1": 0.7}]
@@ -44,6 +45,7 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
         assert own.k == k
         ratios = matrix.max(axis=1) / matrix.min(axis=1)
         assert own.eps0 == pytest.approx(np.log(ratios).max(), rel=1e-12)
+        # The blanket is what a report has in common for all values. Its mass is gamma.
         blanket = matrix.min(axis=1)
         if name.startswith("hash") and k > 2 and own is randomizer:
             # The smaller blanket that every pairwise independent family of hash functions has.
@@ -68,7 +70,8 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
 def test_references_are_all_that_there_are(name, k):
     """Whichever third value the other users hold, the law of G is that under one of the references.
 
-    Laws are compared by E[G_+^2].
+    G is (R_0 - e^eps R_1) / w with probability w. R_x is the column of the value x in the matrix, and w that
+    of the third value. Laws are compared by one number, E[G_+^2]. SMALL has randomizers with a small matrix.
     """
     randomizer, matrix = both(name, k, 1.0)
     eps = 0.4
@@ -85,8 +88,13 @@ def test_references_are_all_that_there_are(name, k):
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
 def test_a_matrix_keeps_all_digits(scale):
-    """Also where e^eps is next to the ratio of two entries, which is where the gain G changes its sign."""
+    """Also where e^eps is next to the ratio of two entries, which is where the gain G changes its sign.
+
+    Against 60 digits. ``exact_columns`` are the columns of the given floats, divided by their exact sums.
+    2e-14 is some 100 units in the last place.
+    """
     rng = np.random.default_rng(12)
+    # Before the division, the ln of each entry is between 0 and ``scale``.
     matrix = np.exp(scale * rng.random((5, 3)))
     given = matrix / matrix.sum(axis=0)
     finite, exact_matrix = Finite(given), exact_columns(given)
@@ -110,7 +118,11 @@ def test_a_matrix_keeps_all_digits(scale):
 
 
 def test_distributions_are_the_gains_of_every_pair():
-    """One item for each x0 and reference, with a row of gains and of probabilities for each other x1."""
+    """`distributions` yields gains and probabilities for each x0 and reference, with a row for each other x1.
+
+    Each row is what `gains` returns for the pair (x0, x1) alone.
+    """
+    # A random matrix of five reports and four values.
     finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
     references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
     found = finite.distributions(0.3, references)
@@ -124,12 +136,16 @@ def test_distributions_are_the_gains_of_every_pair():
 
 @pytest.mark.parametrize("decimals", [1, 3, 17])
 def test_the_budget_of_a_matrix_is_rounded_up(decimals):
+    """eps0 is the smallest float that is not below the exact one, of the columns over their exact sums.
+
+    Random matrices of four reports and three values, as a user would write them with these decimals.
+    """
     rng = np.random.default_rng(8)
     for _ in range(100):
         given = np.round(rng.dirichlet(np.full(4, 30.0), 3).T, decimals)
-        given[-1] += 1 - given.sum(axis=0)
-        if given.min() < 0.01:  # by rounding
-            continue
+        given[-1] += 1 - given.sum(axis=0)  # so that columns have the sum 1
+        if given.min() < 0.01:
+            continue  # an entry that was rounded to 0 has no finite eps0
         eps0 = Finite(given).eps0
         with mpmath.workdps(60):
             exact_eps0 = max(mpmath.log(max(row) / min(row)) for row in exact_columns(given))
@@ -148,7 +164,8 @@ def test_no_cancellation(name, eps0, part, k):
 
     With a distribution u of reports, R_x(y) = c u(y) e^eps0 if y supports x, else c u(y). alpha is the
     probability under u that a report supports one given value and not another one, beta that it supports
-    both, and omega that it supports all. 2e-14 is some 100 units in the last place.
+    both, and omega that it supports all; ``exact_supports`` has them from the definitions. 2e-14 is some 100
+    units in the last place.
     """
     name = name.replace("k-1", f"{k - 1}")
     eps = part * eps0
@@ -171,6 +188,7 @@ def test_no_cancellation(name, eps0, part, k):
             "support_difference": c * (e_eps0 - 1) * alpha,
             "gamma": c * (1 + (e_eps0 - 1) * omega),
         }
+    # Gains that cannot occur, but for rounding in 60 digits, are not returned.
     possible = [(float(gain), float(mass)) for gain, mass in exact_gains if mass > 1e-50]
     np.testing.assert_allclose(np.transpose(randomizer.gains(eps)), possible, rtol=2e-14, atol=0)
     for attribute, exact in exact_numbers.items():
@@ -179,7 +197,10 @@ def test_no_cancellation(name, eps0, part, k):
 
 
 def exact_supports(name, k, eps0):
-    """P_u that a report supports one given value, two given values, and all k values, as mpmath numbers."""
+    """Probabilities that a report supports one given value, two given values, and all k: mpmath numbers.
+
+    A report has the law u of `test_no_cancellation`, by which no value is the true one.
+    """
     kind, _, number = name.partition(":")
     k = mpmath.mpf(k)
     if kind in ("grr", "subset"):  # sets of m values
@@ -188,22 +209,25 @@ def exact_supports(name, k, eps0):
     if kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    # Values are supported independently, each with probability q, but for hashing of several values.
-    q = (
-        1
-        / {
-            "rappor": mpmath.exp(eps0 / 2) + 1,
-            "oue": mpmath.exp(eps0) + 1,
-            "hash": mpmath.mpf(number or 2),
-        }[kind]
-    )
+    # Values are supported independently, each with probability q. Of hashed values only two are.
+    one_over_q = {
+        "rappor": mpmath.exp(eps0 / 2) + 1,
+        "oue": mpmath.exp(eps0) + 1,
+        "hash": mpmath.mpf(number or 2),
+    }
+    q = 1 / one_over_q[kind]
+    # A family of hash functions may have none that supports more values at once: 0 is safe.
     omega = mpmath.mpf(0) if kind == "hash" and k > 2 else q**k
     return q, q**2, omega
 
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_an_oracle_has_its_variance(name, k):
-    """p* and q* are P(support) of the true value and of another; the variance is that of binomials."""
+    """p* and q* are P(support) of the true value and of another; the variance is that of binomials.
+
+    The variance is of every value's estimated share, for n users. ``both`` returns the randomizer and its
+    matrix, P(report | value), and ``supports_of`` says which reports support which values.
+    """
     n = 1000
     randomizer, matrix = both(name, k, 1.1)
     probabilities = supports_of(name, k).T @ matrix  # [supported value, true value]
@@ -235,7 +259,11 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_the_variance_of_a_matrix_is_that_of_weighted_least_squares(name, k):
-    """The weights are those of equal shares; a user's report is multinomial, with one trial."""
+    """The weights are those of equal shares; a user's report is multinomial, with one trial.
+
+    Weights (values, reports) times the frequencies of the reports are the estimated shares.
+    ``finite.matrix`` is P(report | value), and ``variance`` is of each value's share, for n users.
+    """
     n, finite = 50, Finite(matrix_of(name, k, 1.1))
     roots = np.sqrt(finite.matrix.mean(axis=1, keepdims=True))
     weights = np.linalg.pinv(finite.matrix / roots) / roots.T
