@@ -1,5 +1,7 @@
 """The table of all bounds: the accountants' values, in the order that theory asks for."""
 
+import numpy as np
+
 from scripts.beyond.bounds.compute_delta_bounds import BOUNDS, delta_bounds
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from tightshuffle import delta, upper
@@ -35,8 +37,10 @@ def test_bounds_are_the_accountants_values_and_in_order():
     # The lower bound is below the upper one, and one count tells less than the whole histogram.
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
-    # `upper` is the smallest of all upper bounds. The privacy blanket is often equal to it.
+    # `upper` is the smallest of all upper bounds, up to what their computation may add to delta, 1e-3. (Here
+    # none is below it by any bit, and the privacy blanket is equal to it.)
+    slack = np.log10(1.001)
     for name in set(BOUNDS) - {"lower"}:
-        assert (table[METHODS[name].column] >= table["upper"]).all(), name
+        assert (table[METHODS[name].column] >= table["upper"] - slack).all(), name
     # In the first setting the printed formula is more than a factor of 10 below a proven lower bound.
     assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
