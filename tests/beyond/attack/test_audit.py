@@ -154,20 +154,19 @@ def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(ta
     event = best_event(replace(tally, tables=tables), **attack)
     assert event.direction == direction
 
-    # The reporting half does not choose: with half of its runs left out the event is the same.
-    fewer_hits = replace(tally, tables=np.stack([choosing, reporting // 2]))
-    same_choice = best_event(fewer_hits, **attack)
+    # The reporting half does not choose. With its two worlds exchanged it would choose another event.
+    exchanged = replace(tally, tables=np.stack([choosing, reporting[::-1]]))
+    same_choice = best_event(exchanged, **attack)
     assert same_choice.description == event.description  # with >= or <=, and so the direction
 
     threshold = int(event.description.split()[-1])  # of "x0 >= 14"
     tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
     # The runs of the reporting half with this event, in each world. ``hits`` is of the likelier world.
-    hits = [int(table[tail].sum()) for table in reporting]
+    hits = [table[tail].sum() for table in reporting]
     assert (event.hits, event.other_hits) == (max(hits), min(hits))
     # The reporting half is 100,000 of the 200,000 runs.
     bound = lower_bound(event.hits, event.other_hits, 100_000, 0.1, confidence=0.999)
-    assert event.audited_delta == bound
-    assert bound > 0
+    assert event.audited_delta == bound > 0
 
 
 @pytest.fixture(scope="module")
