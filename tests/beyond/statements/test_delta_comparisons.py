@@ -190,7 +190,7 @@ TABLE_II = ("Table II",)
     ],
 )
 def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades, signs):
-    """A sign for each of ``mechanisms``: 1 if the paper's delta is at least ``decades`` below its, -1 if not.
+    """A sign for each of ``mechanisms``: 1 if the paper's delta is more than ``decades`` below its, else -1.
 
     `VALUES` is one made-up line of Table II, and ``make`` the reading. As published the printed numbers are
     compared: this paper's 1E-9 with 1E-3 (balle) and 9E-9 (feldman). On the exact reading the paper's log10
