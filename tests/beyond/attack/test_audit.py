@@ -35,8 +35,9 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
     """Probabilities of (reports of x0, reports of x1), shape (n + 1, n + 1), from all k^n lists of reports.
 
     Value 0 is x0, 1 is x1 and 2 is x2. The target user holds value ``world``, 0 or 1. Of the n - 1 other
-    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". A user reports the own value with
-    probability p, and any given other one with probability q.
+    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". Independently of the others, each
+    user reports the own value with probability p, and any given other one with probability q. So a list of
+    reports of which t are true has the probability p^t q^(n - t).
     """
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
@@ -54,8 +55,13 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
 
 @pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
 def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
-    """`draw_steps` draws by how much each value is moved: the report is value + 1 + steps, modulo k."""
-    values = np.array([0, 1, 0, k - 1])  # of four users
+    """k-RR of four users in 100,000 runs: each report has k-RR's law, and `count_reports` counts the reports.
+
+    `draw_steps` draws, for each run and user, by how much the value is moved: the report is value + 1 + step,
+    modulo k. `consistent` is a chi-square test of how often outcomes were seen against their probabilities,
+    which are the library's p (the own value) and q (any given other one). Its level is 1e-4.
+    """
+    values = np.array([0, 1, 0, k - 1])  # of the four users
     steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), runs=100_000)
     reports = (values + 1 + steps) % k  # (runs, users)
     for value in (0, 1):
@@ -132,29 +138,35 @@ def test_nothing_seen_in_the_other_world_does_not_mean_probability_0_there():
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(tally, direction):
-    """An event is a tail of the count of x0. Tables have the axes half, world, count of x0, count of x1."""
+    """`best_event` at eps = 0.1, for an attacker who sees the count of x0. An event is a tail of this count.
+
+    `tally` has 200,000 simulated runs of 30 users in each of two worlds, where a target user holds x0 or x1.
+    Its tables say how many runs have which counts, by half of the runs, world, count of x0 and count of x1.
+    The direction is "forward" for an event (count >= threshold) that is more likely where the target user
+    holds x0, and "reverse" for one (count <= threshold) that is more likely in the other world.
+    """
     tables = tally.tables
     if direction == "reverse":
         # With the worlds and the counts of x0 mirrored, the lower tail becomes the better event.
         tables = tables[:, ::-1, ::-1]
     choosing, reporting = tables
-    event = best_event(replace(tally, tables=tables), 0.1, observes="count", confidence=0.999)
+    attack = {"eps": 0.1, "observes": "count", "confidence": 0.999}
+    event = best_event(replace(tally, tables=tables), **attack)
     assert event.direction == direction
 
-    # Half of the counts in the reporting half would give another bound, not another event.
-    fewer_hits = replace(tally, tables=np.stack([choosing, reporting // 2]))
-    same_choice = best_event(fewer_hits, 0.1, observes="count", confidence=0.999)
-    assert same_choice.description == event.description
-    assert same_choice.direction == event.direction
+    # The reporting half does not choose. With its two worlds exchanged it would choose another event.
+    exchanged = replace(tally, tables=np.stack([choosing, reporting[::-1]]))
+    same_choice = best_event(exchanged, **attack)
+    assert same_choice.description == event.description  # with >= or <=, and so the direction
 
-    threshold = int(event.description.split()[-1])  # "x0 >= 21"
+    threshold = int(event.description.split()[-1])  # of "x0 >= 14"
     tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
-    hits = [int(table[tail].sum()) for table in reporting]
+    # The runs of the reporting half with this event, in each world. ``hits`` is of the likelier world.
+    hits = [table[tail].sum() for table in reporting]
     assert (event.hits, event.other_hits) == (max(hits), min(hits))
-    # The second half is 100,000 of the 200,000 runs.
+    # The reporting half is 100,000 of the 200,000 runs.
     bound = lower_bound(event.hits, event.other_hits, 100_000, 0.1, confidence=0.999)
-    assert event.audited_delta == bound
-    assert bound > 0
+    assert event.audited_delta == bound > 0
 
 
 @pytest.fixture(scope="module")
@@ -165,11 +177,19 @@ def table_iv_rows():
 
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
-    """The paper prints 2.49e-15, where 6.147e-3 is exact: an audit that proves 5e-3 is nearly as good."""
+    """Table IV prints 2.49e-15 for delta of the count of x0. Simulated runs prove that more than 5e-3 leaks.
+
+    `table_iv_rows` is the audit of the table's default setting, in 400,000 runs: a row for each of three eps
+    and each attacker, who sees the count or the whole histogram. The row of this test has eps = 0.1. Its
+    lower bounds are audited_delta, which holds alone, and joint_delta, which holds together with those of all
+    rows. It is violated if the former, and violated jointly if the latter exceeds the published delta.
+    """
     [row] = table_iv_rows.query("eps == 0.1 and observes == 'histogram'").to_dict("records")
-    # Tolerances: about one unit of the last digit, as log10.
+    # By the printed formula, and exactly (docs/errata.md): the delta of the count. Tolerances are about one
+    # unit of the last digit, as log10.
     assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
     assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
+    # The whole histogram tells more than the count: both bounds are above 2e-2.
     assert row["audited_delta"] >= 5e-3
     assert row["joint_delta"] >= 5e-3
     assert row["violated"]

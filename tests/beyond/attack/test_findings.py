@@ -11,7 +11,13 @@ TABLE_IV = [row(n="100", k="10", eps0="2", eps="0.10", count="80", printed="1E-1
 
 
 def test_the_audit_counts_contradictions_in_all_and_by_setting():
-    """Four cases of one setting: in the last the attack shows nothing, in one even `upper` is exceeded."""
+    """`audit` counts cases: an attack on one setting (n = 100, k = 10, eps0 = 2, 80 others with x0) each.
+
+    A case has log10 of the published delta and two lower bounds on delta by the attack: ``alone`` at the
+    confidence of this case (99.9 %), ``together`` at that of all cases. The first three of the four succeed
+    (``seen``), and so they contradict the published delta if taken ``alone``. Two do so for ``together``, and
+    one even contradicts the library's ``upper`` bound. The numbers are made up.
+    """
     rows = [
         audit_row(-90, alone=0.002, together=0.001, violated_jointly=True),
         audit_row(-10, alone=0.002, together=0.00299, violated_jointly=True, upper_violated=True),
@@ -27,13 +33,18 @@ def test_the_audit_counts_contradictions_in_all_and_by_setting():
 
 
 def test_the_example_is_printed_has_the_most_runs_and_is_rounded_down():
-    """In a row: log10 of the published delta, the bound alone, the joint bound, is delta below the latter."""
+    """The example is the case that contradicts a printed delta: `TABLE_IV` prints one, 1E-10 at eps = 0.1.
+
+    A case has log10 of the published delta and two lower bounds on delta by the attack, ``alone`` and (if the
+    bounds of all cases are to hold at once) ``together``. The latter is rounded down to two digits.
+    """
+    bounds = {"alone": 0.002, "violated_jointly": True}
     rows = [
-        audit_row(
-            -90, 0.002, 0.001, True, eps=0.2, runs=90_000_000
-        ),  # eps = 0.2 is not in `TABLE_IV`
-        audit_row(-90, 0.002, 0.001, True),  # 10,000,000 runs
-        audit_row(-10, 0.002, 0.00299, True, runs=80_000_000),
+        # It has most runs and lies far above -90, but eps = 0.2 is not printed.
+        audit_row(-90, together=0.001, eps=0.2, runs=90_000_000, **bounds),
+        # 10,000,000 runs at eps = 0.1, as in every row that says nothing else.
+        audit_row(-90, together=0.001, **bounds),
+        audit_row(-10, together=0.00299, runs=80_000_000, **bounds),
     ]
     example = audit(results(TABLE_IV, audit=rows)).example
     assert (example.eps, example.printed, example.at_least) == (0.1, "1E-10", 0.0029)

@@ -12,15 +12,22 @@ VALUES = read_values(ROOT / "data/published/values.csv")
 
 
 def test_every_row_of_the_literature_has_the_bound_that_its_column_names():
+    """`VALUES` are the numbers that the paper prints, as texts. Its tables name four works of the literature.
+
+    Every delta that is printed for one of them has one row of `cited_bounds`: the columns that tell printed
+    deltas apart (`DELTA_KEY`), and log10 of the delta by that work's own bound as ``cited``.
+    """
     bounds = cited_bounds(VALUES)
     deltas = VALUES[VALUES["quantity"] == "delta"]
     literature = deltas[deltas["mechanism"] != OWN]
     assert bounds[DELTA_KEY].equals(literature[DELTA_KEY])
-    # The first line has n = 100, k = 10, eps0 = 0.5. The expected deltas are by other programs.
+
+    # The first line of Table 1 has n = 100, k = 10, eps0 = 0.5, eps = 0.1. The expected deltas are by other
+    # programs, to four digits. The fourth work's theorem does not apply there.
     first_line = bounds[(bounds["item"] == "Table 1") & (bounds["eps"] == "0.1")]
-    deltas = 10 ** first_line.set_index("mechanism")["cited"]
+    delta_by_work = 10 ** first_line.set_index("mechanism")["cited"]
     expected = {"balle": 1.073e-4, "feldman": 1.574e-3, "koskela": 1.312e-6}
-    assert deltas[list(expected)].to_dict() == pytest.approx(expected, rel=1e-3)  # four digits
+    assert delta_by_work[list(expected)].to_dict() == pytest.approx(expected, rel=1e-3)
 
 
 def test_erlingssons_theorem_applies_nowhere_or_has_a_delta_in_its_range():

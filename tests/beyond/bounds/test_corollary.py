@@ -11,36 +11,45 @@ from scripts.beyond.bounds.compute_corollary_1 import corollary_1, corollary_tab
 
 
 def enumerated_delta(eps, n, k, growth, counts):
-    """The delta of eq. (7): max over n_x0 of the sum over s of P(s) max(0, 1 - e^eps / e^{v_s}).
+    """The delta of eq. (7), a float: max over n_x0 of the sum over s of P(s) max(0, 1 - e^eps / e^{v_s}).
 
     P(s) is the probability that s of the n reports are x0, where the target user and ``n_x0`` of the others
-    hold x0. e^{v_s} is the largest printed ratio of all ``n_x0``, which are ``counts``. ``growth`` is e^eps0,
-    a `Fraction`, so that P(s) and e^{v_s} are exact.
+    hold x0. The possible n_x0 are ``counts``. e^{v_s} is the largest of their ratios as Theorem 1 prints it:
+
+        kappa_2 + (e^eps0 - kappa_2) / (n - n_x0) * numerator / denominator,   where
+        numerator = sum over r of C(n_x0, r) kappa_1^r (s - r) C(n - 1 - n_x0, s - 1 - r)
+        denominator = sum over r of C(n_x0, r) kappa_1^r C(n - n_x0, s - r)
+
+    and r counts the reports of x0 by its n_x0 holders. ``growth`` is e^eps0, a `Fraction`, so that P(s) and
+    e^{v_s} are exact.
     """
-    p = growth / (growth + k - 1)  # reports the own value
-    q = 1 / (growth + k - 1)  # reports one other value
+    p = growth / (growth + k - 1)  # the probability that a user reports the own value
+    q = 1 / (growth + k - 1)  # the probability of any given other value
     kappa_1 = growth * (growth + k - 2) / (k - 1)
     kappa_2 = (k - 1) / (growth + k - 2)
 
     def probabilities(n_x0):
         """P(s) for s = 0 to n, from all 2^n ways in which each user does or does not report x0."""
         result = [Fraction(0)] * (n + 1)
-        chances = [p] * (1 + n_x0) + [q] * (n - 1 - n_x0)  # that a user reports x0
-        for is_x0 in product((0, 1), repeat=n):
-            factors = (c if hit else 1 - c for hit, c in zip(is_x0, chances, strict=True))
-            result[sum(is_x0)] += math.prod(factors)
+        chances = [p] * (1 + n_x0) + [q] * (
+            n - 1 - n_x0
+        )  # that a user reports x0: one for each user
+        for reports in product((0, 1), repeat=n):  # 1: this user's report is x0
+            factors = (c if is_x0 else 1 - c for is_x0, c in zip(reports, chances, strict=True))
+            result[sum(reports)] += math.prod(factors)
         return result
 
     def ratio(n_x0, s):
-        """e^{v_s} as printed in Theorem 1: its sums are over r, the reports of x0 by its ``n_x0`` holders."""
+        """The printed ratio of one ``n_x0`` at s."""
         weights = [math.comb(n_x0, r) * kappa_1**r for r in range(s + 1)]
-        above = sum(weights[r] * (s - r) * math.comb(n - 1 - n_x0, s - 1 - r) for r in range(s))
-        below = sum(weights[r] * math.comb(n - n_x0, s - r) for r in range(s + 1))
-        return kappa_2 + (growth - kappa_2) / (n - n_x0) * above / below
+        # The term of r = s is 0.
+        numerator = sum(weights[r] * (s - r) * math.comb(n - 1 - n_x0, s - 1 - r) for r in range(s))
+        denominator = sum(weights[r] * math.comb(n - n_x0, s - r) for r in range(s + 1))
+        return kappa_2 + (growth - kappa_2) / (n - n_x0) * numerator / denominator
 
-    largest = [max(ratio(n_x0, s) for n_x0 in counts) for s in range(n + 1)]
-    shares = [max(0, 1 - math.exp(eps) / ratio_at_s) for ratio_at_s in largest]
-    return max(np.dot(probabilities(n_x0), shares) for n_x0 in counts)
+    largest_ratios = [max(ratio(n_x0, s) for n_x0 in counts) for s in range(n + 1)]
+    lost_shares = [max(0, 1 - math.exp(eps) / largest) for largest in largest_ratios]
+    return max(np.dot(probabilities(n_x0), lost_shares) for n_x0 in counts)
 
 
 @pytest.mark.parametrize("counts", [[3, 1, 0], [2, 2, 1], [5], [0]])

@@ -16,10 +16,17 @@ BOUNDED = [
 
 
 def test_bounds_are_the_accountants_values_and_in_order():
-    """All columns are log10 of delta."""
+    """A table of log10 of delta: four eps for each of the three settings that `BOUNDED` lists.
+
+    published and exact are of the count of x0: by the paper's formula, and truly. lower and the columns of
+    the other methods of `BOUNDS` are bounds for the whole histogram. Two rows are compared with the functions
+    that compute a single bound, and all rows with the order that theory asks for.
+    """
     table = delta_bounds(4, BOUNDED)
-    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}  # four eps for each
-    for _, row in table.iloc[[1, 6]].iterrows():  # one row of setting 1 and one of setting 2
+    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+    for _, row in table.iloc[
+        [1, 6]
+    ].iterrows():  # the second eps of setting 1, the third of setting 2
         eps, holders = row["eps"], row["count"]
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
@@ -27,10 +34,11 @@ def test_bounds_are_the_accountants_values_and_in_order():
         assert row["upper"] == upper(eps, log10=True, **setting)
         assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
 
-    # One count tells less than the whole histogram, and `upper` is the smallest of all upper bounds.
+    # The lower bound is below the upper one, and one count tells less than the whole histogram.
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
-    # For k = 2 the stronger clones are the upper bound itself, without the 1e-3 that its blocks may cost.
+    # `upper` is the smallest of all upper bounds, up to what their computation may add to delta, 1e-3. (Here
+    # none is below it by any bit, and the privacy blanket is equal to it.)
     slack = np.log10(1.001)
     for name in set(BOUNDS) - {"lower"}:
         assert (table[METHODS[name].column] >= table["upper"] - slack).all(), name

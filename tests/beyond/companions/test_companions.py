@@ -18,7 +18,13 @@ equation_3 = at_points(biswas_blanket.log10_equation_3)
 
 
 def test_blanket_tables_have_the_accountants_values():
-    """All deltas are log10. The series: over eps, over n at two eps, and at eps = ln(kappa_2) / 2 ("S_2")."""
+    """The table of the blanket paper's eq. (3): eight of its 24 rows against the functions behind them.
+
+    A row is a point (eps, n). There are three series of points: "eps" (15 eps of ``axis``), "n" (three
+    ``sizes`` at two eps), and "S_2" (the sizes at eps = ln(kappa_2) / 2, half of the column log_kappa_2). The
+    columns with a delta are log10: equation_3, our lower and upper bound, and count_reverse, which is exact
+    for the count of x0. ``count`` is how many of the n - 1 other users hold x0, a ``share`` of 0.25.
+    """
     tightness = blanket_tightness(
         n=40,
         k=4,
@@ -33,7 +39,7 @@ def test_blanket_tables_have_the_accountants_values():
         setting = {name: row[name] for name in ("n", "k", "eps0")}
         assert row["count"] == round(0.25 * (row["n"] - 1))
         assert row["equation_3"] == equation_3(row["eps"], **setting)
-        # The last bits of a bound depend on which points are computed together.
+        # The last bits of a bound may depend on which points are computed together.
         assert row["upper"] == pytest.approx(upper(row["eps"], log10=True, **setting), rel=1e-13)
         assert row["lower"] == pytest.approx(lower(row["eps"], log10=True, **setting), rel=1e-13)
         expected = count.delta(row["eps"], count=row["count"], direction="reverse", **setting)
@@ -52,23 +58,28 @@ def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
 
 
 def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order():
-    """log10 of delta: by privacy loss distributions, by Renyi divergences, by the bound of Girgis et al.
+    """log10 of three upper bounds on delta after 1 and after 20 rounds, at nine eps each, in falling order.
 
-    The first is left empty where delta is too small for the figure, which ends at ``deepest``.
+    girgis is from Girgis et al.'s bound on the Renyi divergence, clones_rdp from the exact Renyi divergence
+    of the clones' pair, and clones_pld, the smallest, from this pair's privacy loss distribution. The last
+    is left empty where delta is too small for the figure, which ends at ``deepest``.
     """
     setting = {"n": 300, "k": 5, "eps0": 1}
     composed = girgis_composed(
         **setting, rounds=(1, 20), axis=(0.05, 10, 9), orders=(1.5, 60, 6), deepest=-8
     )
-    row = composed.iloc[9]  # the first of 20 rounds, after nine eps of one round
+    # The first row of 20 rounds, after nine eps of one round: as the library's methods have it.
+    row = composed.iloc[9]
     point = {"eps": row["eps"], "rounds": 20, **setting}
     assert row["girgis"] == tightshuffle.delta(method="girgis", log10=True, **point)
     clones = tightshuffle.delta(method="clones", log10=True, **point)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
 
+    # The order of the three. 1e-9 is for rounding: the nearest two of them differ by 0.19.
     known = composed[composed["clones_pld"].notna()]
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
+    # Empty only below the figure.
     unknown = composed[composed["clones_pld"].isna()]
     assert np.all(unknown["clones_rdp"] < -8)
 
@@ -79,30 +90,40 @@ def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order(
 
 
 def test_koskelas_curves_are_in_their_order():
-    """``upper`` is log10 of delta: larger for the strong adversary, and larger after three rounds."""
+    """``upper`` is log10 of a bound on delta. It is larger for the strong adversary, and after three rounds.
+
+    The table has a row for each curve, number of rounds (1, 3) and eps (22 from 0.05 to 1.5). Its curves are
+    "strong" and "weak", the adversaries of Koskela et al., and two theorems of Balle et al. for one round.
+    """
     table = koskela_fig1a(rounds=(1, 3), axis=(0.05, 1.5, 22))
+    # The adversaries' curves side by side: a row for each eps, a column for each curve and number of rounds.
     composed = table[table["curve"].isin(["strong", "weak"])]
     wide = composed.pivot(index="eps", columns=["curve", "rounds"], values="upper").dropna()
     assert (wide["strong"] > wide["weak"]).all(axis=None)
     assert (wide["weak", 3] > wide["weak", 1]).all()
-    # A theorem that holds up to eps = 1, and that has rows only where it holds.
+
+    # This theorem holds up to eps = 1, and has rows only where it holds.
     theorem = table.query("curve == 'balle_analytic'")
     assert theorem["eps"].max() <= 1
     assert np.isfinite(theorem["upper"]).all()
 
 
 def test_balles_analytic_bound_is_its_condition_on_gamma_where_it_applies():
-    """gamma >= 14 k ln(2 / delta) / ((n - 1) eps^2) and >= 27 k / ((n - 1) eps), for eps <= 1.
+    """`balle_analytic` is log10 of the least delta that a theorem of Balle et al. allows, or nan.
 
-    Here n = 1000 and k = 4. gamma = k / (e^eps0 + k - 1), the probability of a uniform report, is 0.25.
+    Its conditions are eps <= 1, gamma >= 14 k ln(2 / delta) / ((n - 1) eps^2), and
+    gamma >= 27 k / ((n - 1) eps). Here n = 1000 and k = 4, and gamma, the probability of a uniform report
+    k / (e^eps0 + k - 1), is 0.25. So at the least delta the second condition is an equality.
     """
     setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
     assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)
     delta = 10 ** balle_analytic(0.8, **setting)
     assert 14 * 4 * math.log(2 / delta) / (999 * 0.8**2) == pytest.approx(0.25, rel=1e-12)
-    # 27 * 4 / (999 * 0.25) = 0.432 is the least eps that the second condition allows.
+
+    # 27 * 4 / (999 * 0.25) = 0.432 is the least eps that the third condition allows.
     for eps, violated in ((1.01, "eps <= 1"), (0.43, "gamma >= 27 k")):
         with pytest.warns(OutsideRange, match=violated):
             assert np.isnan(balle_analytic(eps, **setting))
+    # The bound for the strong adversary of Koskela et al. is smaller at both of these eps.
     strong = tightshuffle.delta([0.5, 1.0], method="koskela-strong", log10=True, **setting)
     assert np.all(balle_analytic([0.5, 1.0], **setting) > strong)

@@ -130,7 +130,13 @@ def readings(monkeypatch):
 
 
 def test_every_statement_looks_at_its_settings_and_gets_its_verdict(readings):
-    """Each statement: its verdict on both readings, and how many comparisons each part of its test makes."""
+    """Each statement: its verdict on both readings, and how many comparisons each part of its test makes.
+
+    `CLAIMS` are the paper's 72 empirical statements, and `readings` the published and the exact reading of a
+    made-up world, where the Gaussian errs least. `EXPECTED` is statement -> `Expected`, its known answer in
+    this world. A statistic is a text such as "true in 17, false in 3 of 20 cases", whose 20 `comparisons_in`
+    finds for each of its parts.
+    """
     rows = judge_claims(CLAIMS, *readings).set_index("id")
     judged = {}
     for name, row in rows.iterrows():
@@ -140,12 +146,17 @@ def test_every_statement_looks_at_its_settings_and_gets_its_verdict(readings):
             row["verdict_published"], row["verdict_exact"], published_parts, exact_parts
         )
     assert judged == EXPECTED
+    # The verdict of both readings together, and the reason why a statement cannot be tested.
     assert rows.loc["fixed-noise", "verdict"] == "holds only exactly"
     assert rows.loc["area-paris", "statistic_exact"] == "the config has no dataset paris with a box"
 
 
 def test_the_list_says_none_exactly_where_there_is_no_test(readings):
-    """claims.csv names each statement's test on the published and on the exact reading, or says "none"."""
+    """claims.csv names each statement's test on the published and on the exact reading, or says "none".
+
+    `CLAIMS` are its rows. `TESTS` is statement -> the function that tests it on a reading, which raises
+    `UntestableError` where the statement cannot be tested. `readings` are those of a made-up world.
+    """
     published, exact = readings
 
     def is_testable(name, reading):
@@ -153,7 +164,7 @@ def test_the_list_says_none_exactly_where_there_is_no_test(readings):
             TESTS[name](reading)
         except UntestableError:
             return False
-        except ValueError:  # this world has no Paris
+        except ValueError:  # a test, for which this world has no data: of the area of Paris
             return True
         return True
 
@@ -186,7 +197,11 @@ def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):
 
 
 def test_only_the_papers_eps0_decide(readings, monkeypatch):
-    """The paper's eps0s are in data/published/README.md, "settings"; Figures 4 and 5 have eps0 = 2, too."""
+    """A statement looks at eps0s of the paper alone: none of its `Selection`s of settings has another one.
+
+    The paper's eps0s are in data/published/README.md, "settings". Those of the cities are 4 and 6, and 2 in
+    Figures 4 and 5. `readings` are of a made-up world that has eps0 = 1, too.
+    """
     papers = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
     selections = []
     pick = Reading.pick
@@ -198,7 +213,7 @@ def test_only_the_papers_eps0_decide(readings, monkeypatch):
     monkeypatch.setattr(Reading, "pick", recording_pick)
     judge_claims(CLAIMS, *readings)
     chosen = [selection for selection in selections if selection is not None]
-    assert len(chosen) > 60  # most of the statements select settings
+    assert len(chosen) > 60  # of 88 times that settings are picked: nearly always with a selection
     for selection in chosen:
         for dataset, eps0 in selection.budgets.items():
             assert set(eps0) <= papers[dataset], selection

@@ -108,20 +108,26 @@ def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(replace_bracket):
 
 @pytest.mark.parametrize(("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")])
 def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss, verdict):
-    """``miss`` is added to log10 of the least delta. log10(1.05) = 0.021 is allowed on either side.
+    """Is the delta of one count the least that holds? It may be 5 % off, log10(1.05) = 0.021 on either side.
 
-    At eps >= eps0, where delta is 0, there is nothing to compare: one of the two rows remains.
+    1. On the exact reading it is compared with the bounds on log10 delta of the whole histogram. Here
+       `replace_bracket` sets both, ``miss`` above the count's true log10 delta.
+    2. On the published reading the printed formula is compared with the count's true delta, and fails. It is
+       replaced, too: by the true log10 delta of the direction that the paper takes, and ``miss``.
+
+    Of the two made-up rows of Table IV only one is compared: at eps >= eps0 delta is 0.
     """
     values = printed_deltas(
         *(printed_row(item="Table IV", eps=eps, eps0=2.0) for eps in (0.5, 2.0))
     )
+    # These n, k and count are those of `printed_row`.
     given = {"n": 100, "k": 10, "eps0": 2.0, "count": 80}
-    tight = float(count.delta(0.5, **given, direction="both"))
-    replace_bracket(lambda *point: (tight + miss,) * 2)
+    both_directions = float(count.delta(0.5, **given, direction="both"))
+    replace_bracket(lambda *point: (both_directions + miss,) * 2)
     found = compare.compare_with_least_delta(exact_reading(values=values))
     assert (found.verdict, len(found.signs)) == (verdict, 1)
 
-    # As published, it is about the printed formula, which is far below the least delta of the count.
+    # The printed formula has 10^-21.5 here, and the count's delta is 10^-7.6.
     published = published_reading(values=values)
     assert compare.compare_with_least_delta(published).verdict == "fails"
     forward = float(count.delta(0.5, **given))
@@ -143,16 +149,22 @@ PLACES = [("synthetic", 4.0), *product(("paris", "san_francisco"), (4.0, 6.0))] 
 
 
 def test_statements_about_the_models():
-    """The local model's error against ``factor`` times the Gaussian's, and whether eps is below eps0."""
+    """Whether the local model errs more than ``factor`` times the Gaussian, and whether eps is below eps0.
+
+    Both expected errors follow from (n, k, eps, delta). `setting` makes up a row with n = 1000, delta = 1e-30
+    and the dataset's k; its error of the Gaussian, 0.1, does not matter. `PLACES` are pairs (dataset, eps0),
+    with the eps0s 4 and 6.
+    """
 
     def exact_reading_at(eps):
-        settings = [setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) for name, eps0 in PLACES]
-        return exact_reading(*(known | {"eps": eps} for known in settings))
+        rows = [setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) for name, eps0 in PLACES]
+        return exact_reading(*(row | {"eps": eps} for row in rows))
 
-    a_tenth_of_eps0 = exact_reading_at(0.4)
-    assert compare.compare_local_model(a_tenth_of_eps0, factor=2.0).verdict == "holds"
-    assert compare.compare_local_model(a_tenth_of_eps0, factor=1e6).verdict == "fails"
-    assert compare.compare_eps_with_eps0(a_tenth_of_eps0).verdict == "holds"
+    below_eps0 = exact_reading_at(0.4)
+    # A factor that every setting exceeds, and one that none does.
+    assert compare.compare_local_model(below_eps0, factor=2.0).verdict == "holds"
+    assert compare.compare_local_model(below_eps0, factor=1e6).verdict == "fails"
+    assert compare.compare_eps_with_eps0(below_eps0).verdict == "holds"
     assert compare.compare_eps_with_eps0(exact_reading_at(6.0)).verdict == "fails"
 
 
@@ -168,7 +180,7 @@ TABLE_II = ("Table II",)
 @pytest.mark.parametrize(
     ("make", "bound", "mechanisms", "decades", "signs"),
     [
-        (published_reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # a factor of 9
+        (published_reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # factors of 10^6 and 9
         (published_reading, None, ("feldman",), 0.0, [1]),
         (exact_reading, (-6.0, -5.5), ("balle",), 1.0, [1]),
         (exact_reading, (-6.0, -5.5), ("feldman",), 0.0, [1]),
@@ -178,21 +190,21 @@ TABLE_II = ("Table II",)
     ],
 )
 def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades, signs):
-    """A sign for each of ``mechanisms``: 1 if the paper's delta is at least ``decades`` below its, -1 if not.
+    """A sign for each of ``mechanisms``: 1 if the paper's delta is more than ``decades`` below its, else -1.
 
-    As published the printed numbers are compared: this paper's 1E-9 with 1E-3 (balle) and 9E-9 (feldman). On
-    the exact reading the paper's log10 delta is only known to lie between the two numbers of ``bound``, and
-    log10 of the cited bounds is -4 (balle), -5.1 (feldman) or unknown (erlingsson): 0 if this does not
+    `VALUES` is one made-up line of Table II, and ``make`` the reading. As published the printed numbers are
+    compared: this paper's 1E-9 with 1E-3 (balle) and 9E-9 (feldman). On the exact reading the paper's log10
+    delta is only known to lie between the two numbers of ``bound``, which `replace_bracket` sets. log10 of
+    the cited bounds is -4 (balle), -5.1 (feldman) or unknown (erlingsson, left out). 0 if this does not
     decide.
+
+    "Most of the literature" has one sign: 1 if more than half of the others are 1. Where no theorem applies
+    there is nothing to compare.
     """
     replace_bracket(lambda *point: bound)
-    comparisons = compare.compare_with_literature(
-        make(values=VALUES), TABLE_II, mechanisms, decades
-    )
-    assert comparisons.signs.tolist() == signs
-    most = compare.compare_most_of_the_literature(
-        make(values=VALUES), TABLE_II, mechanisms, decades
-    )
+    arguments = make(values=VALUES), TABLE_II, mechanisms, decades
+    assert compare.compare_with_literature(*arguments).signs.tolist() == signs
+    most = compare.compare_most_of_the_literature(*arguments)
     is_most = signs.count(1) > len(signs) / 2
     assert most.signs.tolist() == [1 if is_most else -1]
     with pytest.raises(NoEvidenceError):
@@ -246,14 +258,17 @@ def test_best_of_the_cited(make, best, others, signs):
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
 def test_sound_looks_at_reproduced_rows_only(replace_bracket, shift, verdict):
-    """Is the printed delta at least the true one? Only where it has the digits of the printed formula.
+    """Is the printed delta at least the true one? Asked only where it has the digits of the printed formula.
 
-    As published that formula is too small. On the exact reading a lower bound on log10 delta decides, which
-    is 0.01 + ``shift`` above log10 of the formula.
+    As published the true one is the count's exact delta, which is far above the formula (10^-27.6). On the
+    exact reading a lower bound on log10 delta of the histogram decides. `replace_bracket` sets it, 0.01 +
+    ``shift`` above log10 of the formula: a little above, or far below. `printed_row` is a row of Table II at
+    n = 100, k = 10, eps0 = 0.5 and eps = 0.1 for what is not said.
     """
-    log10_delta = compare.log10_delta_by_theorem_1(0.1, 0.5, 100, 10)
+    log10_delta = compare.log10_delta_by_theorem_1(0.1, 0.5, 100, 10)  # eps, eps0, n, k
     exponent = math.floor(log10_delta)
     values = printed_deltas(
+        # The formula's value to four digits, such as "2.389E-28".
         printed_row(printed=f"{10 ** (log10_delta - exponent):.3f}E{exponent}"),
         printed_row(eps=0.2, printed="0.9"),  # not the formula's value: does not count
         printed_row("balle"),  # not this paper's

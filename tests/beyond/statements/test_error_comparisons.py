@@ -110,9 +110,16 @@ def test_a_gap_along_n(ratios, end, gap, sign):
 
 
 def test_a_gap_along_eps0_has_a_curve_for_each_n():
-    ratio = {4.0: 3, 6.0: 2}
+    """At the larger of two eps0 shuffle+INV and the Gaussian are closer: a sign 1 for each of the three n.
+
+    `errors_of_three` is a made-up setting with these mean errors of the Gaussian and of shuffle+INV, which
+    scatter by 2 %, and `ALL` selects all settings. The gap is |ln| of the ratio of the two errors.
+    """
+    ratio_of_eps0 = {4.0: 3, 6.0: 2}
     settings = [
-        errors_of_three(0.1, 0.1 * ratio[eps0], n=n, eps0=eps0) for n in N for eps0 in ratio
+        errors_of_three(0.1, 0.1 * ratio_of_eps0[eps0], n=n, eps0=eps0)
+        for n in N
+        for eps0 in ratio_of_eps0
     ]
     gaps = compare.gap_is_smaller_at_end(
         published_reading(*settings), "eps0", "large", Gap.LOG_RATIO, ALL
@@ -121,18 +128,17 @@ def test_a_gap_along_eps0_has_a_curve_for_each_n():
 
 
 def test_curves_do_not_mix_the_rules_of_delta():
-    gaps = compare.gap_is_smaller_at_end(
-        published_reading(*RULES), "n", "large", Gap.LOG_RATIO, ALL
-    )
+    """A sign is 1 if a comparison within one rule of delta shows the statement, -1 if it shows the contrary.
+
+    `RULES` are two curves along three n, of shuffle+INV's error over the Gaussian's: 2, 4, 8 by the first
+    rule of delta, and 8, 4, 2 by the second. 1. Is the gap |ln ratio| smaller at the largest n? 2. Is it
+    smaller at the smallest n than at each of the other two? `ALL` selects all settings.
+    """
+    reading = published_reading(*RULES)
+    gaps = compare.gap_is_smaller_at_end(reading, "n", "large", Gap.LOG_RATIO, ALL)
     assert gaps.signs.tolist() == [-1, 1]
-    assert compare.is_closest_at_smallest_n_and_largest_eps0(
-        published_reading(*RULES), ALL
-    ).signs.tolist() == [
-        1,
-        1,
-        -1,
-        -1,
-    ]
+    closest = compare.is_closest_at_smallest_n_and_largest_eps0(reading, ALL)
+    assert closest.signs.tolist() == [1, 1, -1, -1]
 
 
 def test_closest_at_the_corner_compares_with_every_other_setting():
@@ -171,13 +177,18 @@ def test_one_setting_has_no_trend():
 
 @pytest.mark.slow
 def test_depends_on_cell_has_its_level():
-    """Cochran's Q on seven equal cells: wrong in at most 1 % of 500 runs and 4 binomial deviations."""
+    """Cochran's Q on seven equal cells is wrong, "holds", in at most 1 % (its level) of 500 runs.
+
+    Four binomial standard deviations more are allowed. `cells` makes up a setting for each cell, whose
+    samples are replaced in each run: 1000 half-normal errors of shuffle+INV, and of the Gaussian as many.
+    """
     rng = np.random.default_rng(7)
     settings = cells(*[1] * 7)
     wrong = 0
     for _ in range(500):
-        for one, errors in zip(settings, np.abs(rng.standard_normal((7, 2, 1000))), strict=True):
-            one[INV], one[GAUSSIAN] = errors
+        samples = np.abs(rng.standard_normal((7, 2, 1000)))  # (cells, mechanisms, repetitions)
+        for setting_of_cell, errors in zip(settings, samples, strict=True):
+            setting_of_cell[INV], setting_of_cell[GAUSSIAN] = errors
         wrong += (
             compare.differs_between_cells(published_reading(*settings), CELLS).verdict == "holds"
         )
@@ -186,7 +197,12 @@ def test_depends_on_cell_has_its_level():
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, "holds"), (1.3, "fails"), (0.8, "fails")])
 def test_same_noise_for_all_n(factor, verdict):
-    """Errors are shares of the users: the same noise in users gives 0.01 at n = 1000, 0.0001 at 100,000."""
+    """Does the Gaussian's noise, in users, not depend on n? It may differ by a factor of 1.1.
+
+    Errors are shares of the users: the same noise gives 0.01 at n = 1000 and 0.0001 at n = 100,000. There it
+    is multiplied by ``factor``, the number that is found. `setting` makes up 40 errors of each cell with this
+    mean, and `CELLS` selects those of single cells.
+    """
     settings = [
         setting(metric="individual_error", cell=cell, n=n, **{GAUSSIAN: error, RAW_GAUSSIAN: error})
         for cell in (1, 3)
@@ -194,7 +210,8 @@ def test_same_noise_for_all_n(factor, verdict):
     ]
     change = compare.has_same_noise_for_all_n(published_reading(*settings), CELLS)
     assert change.verdict == verdict
-    # At either n the mean is over 2 cells x 40 draws that scatter by 2 %, so 0.02 is six standard errors.
+    # At either n the mean is over 2 cells x 40 draws that scatter by 2 %. So 0.02 is six standard errors,
+    # 0.02 sqrt(2 / 80), of the ratio of two means.
     assert change.numbers == pytest.approx([factor], rel=0.02)
     # On the exact reading the noise is that of the same (eps, delta) by definition.
     assert compare.has_same_noise_for_all_n(exact_reading(*settings), CELLS).verdict == "holds"
@@ -203,21 +220,29 @@ def test_same_noise_for_all_n(factor, verdict):
 def test_same_order():
     """Two signs for each setting of Paris: are the three errors ordered as they mostly are in San Francisco?
 
-    The order of each eps0 counts, if both cities have the same eps0s.
+    `errors_of_three` is a made-up setting at eps0 = 4 with these mean errors, which scatter by 2 %: of the
+    Gaussian, of shuffle+INV and of shuffle. A sign is of two neighbours in San Francisco's order, that of the
+    arguments: 1 if Paris has the same, -1 if it has them the other way round.
     """
     model = [errors_of_three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
     alike = [errors_of_three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
     other = errors_of_three(0.2, 0.7, 0.6, dataset="paris", n=9000)
-    san_francisco = {"san_francisco": (4,)}
-    paris = {"paris": (4,)}
-    same = compare.has_same_order(published_reading(*model, *alike), san_francisco, paris)
-    assert same.signs.tolist() == [1] * 6
-    changed = compare.has_same_order(published_reading(*model, *alike, other), san_francisco, paris)
+    model_and_tested = {"san_francisco": (4,)}, {"paris": (4,)}
+    same = compare.has_same_order(published_reading(*model, *alike), *model_and_tested)
+    assert same.signs.tolist() == [1] * 6  # three n
+    # In a fourth setting of Paris shuffle+INV errs more than shuffle.
+    changed = compare.has_same_order(published_reading(*model, *alike, other), *model_and_tested)
     assert sorted(changed.signs) == [-1, *[1] * 7]
 
 
 def test_same_order_of_each_eps0():
-    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}  # the order is turned round
+    """Where both cities have the same eps0s, Paris is compared with San Francisco at each eps0 by itself.
+
+    The mean errors are those of the Gaussian, shuffle+INV and shuffle. Their order is the same in both
+    cities, and at eps0 = 6 the reverse of that at 4. There are two signs for each of the two settings of
+    Paris: 1 if neighbours in the order of San Francisco are in this order.
+    """
+    errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
     settings = [
         errors_of_three(*errors[eps0], dataset=city, eps0=eps0)
         for city in ("paris", "san_francisco")

@@ -27,8 +27,10 @@ def trials(n, repetitions, value, experiment):
     It is ``value`` + 0, 1 or 2 for `SHUFFLE`, `INV`, `GAUSSIAN` + cell / 100 + repetition / 1000.
     """
     return pd.DataFrame(
-        POINT | {"experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition}
-        | {"metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000}
+        POINT | {
+            "experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition,
+            "metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000
+        }
         for shift, mechanism in enumerate((SHUFFLE, INV, GAUSSIAN))
         for metric, cell in METRICS
         for repetition in range(repetitions)
@@ -36,19 +38,23 @@ def trials(n, repetitions, value, experiment):
 
 
 def parity_trials(n):
-    """Trials at equal privacy, with another error for each mechanism, estimator and bound.
+    """Made-up trials at equal privacy, as run_parity writes them for n users: a row for each error.
 
-    Repetitions 0 to 4 differ by a factor of 1 + repetition / 1000. The lower bound's errors are seven times
-    the upper bound's.
+    Every setting, mechanism, estimator and metric has repetitions 0 to 4. The setting is `POINT` (N(0, 2) at
+    eps0 = 4) with eps = 0.4, one of two rules of delta, and the bound on delta that gives eps. `METRICS` are
+    pairs (metric, cell). An error depends on the mechanism and estimator, is seven times as large for the
+    lower bound as for the upper one, and has the factor 1 + repetition / 1000.
     """
     errors = {
         ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
         ("shuffle", "maximum_likelihood"): 0.09, ("gaussian", "none"): 0.11, ("gaussian", "projection"): 0.08,
     }  # fmt: skip
     return pd.DataFrame(
-        POINT | {"n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "metric": metric}
-        | {"mechanism": mechanism, "estimator": estimator, "cell": cell, "repetition": repetition}
-        | {"value": factor * error * (1 + repetition / 1000)}
+        POINT | {
+            "n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "mechanism": mechanism,
+            "estimator": estimator, "metric": metric, "cell": cell, "repetition": repetition,
+            "value": factor * error * (1 + repetition / 1000)
+        }
         for rule, delta in (("1e-06", 1e-6), ("n^-1.1", n**-1.1))
         for bound, factor in (("upper", 1.0), ("lower", 7.0))
         for (mechanism, estimator), error in errors.items()
@@ -59,21 +65,27 @@ def parity_trials(n):
 
 @pytest.fixture
 def evidence(tmp_path, monkeypatch):
-    """The published and the exact reading, from the files of a small run.
+    """The published and the exact reading, from the files of a small run that this writes into a new folder.
 
-    At n = 1000 and 2000 there are the experiment "tv" of 5 repetitions and "individual" of 9, at equal
-    privacy there are 5. Of Paris there is one run with two cells. log10 of all cited bounds is -3.
+    `trials` (n, repetitions, value, experiment) are made-up trials of the published protocol, whose errors
+    are about ``value``: at n = 1000 and 2000 there are the experiment "tv" of 5 repetitions and "individual"
+    of 9. `parity_trials` are those at equal privacy, of 5. Of Paris there is one run, with two cells.
+    `VALUES` are the paper's printed values. log10 of all cited bounds is -3.
     """
     monkeypatch.chdir(tmp_path)
     frame = pd.concat(
         [trials(1000, 5, 1.0, "tv"), trials(1000, 9, 2.0, "individual"), trials(2000, 5, 3.0, "tv")]
     )
-    frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)  # in any order
+    # The rows may be in any order.
+    frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)
     trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
     pd.concat([parity_trials(1000), parity_trials(2000)]).to_parquet("parity.parquet", index=False)
 
-    run = {"dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0}
-    run |= {"original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]}
+    # Shares of the users in two cells: the true ones, and the estimates by the two mechanisms.
+    run = {
+        "dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0,
+        "original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]
+    }  # fmt: skip
     pd.DataFrame(run).to_csv("run.csv", index=False)
 
     cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)]
@@ -93,7 +105,13 @@ def evidence(tmp_path, monkeypatch):
 
 
 def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
-    """9 repetitions: 2 or 4 + 0, 1, 2 for the mechanism + cell / 100 + repetition / 1000 (see `trials`)."""
+    """At either n the setting of a metric and cell has the 9 repetitions of "individual", not the 5 of "tv".
+
+    `evidence` is the published and the exact reading of made-up files. Their errors in "individual" are 2 at
+    n = 1000 and 4 at n = 2000, + 0, 1 or 2 for the mechanism + cell / 100 + repetition / 1000. `METRICS` are
+    pairs (metric, cell). A row of `pick` has an array of errors for each mechanism, in the same order of the
+    repetitions.
+    """
     published, exact = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
         for metric, cell in METRICS:
@@ -103,7 +121,7 @@ def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence)
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
-    # (eps, delta) of the Gaussian in the trials.
+    # The one (eps, delta) of the Gaussian in the trials, which are at eps = eps0 = 4.
     assert published.calibrations == exact.calibrations == {(4.0, 1e-30)}
 
 
@@ -118,6 +136,12 @@ def test_a_single_run_is_paired_over_its_cells(evidence):
 
 
 def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
+    """Settings of the exact reading are those at equal privacy, where the upper bound on delta gives eps.
+
+    `evidence` has both readings of made-up files, in which the errors of the first repetition are those here
+    by the upper bound, and seven times as large by the lower one. The projected estimates are `INV` and
+    `GAUSSIAN`. delta is 1e-6 by one rule, n^-1.1 by the other.
+    """
     _, exact = evidence
     rows = exact.settings
     assert len(rows) == 2 * 2 * 3  # two n, two rules of delta, three pairs of metric and cell

@@ -14,7 +14,11 @@ def test_statements_are_counted_by_verdict():
 
 
 def test_a_family_of_statements_counts_once_with_its_best_row():
-    """Two families, "twins" and "open", and two statements that count alone."""
+    """Rows of the statements' verdicts: of two families, "twins" and "open", and two that count alone ("").
+
+    The row of a family that counts has the verdict (of both readings together) that is best for the paper. So
+    there are four statements, by hand: one each holds, holds only as published, is undecided and fails.
+    """
     rows = [
         ("fails", "fails", "fails", "twins"),
         ("holds", "holds", "holds", ""),
@@ -27,15 +31,18 @@ def test_a_family_of_statements_counts_once_with_its_best_row():
     counts = statements(results([], claim_verdicts=pd.DataFrame(rows, columns=columns)))
     assert (counts.hold, counts.only_published, counts.only_exactly) == (1, 1, 0)
     assert (counts.undecided, counts.fail) == (1, 1)
-    # Verdict as published -> verdict on the exact reading -> statements.
+    # Verdict as published -> verdict on the exact reading -> how many of the four statements.
     assert counts.cross["holds"] == {"holds": 1, "fails": 1, "untestable": 0}
     assert counts.cross["untestable"] == {"holds": 0, "fails": 0, "untestable": 1}
 
 
 def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
-    """In a row: a grid of Paris, the p-value of its printed errors, Holm's. p <= 0.01 contradicts a grid.
+    """`grids` sums up how the errors that are printed for a city, here Paris, fit each of its two grids.
 
-    The other noise has delta = 1e-10, and its rows for our numbering come before another one.
+    `grid_row` is a made-up row of the table: a grid, the p-value of the printed errors there, and the p-value
+    after Holm's correction. p <= 0.01 contradicts a grid. A row is for our noise and our numbering of the
+    cells, if it does not say otherwise. The other noise has delta = 1e-10, and a grid fits it as well as by
+    the numbering with the largest p.
     """
     ours = "row by row from the south-west"
     another = "another"
@@ -56,8 +63,9 @@ def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numberin
         "uniform": NumberedFit(0.035, ours),
         "stepped": NumberedFit(0.014, another),
     }
+    # By our noise every numbering is contradicted (there is one), by the other noise no grid's best one.
     assert (paris.every_numbering, paris.other_fits) == (True, True)
-    # The scale in users for delta = 1e-10 and eps = 4.
+    # The published Gaussian's scale in users for delta = 1e-10, sensitivity 1 and eps = 4, to four decimals.
     assert fits.other_noise.scale == pytest.approx(1.5753, abs=5e-5)
 
 

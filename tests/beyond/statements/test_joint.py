@@ -32,23 +32,28 @@ def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 13])
 def test_numbers_are_rounded_as_python_prints_them(digits):
-    """To ``digits`` significant digits: ties, powers of ten, their neighbours, 0, and small numbers."""
+    """To ``digits`` significant digits: ties, powers of ten, their neighbours, 0, and small numbers.
+
+    A tie, such as 12.5 for two digits, is halfway between two results. Expected is Python's own formatting.
+    """
     rng = np.random.default_rng(2)
     whole = rng.integers(10 ** (digits - 1), 10**digits, 500)
+    # Divided by powers up to 10^22, the largest that is an exact float, and so treated in another way.
     ties = (whole + 0.5) / 10.0 ** rng.integers(0, 23, 500)
     edges = np.concatenate([ties, 10.0 ** np.arange(-30, 30)])
-    below = np.nextafter(edges, 0)
+    below = np.nextafter(edges, 0)  # the next float
     above = np.nextafter(edges, 1e99)
-    spread = np.exp(rng.normal(-5, 3, 2000))
+    spread = np.exp(rng.normal(-5, 3, 2000))  # mostly from 1e-6 to 50
     numbers = np.concatenate([edges, below, above, spread, [0.0, 0.025]])
     printed = [float(f"{number:.{digits - 1}e}") for number in numbers]
     assert joint.round_as_printed(numbers, digits).tolist() == printed
 
 
 def random_line(rng):
-    """The printed errors of seven cells, and 400 runs of ours: half-normal draws of one law.
+    """A `Line`: the printed errors of seven cells, and those of 400 runs of ours, all drawn from one law.
 
-    Every other cell has the error 0 in one half of the runs. Errors are printed with one digit.
+    The law is half-normal, but every other cell has the error 0 in one half of the runs. Errors are printed
+    with one digit. A `Line` has their quantiles: each one's rank among the 400 of its cell, in [0, 1].
     """
     share_of_zeros = [0, 0.5, 0, 0.5, 0, 0.5, 0]
     draws = np.abs(rng.standard_normal((401, 7))) * (rng.random((401, 7)) >= share_of_zeros)
@@ -59,13 +64,18 @@ def random_line(rng):
         of_printed, of_ours_by_factor = joint.quantiles_among_draws(f"{error:.0e}", ours[:, cell])
         quantiles_of_printed.append(of_printed)
         quantiles_of_ours.append(of_ours_by_factor[1.0])
-    runs = {1.0: np.stack(quantiles_of_ours, axis=1)}
+    runs = {1.0: np.stack(quantiles_of_ours, axis=1)}  # factor of our errors -> (400, 7)
     return joint.Line("Table V", "gaussian", np.array(quantiles_of_printed), runs)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", joint.STATISTICS.values())
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
+    """Of 200 p-values for errors that are runs of ours, about 5 % are at most 5 %, and not clearly more.
+
+    A p-value is of two lines of seven printed errors each, drawn from the law of our own runs
+    (`random_line`), with many zeros and rounded to one digit. It comes from 999 random runs.
+    """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 999)
     rng = np.random.default_rng(11)
     rounds = 200
@@ -73,43 +83,51 @@ def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, mon
     for _ in range(rounds):
         _, p = joint.statistic_and_p_value([random_line(rng), random_line(rng)], statistic, rng)
         p_values.append(p)
-    # A statistic may have atoms, so that at most 5 % are below 5 %; significance 1e-6.
+    # Fewer if a statistic has atoms. A binomial count is above the limit with a probability below 1e-6.
     assert 0 < np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
 
 
 @pytest.mark.parametrize("times", joint.WRONG_FACTORS.values())
 def test_power_is_that_of_a_closed_form(times):
-    """How often errors are rejected that are ``times`` ours.
+    """How often errors are rejected that are ``times`` ours, in one table with one printed error.
 
-    One half-normal error, seen to all digits, is rejected if its quantile u or 1 - u is below level / 2.
+    Our errors in this cell are half-normal: 2000 draws at equally spaced quantiles. Of a single quantile u,
+    Kolmogorov and Smirnov's statistic is max(u, 1 - u). So an error is rejected if u or 1 - u is below
+    level / 2. The expected share of the errors times |Z|, Z standard normal, follows by the law of |Z|.
     """
     level = 0.05
     draws = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
     cell = {"mechanism": "gaussian", "metric": "individual_error", "k": 2, "cell": 1}
     trials = {("toy", 4.0, 4.0, 9): pd.DataFrame(cell | {"value": draws})}
     printed = pd.DataFrame([
-        {"item": "Table V", "dataset": "toy", "quantity": "individual_error", "mechanism": "gaussian"}
-        | {"x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
+        {"item": "Table V", "dataset": "toy", "quantity": "individual_error", "mechanism": "gaussian",
+         "x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
     ])  # fmt: skip
     (line,) = joint.lines_of_printed_errors(printed, trials, {})
 
     low, high = stats.halfnorm.ppf([level / 2, 1 - level / 2])
     expected = stats.halfnorm.cdf(low / times) + stats.halfnorm.sf(high / times)
     power = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
-    # Four standard errors of the share, and as much for the critical value.
+    # Four standard errors of the share among `RANDOM_RUNS` runs, and as much for the critical value, which
+    # comes from as many.
     assert power == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RANDOM_RUNS))
 
 
-def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
-    """Errors drawn as ours are not rejected; errors a hundred times as large are."""
+def test_tables_are_rejected_if_the_errors_are_not_ours():
+    """Errors drawn as ours are not rejected; errors a hundred times as large are.
+
+    `VALUES` are the paper's printed values. Those of single cells, in Tables V and VI, are replaced by
+    half-normal draws with two digits. So are our trials: (dataset, eps0, eps, n) -> a row for each error, 200
+    of every cell. All are said to be the Gaussian's, with n = 9 users.
+    """
     rng = np.random.default_rng(4)
     printed = VALUES[VALUES["quantity"] == "individual_error"].assign(mechanism="gaussian", n="9")
-    draws = np.abs(rng.standard_normal((len(printed), 200)))  # 200 errors of each cell
+    draws = np.abs(rng.standard_normal((len(printed), 200)))  # (cells, repetitions)
     trials = {}
     for name, rows in printed.groupby("dataset"):
         frames = [
-            pd.DataFrame({"k": int(k), "mechanism": "gaussian", "metric": "individual_error"}
-                         | {"cell": int(x0), "value": errors})
+            pd.DataFrame({"k": int(k), "mechanism": "gaussian", "metric": "individual_error",
+                          "cell": int(x0), "value": errors})
             for x0, k, errors in zip(rows["x0"], rows["k"], draws, strict=False)
         ]  # fmt: skip
         trials[name, 4.0, 4.0, 9] = pd.concat(frames)
@@ -120,6 +138,7 @@ def test_tables_and_grids_are_rejected_if_the_errors_are_not_ours():
         tests = list(table[["item", "test"]].itertuples(index=False, name=None))
         assert tests == list(product(("Table V", "Table VI"), joint.STATISTICS))
         assert set(table["verdict"]) == {verdict}
+        # The powers are shares.
         assert table[[*joint.WRONG_FACTORS]].stack().between(0, 1).all()
 
 
@@ -142,7 +161,12 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 
 def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
-    """The two noises have delta 1e-30, the protocol's, and 1e-10."""
+    """A row with p-values for each of two grids, two noises of the Gaussian and five numberings of the cells.
+
+    `VALUES` are the paper's printed values. `grid_of_paris` makes up a grid of rows and columns with random
+    numbers of users. The two noises have delta 1e-30, which is that of `PROTOCOL`, and 1e-10. 500 random runs
+    and 20 repetitions are few, for speed: only the table's rows and Holm's correction matter here.
+    """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
     uniform = grid_of_paris()  # 192 cells
     stepped = grid_of_paris(11, 15).assign(grid="stepped")  # 165 cells
@@ -155,6 +179,7 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
     table = joint.compare_grids(VALUES, **given)
     assert list(table) == joint.GRID_COLUMNS
     assert len(table) == 2 * 2 * 5  # grids, noises, numberings
+    # Each grid's k is its number of cells, and n that of its users.
     sizes = [("uniform", 192, uniform["count"].sum()), ("stepped", 165, stepped["count"].sum())]
     settings = set(table[["grid", "k", "n", "delta"]].itertuples(index=False, name=None))
     assert settings == {(*size, delta) for size, delta in product(sizes, (1e-30, 1e-10))}
@@ -165,13 +190,17 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
         low, high = sorted(pair["p"])
         expected = [min(1, 2 * low), min(1, max(high, 2 * low))]
         assert sorted(pair["corrected_p"]) == pytest.approx(expected)
+    # Without printed values there is no row.
     assert joint.compare_grids(VALUES[:0], **given).empty
 
 
 def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_noise(monkeypatch):
-    """Printed errors that one run of ours gives, its cells numbered column by column.
+    """Printed errors that one run of ours gives, its cells numbered column by column, fit this numbering.
 
-    With 50 times the sensitivity, and so the noise, they do not fit.
+    The rows of `VALUES` for Paris (seven cells, two mechanisms, eps = eps0 = 4) get the errors of a run on
+    `grid_of_paris`, a made-up grid of 192 cells: of shuffle+INV those of a simulation, of the Gaussian |Z|
+    times the scale of `PROTOCOL` (delta 1e-30, sensitivity 1). With 50 times the sensitivity, and so the
+    noise, they fit by no numbering. Random runs and batches are few, for speed.
     """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
     monkeypatch.setattr(joint, "BATCHES", 2)
@@ -181,12 +210,14 @@ def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_n
     n = int(counts.sum())
     rng = np.random.default_rng(8)
 
+    # Absolute errors of shuffle+INV in all cells, as shares of the users.
     noisy = sample_histogram(counts, 4.0, rng)[0] / n
     shuffled = np.abs(project_to_simplex(invert(noisy, 4.0)) - counts / n)
     numbers = joint.numberings(grid)["column by column from the south-west"]
     error_of_cell = dict(zip(numbers.tolist(), shuffled, strict=True))
-    noise = published_scale(4, 1e-30, 1) / n
+    noise = published_scale(4, 1e-30, 1) / n  # the Gaussian's, as a share of the users
 
+    # The cell of a printed value is its number x0. Errors are printed with two digits.
     printed = VALUES.query("dataset == 'paris' and quantity == 'individual_error'").copy()
     texts = []
     for x0, mechanism in zip(printed["x0"], printed["mechanism"], strict=True):

@@ -26,18 +26,25 @@ SIMULATIONS = 1000
 
 
 def test_means_and_differences_are_the_t_tests_of_scipy():
-    """`p_value_for_below(limit)` of a mean is the p-value of "the mean is below", of t and of Welch."""
+    """One-sided p-values for "the mean is below, or above, a limit" (`estimated_mean`), by default 0.
+
+    Expected is scipy's t-test for one mean, and Welch's for the difference of two. Both are continuous, so
+    that the p-values for below and above sum to 1.
+    """
     rng = np.random.default_rng(2)
     first = rng.normal(0, 1, 10)
     second = rng.normal(1, 3, 25)
+    mean = estimated_mean(first)
     below = stats.ttest_1samp(first, 0.5, alternative="less").pvalue
-    assert estimated_mean(first).p_value_for_below(0.5) == pytest.approx(below, rel=1e-12)
-    assert estimated_mean(first).p_value_for_above(0.5) == pytest.approx(1 - below, rel=1e-12)
+    assert mean.p_value_for_below(0.5) == pytest.approx(below, rel=1e-12)
+    assert mean.p_value_for_above(0.5) == pytest.approx(1 - below, rel=1e-12)
+
     welch = stats.ttest_ind(first, second, equal_var=False, alternative="less").pvalue
-    assert (estimated_mean(first) - estimated_mean(second)).p_value_for_below() == pytest.approx(
-        welch, rel=1e-12
-    )
-    constant = estimated_mean(np.full(10, 0.25))  # decided without chance
+    difference = mean - estimated_mean(second)
+    assert difference.p_value_for_below() == pytest.approx(welch, rel=1e-12)
+
+    # A sample without spread decides without chance: 0 if the claim is true, else 1.
+    constant = estimated_mean(np.full(10, 0.25))
     assert constant.p_value_for_above(0.2) == 0
     assert (
         constant.p_value_for_below(0.2)
@@ -63,9 +70,14 @@ def test_holm_by_hand():
 
 @pytest.mark.slow
 def test_both_tests_have_their_level_and_use_it():
-    """No difference in twenty settings, and a true ratio of 2, on the edge of the factor 2.
+    """How often signs are false in 1000 simulations: not never, and at most as often as their level says.
 
-    A false verdict has at most its level, and no more than four binomial standard deviations above it.
+    1. `signs_below` asks twenty settings, of 10 errors each, whether a mean is below 0, which it is not. Any
+       sign but 0 is wrong. The level is that of all twenty together.
+    2. `signs_within` asks whether a ratio of means is within a factor of 2, the true ratio being 2, on the
+       edge. 1, inside, and -1, outside, have half of the level each.
+
+    Four binomial standard deviations above a level are allowed.
     """
     rng = np.random.default_rng(4)
     wrong = inside = outside = 0

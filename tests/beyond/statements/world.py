@@ -83,36 +83,50 @@ def bracket(eps, eps0, n, k):
 def both_readings():
     """The published and the exact reading of a made-up world. Its deltas are the printed ones.
 
+    A reading has rows that `setting` makes of mean errors: of TV at each dataset's sizes `N` and the paper's
+    `EPS0`, and of single cells of N(0, 2). The published one also has those of the heatmaps ("cell_error").
+
     shuffle+INV errs about 1.5 times as much as the Gaussian, and shuffle 4 times. The ratio of shuffle+INV to
     the Gaussian grows with n and falls with eps0, so that trends have a direction. All errors fall with n and
-    eps0. At eps0 = 1, which the paper did not run, the Gaussian errs most: a statement that looked there
-    would get another verdict.
+    eps0. At eps0 = 1, which the paper did not run, the Gaussian errs most and shuffle least: a statement that
+    looked there would get another verdict.
     """
     papers_factors = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
     other_factors = papers_factors | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
 
     def errors(dataset, n, eps0, rule="", metric="tv", cell=0, factors=papers_factors):
-        """A setting. The Gaussian's TV error is 0.06 for all users at eps0 = 4."""
-        share_of_users = n / N[dataset][-1]
+        """A setting with an error of each mechanism, the base error times its factor.
+
+        The base error is 0.06 for all users at eps0 = 4, and falls as 1 / (sqrt(n) eps0).
+        """
+        share_of_users = n / N[dataset][-1]  # the last size is all users
         error = 0.06 * share_of_users**-0.5 * (4 / eps0)
         if metric == "individual_error":
-            error /= 6
+            error /= 6  # a single cell errs less than all together
         means = {name: error * factor for name, factor in factors.items()}
         means[INV] *= share_of_users**0.05 * (4 / eps0) ** 0.25
         return setting(dataset, n, eps0, metric=metric, cell=cell, rule=rule, **means)
 
     def papers_settings(rule):
-        settings = [errors(name, n, e, rule) for name in N for n, e in product(N[name], EPS0[name])]
+        """The settings of the paper's tables and figures, with one rule of delta ("" if there is none)."""
+        settings = [
+            errors(dataset, n, eps0, rule)
+            for dataset in N
+            for n, eps0 in product(N[dataset], EPS0[dataset])
+        ]
         for n, cell in product(N["synthetic"], (1, 3)):
             settings.append(errors("synthetic", n, 4.0, rule, "individual_error", cell))
         return settings
 
+    # Of the published reading alone.
     heatmaps = [
         errors(city, N[city][-1], eps0, metric="cell_error")
         for city, eps0 in product(CITIES, (2, 4, 6))
     ]
+    # Of the exact reading alone.
     figures_4_and_5 = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]
     not_papers = [errors(d, n, 1.0, "1e-06", factors=other_factors) for d in N for n in N[d]]
+    # log10 of the literature's bounds, San Francisco's box in degrees, the (eps, delta) of the Gaussian.
     more = {
         "values": PRINTED.assign(log10_cited=-0.5),
         "boxes": {"san_francisco": BOX},
