@@ -447,9 +447,8 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
         # The largest error is on the axis, too.
         assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
         boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
-        # They agree within 1e-8: `allclose` adds this absolute tolerance by default.
         quartiles = [(low[box], high[box]) for box in boxes]
-        assert np.allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
+        np.testing.assert_allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
     # Two budgets can be compared. Without the plain shuffle, whose errors are larger, the scale is another.
     assert len(scales) == (1 if len(budgets) == 2 else 2)
@@ -458,8 +457,8 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
     for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
         percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
         seen = boxes_from_left(axes)
-        # In percent, within 1e-5 of each: `allclose` has this relative tolerance by default.
-        assert np.allclose(seen[:, 1:3], np.transpose(percent), atol=1e-9)
+        # Both are percent, and so is the tolerance.
+        np.testing.assert_allclose(seen[:, 1:3], np.transpose(percent), rtol=0, atol=1e-9)
         # Points of the page: a box, not a line. The smallest one has 5.7.
         assert seen[:, 3].min() > 4
         # Below each box stand its number of users and its median.

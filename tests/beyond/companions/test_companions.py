@@ -46,7 +46,7 @@ def test_blanket_tables_have_the_accountants_values():
         assert row["count_reverse"] == expected
 
     halves = tightness[tightness["series"] == "S_2"]
-    assert np.allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
+    np.testing.assert_allclose(halves["eps"], halves["log_kappa_2"] / 2, rtol=1e-14)
 
 
 def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
