@@ -1,7 +1,7 @@
 """delta of one count of bits (k = 2): against every dataset in 60 digits, at every m, and its width.
 
 A bit is 1 with the probability p for users who hold the value, else q. Code has the log odds of these, ln(p /
-(1 - p)): ``held`` and ``other``. A dataset is m, the number of other users who hold the value.
+(1 - p)). A dataset is m, the number of other users who hold the value.
 """
 
 import functools
@@ -68,13 +68,13 @@ def test_every_pair_of_bits(p, q):
     and m of 11 other users do. Exact is the largest delta of all m in mpmath: `add_user` takes the law of a
     count, a list of probabilities, to that with one more user.
     """
-    users, held, other = 11, log_odds(p), log_odds(q)
-    target = Bit.with_log_odds(held, other)
+    users, both_odds = 11, (log_odds(p), log_odds(q))
+    target = Bit.with_log_odds(*both_odds)
     all_eps = np.array([0.0, 0.1, 0.5, 0.95]) * target.largest  # shares of the largest loss
-    low, high = worst_count(all_eps, target, users, (held, other), goal=1e-9)
+    low, high = worst_count(all_eps, target, users, both_odds, goal=1e-9)
 
     # p and q of the log odds, which are rounded to floats.
-    exact_p, exact_q = (1 / (1 + mp.exp(-mp.mpf(odds))) for odds in (held, other))
+    exact_p, exact_q = (1 / (1 + mp.exp(-mp.mpf(odds))) for odds in both_odds)
     pairs = []
     for m in range(users + 1):
         bits = [exact_p] * m + [exact_q] * (users - m)
@@ -134,8 +134,9 @@ class RandomBlock:
         self.users = int(10 ** rng.uniform(*log10_users))
         self.other = rng.uniform(*other)
         self.held = self.other + 10 ** rng.uniform(*log10_gap)
-        self.p, self.q = (1 / (1 + math.exp(-odds)) for odds in (self.held, self.other))
-        target = Bit.with_log_odds(self.held, self.other)
+        both_odds = (self.held, self.other)
+        self.p, self.q = (1 / (1 + math.exp(-odds)) for odds in both_odds)
+        target = Bit.with_log_odds(*both_odds)
         # The standard deviation of the loss, about, is at most p - q over that of the count.
         least_variance = min(self.p * (1 - self.p), self.q * (1 - self.q))
         loss_deviation = (self.p - self.q) / math.sqrt(self.users * least_variance)
@@ -143,8 +144,7 @@ class RandomBlock:
         width = max(2, int(self.users * 10 ** rng.uniform(*log10_width)))
         self.first = int(rng.integers(0, self.users - width + 1))
         self.last = self.first + width
-        odds = (self.held, self.other)
-        self.counts = HolderCounts(np.array([self.eps]), target, self.users, odds)
+        self.counts = HolderCounts(np.array([self.eps]), target, self.users, both_odds)
 
     def ln_deltas(self, m):
         """Natural log of delta of each dataset ``m``, and the largest error of that."""
