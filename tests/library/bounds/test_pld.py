@@ -28,10 +28,11 @@ def pessimistic_and_optimistic(**setting):
 
 
 def test_one_round_is_the_bound_of_every_dataset():
-    """delta of `to_pld`'s loss is at least that of every dataset of TINY, and close to `tightshuffle.upper`.
+    """delta of `to_pld`'s loss is at least that of every dataset, and close to `tightshuffle.upper`.
 
-    `enumerate_worst_case` has delta at all eps for each dataset. `upper` is at most 1e-4 above the bound that
-    both compute, and the loss at most CLOSE above `upper`.
+    TINY are four users with k = 3 and eps0 = 1, so that `enumerate_worst_case` can have delta at all eps for
+    each dataset. `upper` is at most 1e-4 above the bound that both compute, and the loss is at most CLOSE,
+    0.5 %, above `upper`.
     """
     eps = np.array([0.0, 0.1, 0.35, 0.6, 0.9, 1.2])  # the last one is above eps0: delta is 0
     worst = np.max(list(enumerate_worst_case(eps, **TINY).values()), axis=0)
@@ -49,29 +50,34 @@ def test_one_round_is_the_bound_of_every_dataset():
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_rounds_of_pairs_that_are_written_out(rounds):
-    """Between delta of one dataset and that of the weak adversary's pair, which dominates every dataset.
+    """The pessimistic loss is close above the weak adversary's pair, and the optimistic one below a dataset.
 
-    dp-accounting composes the losses from `pessimistic_and_optimistic`; `compose` multiplies the same rounds
-    out, as a list of probabilities (P, Q), of which `hockey_stick` is delta.
+    TINY are four users with k = 3 and eps0 = 1. dp-accounting composes both losses of a round; `compose`
+    multiplies the same rounds out, as a list of probabilities (P, Q), of which `hockey_stick` is delta. CLOSE
+    is 0.5 %, TAILS the 3e-15 of delta that dp-accounting cuts, and POINTS how many eps from 0 to eps0 a loss
+    is computed at.
     """
-    above, below = (one.self_compose(rounds) for one in pessimistic_and_optimistic(**TINY))
+    pessimistic, optimistic = (
+        loss.self_compose(rounds) for loss in pessimistic_and_optimistic(**TINY)
+    )
     dominating_pair = compose(weak(**TINY), rounds)
     # One dataset: all others hold value 2. Its outcomes are histograms of k-RR's reports.
     real_pair = compose(histogram_pair(matrix_of("grr", 3, 1.0), (2, 2, 2)), rounds)
     for eps in (0.0, 0.3, 0.8, 1.5):
         bound = float(hockey_stick(eps, dominating_pair))
-        assert bound <= above.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
+        assert bound <= pessimistic.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
 
         # With few different losses, the loss of each round may be three points too low. (In two rounds it
         # was less than one.)
         shift = 3 * rounds * TINY["eps0"] / POINTS
         least, real = (float(hockey_stick(e, real_pair)) for e in (eps + shift, eps))
-        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+        assert least <= optimistic.get_delta_for_epsilon(eps) <= real + TAILS
 
 
 def test_with_a_gaussian_mechanism():
-    """dp-accounting composes a round of TINY with a Gaussian mechanism of sensitivity / deviation mu.
+    """dp-accounting composes a shuffled round with a Gaussian mechanism of sensitivity / deviation mu.
 
+    The round, TINY, has four users, k = 3 and eps0 = 1. CLOSE is 0.5 %.
     delta of both is the mean of the round's delta at eps less the Gaussian's loss, N(mu^2 / 2, mu^2). The
     expected value is this mean by quadrature, where the round is the weak adversary's pair.
     """
@@ -103,13 +109,14 @@ def test_with_a_gaussian_mechanism():
 def test_a_matrix_whose_directions_differ():
     """Where delta of P against Q is not that of Q against P, the loss covers the larger one.
 
-    Two rounds of three users, where both other users hold value 2, by enumeration of all histograms.
+    Two rounds of three users, where both other users hold value 2, by enumeration of all histograms. A loss
+    is computed at POINTS eps from 0 to eps0, and dp-accounting cuts TAILS of delta, 3e-15.
     """
     matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
     randomizer = Finite(matrix)
     pair = compose(histogram_pair(matrix, (2, 2)), rounds=2)
     losses = pessimistic_and_optimistic(n=3, randomizer=randomizer)
-    above, below = (one.self_compose(2) for one in losses)
+    pessimistic, optimistic = (loss.self_compose(2) for loss in losses)
 
     def worse_delta(eps):
         return max(float(hockey_stick(eps, pair, direction)) for direction in (1, -1))
@@ -118,23 +125,27 @@ def test_a_matrix_whose_directions_differ():
         # The loss of each of two rounds may be three points too low. (It was less than one.)
         least = worse_delta(eps + 2 * 3 * randomizer.eps0 / POINTS)
         real = worse_delta(eps)
-        assert above.get_delta_for_epsilon(eps) >= real
-        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+        assert pessimistic.get_delta_for_epsilon(eps) >= real
+        assert least <= optimistic.get_delta_for_epsilon(eps) <= real + TAILS
 
 
 def test_two_values():
     """k = 2, two rounds: the worst of six datasets, by enumeration, is between both losses.
 
-    m of the five other users hold x0, the others x1, and the same in both rounds.
+    m of the five other users hold x0, the others x1, and the same in both rounds. TAILS, 3e-15 of delta, is
+    what dp-accounting cuts.
     """
     setting = {"n": 6, "k": 2, "eps0": 1.0}
-    above, below = (one.self_compose(2) for one in pessimistic_and_optimistic(**setting))
+    pessimistic, optimistic = (
+        loss.self_compose(2) for loss in pessimistic_and_optimistic(**setting)
+    )
     matrix = matrix_of("grr", 2, 1.0)
     datasets = [(0,) * m + (1,) * (5 - m) for m in range(6)]
     pairs = [compose(histogram_pair(matrix, others), rounds=2) for others in datasets]
     for eps in (0.0, 0.3, 0.8):
         worst = max(float(hockey_stick(eps, pair)) for pair in pairs)
-        assert below.get_delta_for_epsilon(eps) - TAILS <= worst <= above.get_delta_for_epsilon(eps)
+        assert optimistic.get_delta_for_epsilon(eps) - TAILS <= worst
+        assert worst <= pessimistic.get_delta_for_epsilon(eps)
 
 
 def test_a_coarse_grid_is_still_a_bound():

@@ -132,8 +132,8 @@ def test_rounds_of_one_large_loss():
     p, q, times = 0.6, 0.3, 5
     largest = math.log(p / q)
     together = rounds.Rounds([(exact_curve([(p, q), (q, p), (0.1, 0.1)], largest), times)])
-    for share in (0.9, 0.999, 1 - 1e-9):
-        eps = times * largest * share
+    for share_of_largest in (0.9, 0.999, 1 - 1e-9):
+        eps = times * largest * share_of_largest
         # p^times - e^eps q^times: only this outcome counts.
         exact = p**times * -math.expm1(eps - times * largest)
         assert exact <= 10 ** together.log10_delta(eps) <= 1.001 * exact
@@ -226,15 +226,15 @@ def test_rounds_next_to_the_largest_loss():
         eps = times * eps0 * (1 - 10 ** -rng.uniform(3, 14))
         cases.append(case(eps, pair, n, k, eps0, times))
 
-    for one in cases:
-        exact = log10_delta_of_largest_loss(**one)
-        setting = {name: value for name, value in one.items() if name != "pair"}
-        bound = tightshuffle.delta(method=METHOD_OF_PAIR[one["pair"]], log10=True, **setting)
+    for one_case in cases:
+        exact = log10_delta_of_largest_loss(**one_case)
+        setting = {name: value for name, value in one_case.items() if name != "pair"}
+        bound = tightshuffle.delta(method=METHOD_OF_PAIR[one_case["pair"]], log10=True, **setting)
         # What the bound on the Fourier transform's noise may add, relatively: the more, the closer eps is to
         # the largest loss, as delta is smaller there. 1e-16 is against a division by 0.
-        largest_of_all = one["rounds"] * one["eps0"]
-        rounding = 1e-12 * max(largest_of_all, 1) / max(largest_of_all - one["eps"], 1e-16)
-        assert 0 <= bound - exact <= 1e-8 + math.log10(1 + rounding), one
+        largest_of_all = one_case["rounds"] * one_case["eps0"]
+        rounding = 1e-12 * max(largest_of_all, 1) / max(largest_of_all - one_case["eps"], 1e-16)
+        assert 0 <= bound - exact <= 1e-8 + math.log10(1 + rounding), one_case
 
 
 def test_a_matrix_whose_directions_differ():

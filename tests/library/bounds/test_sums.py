@@ -129,8 +129,8 @@ def test_every_dataset_of_forty_users(name, eps0):
     if_held = [np.convolve(count, [1 - p, p]) for count in of_others]
     if_not_held = [np.convolve(count, [1 - q, q]) for count in of_others]
 
-    share = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
-    eps = share * eps0
+    share_of_eps0 = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
+    eps = share_of_eps0 * eps0
     deltas = []
     for m_x0 in range(n):
         for m_x1 in range(n - m_x0):
@@ -142,7 +142,7 @@ def test_every_dataset_of_forty_users(name, eps0):
     assert np.all(bound >= exact * (1 - 1e-9))
     assert np.all(bound <= exact * 1.4)
     if eps0 <= 4:
-        assert np.all(bound[share <= 0.3] <= exact[share <= 0.3] * 1.1)
+        assert np.all(bound[share_of_eps0 <= 0.3] <= exact[share_of_eps0 <= 0.3] * 1.1)
 
 
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])

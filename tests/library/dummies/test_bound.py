@@ -272,9 +272,9 @@ def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
     assert (law.mean, power) == (pytest.approx(mean), "1.0")
     assert law.deviation / sigma == pytest.approx(ratio, rel=0.01)
     assert exact_delta(law.name, eps, values=1, rounds=1, neighbours="replace") <= delta
-    # Ratios of neighbouring probabilities, around those of the best laws: e^-0.5 and e^-1, about.
-    for step in np.linspace(0.3, 0.95, 14):
-        fewer = parse_law(f"geometric:{mean - 1}:{step}")
+    # With ratios of neighbouring probabilities around those of the best laws: e^-0.5 and e^-1, about.
+    for ratio_of_neighbours in np.linspace(0.3, 0.95, 14):
+        fewer = parse_law(f"geometric:{mean - 1}:{ratio_of_neighbours}")
         assert HiddenByDummies(fewer, side=Side.LOWER).log10_delta(eps) > math.log10(delta)
 
 
@@ -381,15 +381,15 @@ def test_the_best_noise_of_aggregators(guarantee, expected):
     assert log10_delta(parse_law(law.name), Side.UPPER) <= math.log10(delta)
     assert log10_delta(noise(power, 0.999 * deviation), Side.LOWER) > math.log10(delta)
     # No other power has a smaller error: with an error 0.2 % smaller, its delta is too large.
-    for other in (1.0, 1.25, 1.5, 1.75, 2.0):
-        scale = deviation
+    for other_power in (1.0, 1.25, 1.5, 1.75, 2.0):
+        spread = deviation
         # Steps down to below this error, and finer ones up to just above it.
-        while error_of_parties(noise(other, scale), 2) > 0.998 * error_of_two:
-            scale *= 0.999
-        while error_of_parties(noise(other, scale), 2) < 0.998 * error_of_two:
-            scale *= 1.0005
-        is_best = other == power
-        assert is_best or log10_delta(noise(other, scale), Side.LOWER) > math.log10(delta)
+        while error_of_parties(noise(other_power, spread), 2) > 0.998 * error_of_two:
+            spread *= 0.999
+        while error_of_parties(noise(other_power, spread), 2) < 0.998 * error_of_two:
+            spread *= 1.0005
+        is_best = other_power == power
+        assert is_best or log10_delta(noise(other_power, spread), Side.LOWER) > math.log10(delta)
 
 
 @pytest.mark.parametrize("find", [best_cut_law, best_noise])
