@@ -137,7 +137,7 @@ class RandomBlock:
         both_odds = (self.held, self.other)
         self.p, self.q = (1 / (1 + math.exp(-odds)) for odds in both_odds)
         target = Bit.with_log_odds(*both_odds)
-        # The standard deviation of the loss, about, is at most p - q over that of the count.
+        # About the largest standard deviation of the loss: p - q over the smallest one of the count.
         least_variance = min(self.p * (1 - self.p), self.q * (1 - self.q))
         loss_deviation = (self.p - self.q) / math.sqrt(self.users * least_variance)
         self.eps = min(rng.uniform(0, 6) * loss_deviation, largest_share * target.largest)
@@ -159,7 +159,10 @@ class RandomBlock:
 
 
 def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
-    """The bound for every c holds at up to 200 m of random blocks, and is narrow for some of them."""
+    """It holds at up to 200 m of random blocks, and is narrow for some of them; all are natural logs.
+
+    The bound is by how much delta may exceed the larger one of both ends of a block, for every c of E(m, c).
+    """
     narrow = 0  # blocks in which the best m lies inside, and the bound exceeds the ends by less than 10 %
     rng = np.random.default_rng(3)
     for _ in range(60):
@@ -176,7 +179,8 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
 def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
     """It holds at every m of short blocks, in which the mean of the count moves by 1 at most.
 
-    One more user who holds the value moves the mean by p - q.
+    One more user who holds the value moves the mean by p - q. All are natural logs. The bound is by how much
+    delta may exceed the larger one of both ends.
     """
     best_inside = sharper = 0
     rng = np.random.default_rng(5)

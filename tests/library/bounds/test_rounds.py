@@ -202,7 +202,8 @@ def test_rounds_next_to_the_largest_loss():
     """There log10 of the bound is at least the closed form in 50 digits, and close to it.
 
     Four cases are written out, and 40 are random: their eps is below the largest loss, rounds eps0, by 1e-3
-    to 1e-14 of it. ``pair`` names the pair that bounds one round, and METHOD_OF_PAIR the public method.
+    to 1e-14 of it. ``pair`` names the pair that bounds one round, and METHOD_OF_PAIR has the ``method`` of
+    `tightshuffle.delta` for each pair.
     """
 
     def case(eps, pair, n, k, eps0, rounds):
@@ -217,11 +218,9 @@ def test_rounds_next_to_the_largest_loss():
     rng = np.random.default_rng(25)
     for _ in range(40):
         pair = ("weak", "clones", "stronger-clones")[rng.integers(3)]
-        n, k, times = (
-            int(rng.integers(1, 5)),
-            int(rng.integers(3, 8)),
-            int(rng.choice([1, 2, 3, 4])),
-        )
+        n = int(rng.integers(1, 5))
+        k = int(rng.integers(3, 8))
+        times = int(rng.choice([1, 2, 3, 4]))
         eps0 = float(rng.choice([0.001, 0.1, 1, 4, 14, 20]))
         eps = times * eps0 * (1 - 10 ** -rng.uniform(3, 14))
         cases.append(case(eps, pair, n, k, eps0, times))

@@ -99,7 +99,7 @@ def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
             sums.h / np.pi * len(sums.u) * np.exp(single_value_module.SMALL_TERM) / sums.theta**2
         )
         largest = sums.largest_sums(m.astype(float))
-        rounding = 1e-10 + 1e-12 * n  # of the m-th power
+        rounding = 1e-10 + 1e-12 * n  # of m-th powers, m up to n - 1
         assert np.all(largest + left_out >= all_sums.max(axis=1) * (1 - rounding))
         assert np.all(largest <= all_sums.max(axis=1) * (1 + rounding))
         other_references += np.count_nonzero(all_sums.argmax(axis=1) != sums.ln_mgf.argmax())
@@ -163,7 +163,7 @@ def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
             depth = 300  # so deep that what counts as delta = 1 adds nothing
             ln_bounds.append(single_value_module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta))
         bound = single_value(eps, n=n, randomizer=randomizer)
-        # 2.4e-7 were the most.
+        # The bound's own depth is smaller; 2.4e-7 were the most.
         assert bound == pytest.approx(max(ln_bounds) / np.log(10), abs=1e-6)
         assert tightshuffle.upper(eps, n=n, randomizer=randomizer, log10=True) == bound
         assert bound < upper(eps, n=n, randomizer=randomizer)
