@@ -96,7 +96,7 @@ def exact_law(name):
 
     weights = {z: weight(mpmath.mpf(abs(z - centre))) for z in range(first, last + 1)}
     total = sum(weights.values())
-    return {z: weight / total for z, weight in weights.items()}
+    return {z: weight_of_z / total for z, weight_of_z in weights.items()}
 
 
 def exact_delta(law_name, eps, values, rounds, neighbours):
@@ -155,8 +155,8 @@ LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5
 def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, law_file):
     """Both bounds hold `exact_delta`, and are close to it, for one or several reports and rounds.
 
-    In one round the exact delta is a sum over both counts of a report. ``values`` is how many reports a user
-    has in each round. `law_file` is the name of a file with FILE's law.
+    In one round of one report, the exact delta is a sum over both counts that it changes. ``values`` is how
+    many reports a user has in each round. `law_file` is the name of the law FILE, read from a file.
     """
     law = parse_law(law_file if law_name == "file" else law_name)
     all_eps = np.array([0.0, 0.3, 1.0, 2.5])
@@ -168,7 +168,7 @@ def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, l
         exact = float(exact_delta(law_name, eps, values, rounds, neighbours))
         # 1e-12 is of rounding; 1e-40 is more than what `exact_law` leaves out.
         assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12) + 1e-40
-        # The bounds say something. A grid of losses loses about half of that: 0.02 % and 0.5 % were seen.
+        # The bounds say something. A grid of losses loses at most half of that: 0.02 % and 0.5 % were seen.
         assert high <= exact * (1 + 5e-4) + 1e-15
         assert low >= exact * (1 - 1e-2)
 
@@ -186,9 +186,11 @@ def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
 ):
     """delta of the bound is that of the histogram of four values, with exact fractions, to 1e-6.
 
-    A histogram counts the dummies of each value, whose numbers have the law FILE, the target user's reports
-    and those of other users. These add known numbers and change nothing. `law_file` is the name of FILE's
-    law, and `hockey_stick` the delta of two distributions {histogram: probability}.
+    ``under_p`` and ``under_q`` are the values that the target user reports, ``values`` the most of these
+    that may differ, and ``neighbours`` how P and Q differ. A histogram counts the dummies of each value,
+    whose numbers have the law FILE, the target user's reports and those of other users. These add known
+    numbers and change nothing. `law_file` is the name of FILE's law, and `hockey_stick` the delta of two
+    distributions {histogram: probability}.
     """
     eps = 0.4
     hidden = HiddenByDummies(parse_law(law_file), values, 1, neighbours)
