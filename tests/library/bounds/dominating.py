@@ -20,22 +20,24 @@ def binomial(trials, probability):
     return {i: math.comb(trials, i) * p**i * q ** (trials - i) for i in range(trials + 1)}
 
 
-def _pair_of_two_counts(users, probability, at_x0, at_x1, elsewhere=0):
+def _pair_of_two_counts(users, probability, at_x0, at_x1, at_neither=0):
     """The pair {(number of reports x0, number of reports x1): (P, Q)} of ``users`` users and the target user.
 
     Each of the ``users`` reports x0 or x1 with this ``probability``, and then each of both equally likely.
     Under P the target user reports x0 with the probability ``at_x0``, x1 with the probability ``at_x1``, and
-    any other value with the probability ``elsewhere``. Under Q ``at_x0`` and ``at_x1`` are exchanged.
+    any other value with the probability ``at_neither``. Under Q ``at_x0`` and ``at_x1`` are exchanged. Equal
+    counts that come about in several ways are one outcome, whose probabilities are added up.
     """
     pair = defaultdict(lambda: (0, 0))
     for reports, chance_of_reports in binomial(users, probability).items():
         for n0, chance_of_n0 in binomial(reports, mp.mpf(1) / 2).items():
             n1 = reports - n0
             chance = chance_of_reports * chance_of_n0
+            # (The counts with the target user's report, its probability under P, and that under Q.)
             with_target = [
                 ((n0 + 1, n1), at_x0, at_x1),
                 ((n0, n1 + 1), at_x1, at_x0),
-                ((n0, n1), elsewhere, elsewhere),
+                ((n0, n1), at_neither, at_neither),
             ]
             for counts, p, q in with_target:
                 p_before, q_before = pair[counts]
@@ -56,19 +58,21 @@ def strong(n, k, eps0):
 def weak(n, k, eps0):
     """The pair of Koskela's weak adversary; an outcome is (reports x0, reports x1, B).
 
-    B of the other users report uniformly, each with the probability gamma. The adversary sees B, and how
-    often these reports and the k-RR report of the target user are x0 and x1.
+    k-RR is a uniform report with the probability gamma, and the truth otherwise. B of the n - 1 other users
+    report uniformly, and a uniform report is x0 or x1 with the probability 2 / k. The adversary sees B, and
+    how often these B reports and the report of the target user are x0 and x1.
     """
     gamma = k / (mp.exp(eps0) + k - 1)
+    # The target user's own k-RR report, of the value x0 under P.
     of_target = {
         "at_x0": gamma / k + 1 - gamma,
         "at_x1": gamma / k,
-        "elsewhere": gamma * (k - 2) / k,
+        "at_neither": gamma * (k - 2) / k,
     }
     pair = {}
-    for b, chance in binomial(n - 1, gamma).items():
+    for b, chance_of_b in binomial(n - 1, gamma).items():
         for counts, (p, q) in _pair_of_two_counts(b, mp.mpf(2) / k, **of_target).items():
-            pair[*counts, b] = (chance * p, chance * q)
+            pair[*counts, b] = (chance_of_b * p, chance_of_b * q)
     return pair
 
 
@@ -114,7 +118,8 @@ PAIRS = {"strong": strong, "weak": weak, "clones": clones, "stronger-clones": st
 def compose(pair, rounds):
     """The probabilities (P, Q) of all outcomes of ``rounds`` independent rounds of a ``pair``, as floats.
 
-    Outcomes of one round with the same ratio P / Q are put together first, which changes no delta.
+    ``pair`` is {outcome of one round: (P, Q)}. Outcomes of one round with the same ratio P / Q are put
+    together first, which changes no delta and leaves fewer products. The result is a list of (P, Q).
     """
     by_ratio = defaultdict(lambda: (0.0, 0.0))
     for p, q in pair.values():
@@ -122,6 +127,7 @@ def compose(pair, rounds):
         p_before, q_before = by_ratio[ratio]
         by_ratio[ratio] = (p_before + float(p), q_before + float(q))
 
+    # Probabilities of independent rounds multiply.
     composed = [(1.0, 1.0)]
     for _ in range(rounds):
         outcomes = itertools.product(composed, by_ratio.values())

@@ -10,8 +10,9 @@ import numpy as np
 def add_report(distribution, probabilities, chance_of_none=0):
     """The distribution {histogram: probability} after one more independent report.
 
-    A histogram is a tuple of counts of reports, and ``distribution`` is that of the reports so far. The new
-    report is i with the probability ``probabilities[i]``, and missing with ``chance_of_none``.
+    A histogram is a tuple, whose entry i counts the reports i. ``distribution`` is that of the reports so
+    far. The new report is i with the probability ``probabilities[i]``. With ``chance_of_none`` there is no
+    new report, and the histogram stays as it is.
     """
     result = defaultdict(int)
     for histogram, mass in distribution.items():
@@ -19,9 +20,9 @@ def add_report(distribution, probabilities, chance_of_none=0):
             result[histogram] += mass * chance_of_none
         for report, probability in enumerate(probabilities):
             if probability:
-                longer = list(histogram)
-                longer[report] += 1
-                result[tuple(longer)] += mass * probability
+                one_more = list(histogram)
+                one_more[report] += 1
+                result[tuple(one_more)] += mass * probability
     return result
 
 

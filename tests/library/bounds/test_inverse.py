@@ -33,9 +33,14 @@ def test_round_trip(delta):
 @pytest.mark.parametrize("eps0", [1e-3, 1.0, 4.0])
 @pytest.mark.parametrize("log10_delta", [-0.5, -6.0, -40.0])
 def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, log10_delta):
-    """With falls=True `smallest_eps` knows that the bound falls with eps, which "clones" does."""
+    """With falls=True `smallest_eps` knows that the bound falls with eps, which "clones" does.
+
+    `smallest_eps` finds the smallest eps at which the bound, a function from eps to log10 delta, is at most
+    ``log10_delta``. A call is one evaluation of the bound.
+    """
 
     def eps_and_calls(falls):
+        """The eps found, and the number of calls."""
         calls = []
 
         def bound(eps):
@@ -48,7 +53,8 @@ def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, lo
     eps, calls = eps_and_calls(falls=False)
     assert eps_if_falls == eps
     assert calls_if_falls <= calls
-    if (n, eps0, log10_delta) == (1000, 4.0, -6.0):  # an ordinary setting
+    # An ordinary setting: 17 calls instead of 26.
+    if (n, eps0, log10_delta) == (1000, 4.0, -6.0):
         assert calls_if_falls <= calls - 8
 
 
@@ -82,30 +88,37 @@ def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("error")
 def test_a_search_for_any_eps_ends_soon_on_its_side():
-    """Down to the smallest eps0 and up to delta next to 1, without a warning."""
+    """eps from delta by a lower or upper bound on delta, both log10: with few calls, and on the safe side.
+
+    Settings are random: eps0 from 1e-100 to 25, mostly above 0.01, and delta from 1e-100 to next to 1. A
+    warning is an error. At the eps found, the upper bound is at most delta, and the lower bound at least
+    delta. A call is one evaluation of the bound; the most were 19.
+    """
     rng = np.random.default_rng(26)
     for _ in range(60):
         name = str(rng.choice(["grr", "rappor", "oue", "hash:2", "hadamard"]))
         log10_eps0 = rng.uniform(-2, 1.4) if rng.random() < 0.8 else rng.uniform(-100, -2)
         n, k = int(10 ** rng.uniform(0, 5)), int(rng.choice([2, 3, 10, 100]))
-        side = (Side.LOWER, Side.UPPER)[rng.choice(2)]
+        side = list(BOUNDS)[rng.choice(2)]
         log10_delta = -(10 ** rng.uniform(-16, 2))
         setting = {"n": n, "k": k, "eps0": 10**log10_eps0, "randomizer": name}
         eps, calls = eps_and_number_of_calls(log10_delta, setting, side)
         assert calls <= 20, (setting, log10_delta)
 
-        found = BOUNDS[side](eps, **setting)
+        log10_bound = BOUNDS[side](eps, **setting)
         if side is Side.UPPER:
-            assert found <= log10_delta, (setting, log10_delta)
+            assert log10_bound <= log10_delta, (setting, log10_delta)
         else:  # no eps is negative
-            assert found >= log10_delta or eps == 0, (setting, log10_delta)
+            assert log10_bound >= log10_delta or eps == 0, (setting, log10_delta)
 
 
 def bound_with_a_range(first, last):
-    """A bound log10 delta = -10 eps, which says nothing of eps outside of ``first`` to ``last``; eps0 is 1.
+    """A function from eps to log10 of a bound on delta: -10 eps for eps from ``first`` to ``last``.
 
-    Outside, it is nan with the warning `OutsideRange`. From eps0 on, delta is 0.
+    Outside it says nothing: it is nan, with the warning `OutsideRange`. eps0 is 1, and from there on delta is
+    0, so that the function is -inf.
     """
 
     def bound(eps):

@@ -28,12 +28,18 @@ def pessimistic_and_optimistic(**setting):
 
 
 def test_one_round_is_the_bound_of_every_dataset():
+    """delta of `to_pld`'s loss is at least that of every dataset, and close to `tightshuffle.upper`.
+
+    TINY are four users with k = 3 and eps0 = 1, so that `enumerate_worst_case` can have delta at all eps for
+    each dataset. `upper` is at most 1e-4 above the bound that both compute, and the loss is at most CLOSE,
+    0.5 %, above `upper`.
+    """
     eps = np.array([0.0, 0.1, 0.35, 0.6, 0.9, 1.2])  # the last one is above eps0: delta is 0
     worst = np.max(list(enumerate_worst_case(eps, **TINY).values()), axis=0)
     bound = tightshuffle.upper(eps, **TINY)
     delta = tightshuffle.to_pld(**TINY).get_delta_for_epsilon(eps)
     assert np.all(delta >= worst)
-    assert np.all(delta >= bound * (1 - 2e-4))  # upper is a bracket of 1e-4
+    assert np.all(delta >= bound * (1 - 2e-4))  # twice the 1e-4
     assert np.all(delta[:-1] <= bound[:-1] * (1 + CLOSE))
     assert delta[-1] == 0
 
@@ -44,22 +50,37 @@ def test_one_round_is_the_bound_of_every_dataset():
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_rounds_of_pairs_that_are_written_out(rounds):
-    above, below = (one.self_compose(rounds) for one in pessimistic_and_optimistic(**TINY))
+    """The pessimistic loss is close above the weak adversary's pair, and the optimistic one below a dataset.
+
+    TINY are four users with k = 3 and eps0 = 1. dp-accounting composes both losses of a round; `compose`
+    multiplies the same rounds out, as a list of probabilities (P, Q), of which `hockey_stick` is delta. CLOSE
+    is 0.5 %, TAILS the 3e-15 of delta that dp-accounting cuts, and POINTS how many eps from 0 to eps0 a loss
+    is computed at.
+    """
+    pessimistic, optimistic = (
+        loss.self_compose(rounds) for loss in pessimistic_and_optimistic(**TINY)
+    )
     dominating_pair = compose(weak(**TINY), rounds)
-    # One dataset: all others hold value 2.
+    # One dataset: all others hold value 2. Its outcomes are histograms of k-RR's reports.
     real_pair = compose(histogram_pair(matrix_of("grr", 3, 1.0), (2, 2, 2)), rounds)
     for eps in (0.0, 0.3, 0.8, 1.5):
         bound = float(hockey_stick(eps, dominating_pair))
-        assert bound <= above.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
+        assert bound <= pessimistic.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
 
-        # With few different losses, the loss of each round may be three points too low.
+        # With few different losses, the loss of each round may be three points too low. (In two rounds it
+        # was less than one.)
         shift = 3 * rounds * TINY["eps0"] / POINTS
         least, real = (float(hockey_stick(e, real_pair)) for e in (eps + shift, eps))
-        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+        assert least <= optimistic.get_delta_for_epsilon(eps) <= real + TAILS
 
 
 def test_with_a_gaussian_mechanism():
-    """delta of both is the mean of the round's delta at eps less the Gaussian's loss, N(mu^2 / 2, mu^2)."""
+    """dp-accounting composes a shuffled round with a Gaussian mechanism of sensitivity / deviation mu.
+
+    The round, TINY, has four users, k = 3 and eps0 = 1. CLOSE is 0.5 %.
+    delta of both is the mean of the round's delta at eps less the Gaussian's loss, N(mu^2 / 2, mu^2). The
+    expected value is this mean by quadrature, where the round is the weak adversary's pair.
+    """
     mu = 0.8
     pair = compose(weak(**TINY), 1)
 
@@ -69,48 +90,62 @@ def test_with_a_gaussian_mechanism():
             delta_of_round = sum(max(p - e_rest * q, 0) for p, q in pair)
             return delta_of_round * stats.norm.pdf(gaussian_loss, mu**2 / 2, mu)
 
+        # The integrand has a kink where eps - gaussian_loss is a loss of the round. From -8 to 8 are
+        # more than 9 deviations on both sides.
         kinks = sorted({eps - np.log(p / q) for p, q in pair})
         return integrate.quad(integrand, -8, 8, points=kinks, limit=500)[0]
 
-    # Its sensitivity is to one user more: replacing one moves it twice as far.
+    # dp-accounting takes the sensitivity, here 1, for one user more. To replace one user moves the sum by 2,
+    # so that mu is 2 over the deviation.
     replace = {"neighboring_relation": NeighboringRelation.REPLACE_ONE}
     gaussian = privacy_loss_distribution.from_gaussian_mechanism(2 / mu, **replace)
     both = tightshuffle.to_pld(**TINY).compose(gaussian)
     for eps in (0.2, 1.0, 2.5):
         exact = delta_of_both(eps)
-        # 1e-6 is left to the quadrature.
+        # 1e-6 is left to the quadrature, below which the result was never seen.
         assert exact * (1 - 1e-6) <= both.get_delta_for_epsilon(eps) <= exact * (1 + CLOSE)
 
 
 def test_a_matrix_whose_directions_differ():
-    """Where delta of P against Q is not that of Q against P, the loss covers the larger one."""
+    """Where delta of P against Q is not that of Q against P, the loss covers the larger one.
+
+    Two rounds of three users, where both other users hold value 2, by enumeration of all histograms. A loss
+    is computed at POINTS eps from 0 to eps0, and dp-accounting cuts TAILS of delta, 3e-15.
+    """
     matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
     randomizer = Finite(matrix)
-    pair = compose(histogram_pair(matrix, (2, 2)), 2)
+    pair = compose(histogram_pair(matrix, (2, 2)), rounds=2)
     losses = pessimistic_and_optimistic(n=3, randomizer=randomizer)
-    above, below = (one.self_compose(2) for one in losses)
+    pessimistic, optimistic = (loss.self_compose(2) for loss in losses)
 
     def worse_delta(eps):
         return max(float(hockey_stick(eps, pair, direction)) for direction in (1, -1))
 
     for eps in (0.0, 0.4, 1.1):
-        # The loss of each of two rounds may be three points too low.
+        # The loss of each of two rounds may be three points too low. (It was less than one.)
         least = worse_delta(eps + 2 * 3 * randomizer.eps0 / POINTS)
         real = worse_delta(eps)
-        assert above.get_delta_for_epsilon(eps) >= real
-        assert least <= below.get_delta_for_epsilon(eps) <= real + TAILS
+        assert pessimistic.get_delta_for_epsilon(eps) >= real
+        assert least <= optimistic.get_delta_for_epsilon(eps) <= real + TAILS
 
 
 def test_two_values():
-    """k = 2, two rounds: m of the five other users hold x0, the others x1."""
+    """k = 2, two rounds: the worst of six datasets, by enumeration, is between both losses.
+
+    m of the five other users hold x0, the others x1, and the same in both rounds. TAILS, 3e-15 of delta, is
+    what dp-accounting cuts.
+    """
     setting = {"n": 6, "k": 2, "eps0": 1.0}
-    above, below = (one.self_compose(2) for one in pessimistic_and_optimistic(**setting))
+    pessimistic, optimistic = (
+        loss.self_compose(2) for loss in pessimistic_and_optimistic(**setting)
+    )
     matrix = matrix_of("grr", 2, 1.0)
     datasets = [(0,) * m + (1,) * (5 - m) for m in range(6)]
-    pairs = [compose(histogram_pair(matrix, others), 2) for others in datasets]
+    pairs = [compose(histogram_pair(matrix, others), rounds=2) for others in datasets]
     for eps in (0.0, 0.3, 0.8):
         worst = max(float(hockey_stick(eps, pair)) for pair in pairs)
-        assert below.get_delta_for_epsilon(eps) - TAILS <= worst <= above.get_delta_for_epsilon(eps)
+        assert optimistic.get_delta_for_epsilon(eps) - TAILS <= worst
+        assert worst <= pessimistic.get_delta_for_epsilon(eps)
 
 
 def test_a_coarse_grid_is_still_a_bound():

@@ -46,16 +46,23 @@ def delta_of_one_dataset(eps, value, *, n, k, eps0):
 
 @pytest.mark.parametrize(("n", "k", "eps0"), TINY)
 def test_no_dataset_violates_the_bounds(n, k, eps0):
+    """Every delta of k-RR is by `enumerate_worst_case`: {histogram of the other users: deltas at all eps}.
+
+    Bounds are log10 of delta. 1. The largest delta is at most `upper`, without any allowance, and at most the
+    other UPPER_BOUNDS: clones and blanket bounds of the literature. 2. It is at least `lower`. 3. If all
+    other users hold x0, x1 or x2, delta is within `delta_of_one_dataset`, and `lower` is not below it.
+    """
     eps = SHARES_OF_EPS0 * eps0
     setting = {"n": n, "k": k, "eps0": eps0}
     delta_of_dataset = enumerate_worst_case(eps, **setting)
     worst = np.max(list(delta_of_dataset.values()), axis=0)
-    assert np.all(worst <= 10 ** upper(eps, **setting))  # without any allowance
+    assert np.all(worst <= 10 ** upper(eps, **setting))
+    # 1e-12 and, of floats, the like below are of the rounding of sums.
     for bound in UPPER_BOUNDS:
         assert np.all(np.log10(worst) <= bound(eps, **setting) + 1e-12), bound
     assert np.all(10 ** lower(eps, **setting) <= worst)
 
-    # The datasets in which everybody else holds x0, x1 or x2. `lower` is at least the largest of them.
+    # For k = 2 both bounds are those of `bits.binary`, which looks for the worst dataset itself.
     for place in range(3 if k > 2 else 0):
         dataset = tuple((n - 1) * (value == place) for value in range(k))
         for one_eps, exact in zip(eps, delta_of_dataset[dataset], strict=True):
@@ -67,7 +74,9 @@ def test_no_dataset_violates_the_bounds(n, k, eps0):
 def test_two_counts_are_no_upper_bound():
     """If all others hold a third value, the counts of x0 and x1 alone have a smaller delta than histograms.
 
-    Both numbers are by enumeration, to the printed digits.
+    Their delta is 0.01014, though that of the worst dataset is 0.01245, so that they are no upper bound. Both
+    numbers are by enumeration, to the digits given. `lower` is the worst delta here, and each of
+    UPPER_BOUNDS, as log10, is above it.
     """
     eps, setting = 0.6, {"n": 6, "k": 4, "eps0": 1.0}
     worst = max(float(delta) for delta in enumerate_worst_case(eps, **setting).values())
@@ -147,17 +156,19 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
 def check_bounds_of_matrix(matrix, n, eps):
     """Assert that the bounds of a matrix hold delta of its worst dataset; return log10 of both.
 
-    Exact is the matrix with its columns divided by their sums, in 100 digits.
+    Exact is the matrix with its columns divided by their sums, in 100 digits. For every dataset of the other
+    users and every pair of the target user's values, `Shuffled` has the probabilities of all histograms.
     """
     with mpmath.workdps(100):
-        shuffled, worst = Shuffled(exact_columns(matrix), n), mpmath.mpf(0)
+        shuffled = Shuffled(exact_columns(matrix), n)
+        worst = mpmath.mpf(0)
         pairs = itertools.permutations(range(shuffled.k), 2)
         for others, pair in itertools.product(shuffled.datasets(), pairs):
             datasets = [tuple(sorted((*others, own))) for own in pair]
             p, q = map(shuffled.distribution, datasets)
             worst = max(worst, hockey_stick(p, q, mpmath.exp(eps)))
         exact = mpmath.log10(worst) if worst else -mpmath.inf
-        # Of turning a natural logarithm into one to base 10.
+        # A unit in the last place, of turning the bounds' natural logarithms into ones to base 10.
         rounding = abs(exact) * mpmath.mpf(2) ** -52 if worst else 0
     randomizer = Finite(matrix)
     low, high = (float(bound(eps, n=n, randomizer=randomizer)) for bound in (lower, upper))

@@ -16,12 +16,12 @@ from tests.library.at_points import at_points
 from tests.library.bounds.enumeration import Shuffled
 from tests.library.randomizers.matrices import both, matrix_of, merged, supports_of
 from tightshuffle.bounds import privacy_blanket
-from tightshuffle.bounds import single_value as module
+from tightshuffle.bounds import single_value as single_value_module
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.randomizers import Finite, parse
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
-single_value = at_points(module.log10_upper)
+single_value = at_points(single_value_module.log10_upper)
 
 SHARES_OF_EPS0 = np.array([0.0, 0.2, 0.5, 0.8, 0.95])  # eps to look at
 RANDOMIZERS_K_N = [
@@ -34,26 +34,31 @@ def sums_at(randomizer, eps, users, pair=(0, 1)):
     """The `Sums` that bound D(m) at ``eps`` for this ``pair`` of values of the target user."""
     gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
     ulps = 16 + 2 * (eps + randomizer.eps0)  # of a gain's formula, as `ln_bound` has them
-    return module.Sums(ulps, users, gains)
+    return single_value_module.Sums(ulps, users, gains)
 
 
 @pytest.mark.parametrize(
     ("n", "eps0", "ln_fall"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)]
 )
 def test_the_mean_over_the_truthful_users(n, eps0, ln_fall, monkeypatch):
-    """With D(m) = e^(-m ln_fall / n), whose mean over g is known, the bound is that mean to 5 %."""
+    """The bound is the mean of D(n - 1 - g) over the geometric number g of users who are left out, to 5 %.
+
+    D(m), the bound on delta among m users, is replaced by e^(-m ln_fall / n): in `Sums`, which has ln D and
+    Chernoff's bound on it. The mean is then a sum over all g. 3 % were the most.
+    """
     randomizer = parse("hash:2", k=3, eps0=eps0)
 
     def ln_d(_, m):
         return -ln_fall / n * np.asarray(m)
 
     for name in ("ln_delta", "ln_chernoff"):
-        monkeypatch.setattr(module.Sums, name, ln_d)
+        monkeypatch.setattr(single_value_module.Sums, name, ln_d)
     g = np.arange(n - 1)
     probabilities = randomizer.gamma * (1 - randomizer.gamma) ** g
     probability_of_nobody = (1 - randomizer.gamma) ** (n - 1)  # no user is left: delta is 1
     mean = probabilities @ np.exp(ln_d(None, n - 1 - g)) + probability_of_nobody
-    bound = np.exp(module.ln_bound(0.1, n, randomizer, ln_known=np.inf))
+    # At eps = 0.1, and with no other bound that would end the search.
+    bound = np.exp(single_value_module.ln_bound(0.1, n, randomizer, ln_known=np.inf))
     assert mean <= bound <= 1.05 * mean
 
 
@@ -62,17 +67,18 @@ def test_the_mean_over_the_truthful_users(n, eps0, ln_fall, monkeypatch):
 def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
     """`largest_sums` is the largest sum over all nodes of all references, but for SMALL_TERM of each node.
 
-    A sum is h / (2 pi) times the sum over u = j h, for every whole j, of |M(theta + iu)|^m e^(-(tau u)^2 / 2)
-    / (theta^2 + u^2), in units of the largest M(theta)^m of all references.
+    A reference is the value of all m other users, and M the moment generating function of a gain under it. A
+    sum is h / (2 pi) times the sum over u = j h, for every whole j, of |M(theta + iu)|^m e^(-(tau u)^2 / 2) /
+    (theta^2 + u^2), in units of the largest M(theta)^m of all references. `sums_at` has theta, h, tau and the
+    nodes u >= 0, and of each reference ln M(theta), the gains g and their probabilities p.
     """
     if name == "matrix":
-        randomizer = Finite(both("matrix", 3, None)[1])
+        randomizer, _ = both("matrix", k=3, eps0=None)  # a random matrix of three values
     else:
         randomizer = parse(name, k=100, eps0=2.0)
     m = np.unique([1, n // 2, n - 1])
-    other_references = (
-        0  # how often the largest sum is not that of the reference with the largest M(theta)
-    )
+    # How often the largest sum is not that of the reference with the largest M(theta).
+    other_references = 0
     for eps in SHARES_OF_EPS0 * randomizer.eps0:
         sums = sums_at(randomizer, eps, n)
         z = sums.theta + 1j * sums.u
@@ -85,11 +91,15 @@ def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
             ln_heights[..., None] - (sums.u * sums.tau) ** 2 / 2
         )
         terms /= sums.theta**2 + sums.u**2
+        # Every node but u = 0 also counts as -u; (m, references).
         all_sums = sums.h / (2 * np.pi) * (2 * terms.sum(axis=-1) - terms[..., 0])
 
-        left_out = sums.h / np.pi * len(sums.u) * np.exp(module.SMALL_TERM) / sums.theta**2
+        # A node that is left out is below e^SMALL_TERM of 1 / theta^2, on both sides of 0.
+        left_out = (
+            sums.h / np.pi * len(sums.u) * np.exp(single_value_module.SMALL_TERM) / sums.theta**2
+        )
         largest = sums.largest_sums(m.astype(float))
-        rounding = 1e-10 + 1e-12 * n  # of the m-th power
+        rounding = 1e-10 + 1e-12 * n  # of m-th powers, m up to n - 1
         assert np.all(largest + left_out >= all_sums.max(axis=1) * (1 - rounding))
         assert np.all(largest <= all_sums.max(axis=1) * (1 + rounding))
         other_references += np.count_nonzero(all_sums.argmax(axis=1) != sums.ln_mgf.argmax())
@@ -107,8 +117,14 @@ def test_no_dataset_violates_the_bound(name, k, n, eps0):
 
 
 def test_no_dataset_violates_the_bound_of_a_matrix():
-    """Without symmetry every ordered pair has its own delta, 0 from its own eps on; the worst is (2, 1)."""
-    n, matrix = 4, both("matrix", 3, None)[1][:, ::-1]
+    """Without symmetry every ordered pair of values has its own delta, which is 0 from its own eps on.
+
+    For each pair, delta of its worst dataset, by enumeration, is at most the bound of the pair, and that at
+    most `single_value`, the bound of all pairs. With the columns reversed, the last pair, (2, 1), has the
+    largest bound at every eps.
+    """
+    n = 4
+    matrix = both("matrix", k=3, eps0=None)[1][:, ::-1]  # random, of three values
     randomizer, shuffled = Finite(matrix), Shuffled(matrix, n)
     all_eps = SHARES_OF_EPS0 * randomizer.eps0
     bounds = 10 ** single_value(all_eps, n=n, randomizer=randomizer)
@@ -120,15 +136,21 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
             if worst > 1e-15:  # the pair has a positive gain
                 sums = sums_at(randomizer, eps, n, pair)
                 depth = 50  # g of a probability below e^-50 count as delta = 1
-                of_pair = np.exp(module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta))
+                of_pair = np.exp(
+                    single_value_module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta)
+                )
                 assert worst <= of_pair <= bound * (1 + 1e-9), (pair, eps)
         assert max(worst_of_pairs) <= bound
-    assert min(worst_of_pairs) < 1e-15
+    assert min(worst_of_pairs) < 1e-15  # at the last eps
 
 
 @pytest.mark.parametrize("k", [6, 12])
 def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
-    """Of a random matrix, and of one whose pairs of values differ in their distance on a circle only."""
+    """Of a random matrix, and of one whose pairs of values differ in their distance on a circle only.
+
+    `single_value` need not look at all pairs. It is the largest of all k (k - 1) bounds, and it is what
+    `tightshuffle.upper` takes, as the blanket's bound `upper` is larger. All are log10 of delta.
+    """
     n, generator = 3000, np.random.default_rng(k)
     distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
     circle = np.exp(-np.minimum(distance, k - distance) / 2)
@@ -139,8 +161,9 @@ def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
         for pair in itertools.permutations(range(k), 2):
             sums = sums_at(randomizer, eps, n, pair)
             depth = 300  # so deep that what counts as delta = 1 adds nothing
-            ln_bounds.append(module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta))
+            ln_bounds.append(single_value_module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta))
         bound = single_value(eps, n=n, randomizer=randomizer)
+        # The bound's own depth is smaller; 2.4e-7 were the most.
         assert bound == pytest.approx(max(ln_bounds) / np.log(10), abs=1e-6)
         assert tightshuffle.upper(eps, n=n, randomizer=randomizer, log10=True) == bound
         assert bound < upper(eps, n=n, randomizer=randomizer)
@@ -177,7 +200,12 @@ HOLDERS_OF_X0_AND_X1 = [
     ("name", "k"), [("hash:2", 2), ("oue", 2), ("hadamard", 3), ("subset:2", 3), ("grr", 3)]
 )
 def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
-    """So many of 24 other users hold x0 and x1, and all the others a third value, if there is one."""
+    """delta of some datasets of 25 users in both directions, by enumeration in long doubles.
+
+    HOLDERS_OF_X0_AND_X1 are how many of the 24 other users hold x0 and x1; the rest hold a third value, if
+    there is one. An outcome is how many reports there are of each kind: an array of probabilities with an
+    axis for each kind but the last, to which `add_user` adds one more user.
+    """
     n, randomizer = 25, parse(name, k=k, eps0=eps0)
     # Reports that support the same values are one kind. Their probabilities for each value; (k, kinds).
     kinds = merged(supports_of(name, k), matrix_of(name, k, eps0))[0].T.astype(np.longdouble)
@@ -214,7 +242,11 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
 
 
 def test_the_guarantee_of_krr_is_the_smaller_bound():
-    """`tightshuffle.upper` is the smaller one of the blanket's bound and this one, if this one is asked."""
+    """`tightshuffle.upper` is the smaller one of the blanket's bound and this one, if this one is asked.
+
+    To save time it is not asked where it would hardly be smaller. Settings are random, and eps is 3 to 14
+    times the mu of the Gaussian mechanism that the round is close to. All bounds are log10 of delta.
+    """
     generator, smaller = np.random.default_rng(3), 0
     for _ in range(60):
         k, n = int(generator.integers(3, 40)), int(10 ** generator.uniform(1, 5))
@@ -227,14 +259,19 @@ def test_the_guarantee_of_krr_is_the_smaller_bound():
         of_blanket, of_single_value = upper(eps, **setting), single_value(eps, **setting)
         assert np.all(guaranteed <= of_blanket)
         assert np.all((guaranteed == of_blanket) | (guaranteed == of_single_value))
-        # Where it is not asked, it would make eps smaller by at most 0.01 %: delta^2e-4, about.
+        # Where it is not asked, it would make eps smaller by at most 0.01 %, and so log10 delta by 2e-4 of
+        # itself, about. 7e-5 were the most.
         assert np.all(guaranteed <= of_single_value + 2e-4 * (1 - of_single_value))
         smaller += np.count_nonzero(guaranteed < of_blanket)
-    assert smaller > 20
+    assert smaller > 20  # 57 were seen
 
 
 def test_it_is_below_the_blanket_and_holds_at_the_edges():
-    """At one eps it is 10^-8 where the blanket's is 10^-6; elsewhere it is at least the lower bound."""
+    """Bounds are log10 of delta. 1. At one eps this one is below 10^-8, where the blanket's is about 10^-6.
+
+    2. For few and many users and eps0 from 0.001 to 50, delta is 0 from eps0 on, and at most 1 below. 3. The
+    bound is at least the lower bound, but for rounding, where it is below 1.
+    """
     setting = {"n": 10**6, "randomizer": parse("hash:2", k=100, eps0=4.0)}
     assert single_value(0.0236, **setting) < -8
     assert upper(0.0236, **setting) > -6.1
@@ -245,6 +282,7 @@ def test_it_is_below_the_blanket_and_holds_at_the_edges():
         assert np.all(bounds[-2:] == -np.inf)  # from eps0 on
         assert np.all(bounds <= 0)
         below_one = bounds < 0  # a delta of 1 is above every lower bound
+        # Relative; `clip` makes it finite where the bound is -inf.
         rounding = 1e-9 * np.abs(bounds[below_one].clip(-1e300))
         assert np.all(bounds[below_one] >= lower(eps[below_one], **setting) - rounding)
 
@@ -262,9 +300,10 @@ def test_the_smallest_budgets_and_the_last_eps_cause_no_warning(n, eps0):
 def test_pairwise_independence_is_enough_for_two_hash_values():
     """`patterns` has the probability that a report's seed and value support x0, x1 and x2 or not; (2, 2, 2).
 
-    A pairwise independent hash of three values to bits is any mixture of the even triples (an even number of
-    ones), all equally likely, and of the odd ones. The mixture does not change the
-    patterns, as the reported bit is 0 or 1.
+    A pairwise independent hash of three values to bits is any mixture of the four even triples (an even
+    number of ones), all equally likely, and of the four odd ones. The mixture does not change the patterns,
+    as the reported bit is 0 or 1, equally likely: a report supports the values that its hash takes to this
+    bit. These are the same for a triple and the bit 1, and for its complement, of which one is even, and 0.
     """
     ideal = parse("hash:2", k=3, eps0=1.0).patterns((0, 1, 2))
     for chance_of_even in (0.0, 0.3, 1.0):

@@ -54,19 +54,23 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
-    """A direct proof of the same if nobody holds x0 or x1: one map of histograms serves P and Q.
+    """A direct proof that one third value is worse than any split of the other users over third values.
 
-    The other users hold third values: ``held`` in the dataset D, and x2 all of them in D*. The map is random
-    and takes a histogram of D* to one of D, so that delta of D is at most that of D*. It gives r reports of
-    third values to r random users as their own: x2 becomes the value that the user holds, and that value x2.
-    More reports of third values than users means that the target user reported one, too, and that nobody
-    reported x0 or x1. This has the same law under P and Q.
+    The other users hold third values: ``held`` in the dataset D, and x2 all of them in D*. The target user
+    holds x0 under P and x1 under Q. One random map serves P and Q: it takes a histogram of D* to one of D, so
+    that delta of D is at most that of D*. That it gives exactly the law of D is checked with fractions.
+
+    1. The map gives r reports of third values to r random users as their own: x2 becomes the value that the
+    user holds, and that value x2. 2. More reports of third values than users means that the target user
+    reported one, too, and that nobody reported x0 or x1. This has the same law under P and Q, so the map
+    draws a histogram of D in which it is so.
     """
 
     def law(*values):
+        """{histogram of the reports: probability} of k-RR, for users with these ``values``."""
         distribution = {(0,) * k: Fraction(1)}
         for value in values:
-            e_eps0 = Fraction(27, 10)
+            e_eps0 = Fraction(27, 10)  # any number above 1 would do
             distribution = add_report(distribution, krr_probabilities(value, e_eps0, k))
         return distribution
 
@@ -78,11 +82,13 @@ def test_the_map_from_one_third_value_to_a_split(k, held):
         mapped = defaultdict(Fraction)
         for histogram, chance in law(own, *(2,) * len(held)).items():
             reports = [value for value in range(2, k) for _ in range(histogram[value])]
+            # 2. With chances in proportion to those in D.
             if len(reports) > len(held):
                 for image, chance_of_image in only_third_values.items():
                     mapped[image] += chance * chance_of_image / chance_of_only_third_values
                 continue
 
+            # 1. All ordered choices of users, who are equally likely; an image is a histogram of D.
             choices_of_users = list(itertools.permutations(held, len(reports)))
             for values_of_users in choices_of_users:
                 image = [*histogram[:2], *(0,) * (k - 2)]

@@ -57,7 +57,10 @@ def convolved(first, second):
 def exact_law(name):
     """{number of dummies: its probability} of the law of this name, by its definition and in mpmath.
 
-    "file" is FILE. A Poisson law ends at probabilities of 1e-60.
+    A name is a kind and its numbers, as in "poisson:mean", "binomial:n:p", "geometric:centre:ratio",
+    "gaussian:centre:deviation", "power:centre:power:deviation", and "noise:power:deviation" around 0. The
+    last four are cut: at 0 and 2 centre, and noise at -40 and 40. "3*..." is the sum of the numbers of three
+    parties with this law. "file" is FILE. A Poisson law ends at probabilities of 1e-60.
     """
     if "*" in name:
         parties, name = name.split("*")
@@ -76,7 +79,8 @@ def exact_law(name):
         n, p = numbers
         return {z: mpmath.binomial(n, z) * p**z * (1 - p) ** (n - z) for z in range(int(n) + 1)}
 
-    # Probabilities are proportional to a function of the distance to a centre.
+    # Probabilities are proportional to a function of the distance to a centre: exp(-distance^power / (power
+    # deviation^power)) or ratio^distance.
     if kind == "noise":
         centre, shape, first, last = 0, numbers, -40, 40
     else:
@@ -92,17 +96,19 @@ def exact_law(name):
 
     weights = {z: weight(mpmath.mpf(abs(z - centre))) for z in range(first, last + 1)}
     total = sum(weights.values())
-    return {z: weight / total for z, weight in weights.items()}
+    return {z: weight_of_z / total for z, weight_of_z in weights.items()}
 
 
 def exact_delta(law_name, eps, values, rounds, neighbours):
-    """delta: the sum over all counts that the target user's reports may change.
+    """delta at ``eps`` of P against Q, in mpmath: the sum over the losses of all counts that change.
 
-    ``values`` is how many reports a user has in each of the ``rounds``. A report that P has more raises one
-    count, and a report that Q has more raises another. Losses that are equal to 1e-12 are put together.
+    ``values`` is how many reports a user has in each of the ``rounds``. Each report raises one count by 1
+    under P and another under Q ("replace"), only one under P ("add"), or only one under Q ("remove"). Counts
+    are independent, so that losses ln(P / Q) add up. Losses that are equal to 1e-12 are put together.
     """
     law = exact_law(law_name)
-    # (P, Q) of one count, which is a number of dummies, or one more.
+    # (P, Q) of one count, for each number z of dummies under P. If P has the report, the count is z + 1, and
+    # these are z + 1 dummies under Q. If Q has the report, the count is z: z - 1 dummies and the report.
     raised_by_p = [(p, law.get(z + 1, 0)) for z, p in law.items()]
     raised_by_q = [(p, law.get(z - 1, 0)) for z, p in law.items()]
     counts_of_report = {
@@ -111,18 +117,19 @@ def exact_delta(law_name, eps, values, rounds, neighbours):
         "remove": [raised_by_q],
     }
 
-    # {rounded loss: (probability under P, loss)}, and the probability under P of an infinite loss.
+    # Of all counts so far: {rounded loss: (probability under P, loss)}, and the probability under P of an
+    # infinite loss.
     finite, infinite = {0.0: (mpmath.mpf(1), mpmath.mpf(0))}, mpmath.mpf(0)
     for count in counts_of_report[neighbours] * (values * rounds):
         all_finite = sum(mass for mass, _ in finite.values())
         infinite += all_finite * sum(p for p, q in count if q == 0)
         losses = [(p, mpmath.log(p / q)) for p, q in count if q > 0]
-        longer = {}
+        with_count = {}
         for (mass, loss), (p, more) in itertools.product(finite.values(), losses):
-            rounded = round(float(loss + more), 12)
-            mass_so_far, _ = longer.get(rounded, (0, None))
-            longer[rounded] = (mass_so_far + mass * p, loss + more)
-        finite = longer
+            rounded_loss = round(float(loss + more), 12)
+            mass_so_far, _ = with_count.get(rounded_loss, (0, None))
+            with_count[rounded_loss] = (mass_so_far + mass * p, loss + more)
+        finite = with_count
     above = [mass * -mpmath.expm1(eps - loss) for mass, loss in finite.values() if loss > eps]
     return infinite + sum(above)
 
@@ -146,6 +153,11 @@ LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5
     + [("file", values, rounds) for values, rounds in ((1, 1), (2, 1), (3, 1), (1, 5))],
 )
 def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, law_file):
+    """Both bounds hold `exact_delta`, and are close to it, for one or several reports and rounds.
+
+    In one round of one report, the exact delta is a sum over both counts that it changes. ``values`` is how
+    many reports a user has in each round. `law_file` is the name of the law FILE, read from a file.
+    """
     law = parse_law(law_file if law_name == "file" else law_name)
     all_eps = np.array([0.0, 0.3, 1.0, 2.5])
     lower, upper = (
@@ -154,8 +166,9 @@ def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, l
     )
     for eps, low, high in zip(all_eps.tolist(), lower, upper, strict=True):
         exact = float(exact_delta(law_name, eps, values, rounds, neighbours))
+        # 1e-12 is of rounding; 1e-40 is more than what `exact_law` leaves out.
         assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12) + 1e-40
-        # The bounds say something: a grid of losses loses so much.
+        # The bounds say something. A grid of losses loses at most half of that: 0.02 % and 0.5 % were seen.
         assert high <= exact * (1 + 5e-4) + 1e-15
         assert low >= exact * (1 - 1e-2)
 
@@ -171,7 +184,14 @@ DATASETS = [
 def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
     under_p, under_q, neighbours, values, law_file
 ):
-    """Of four values, with exact fractions: the dummies of each, the user's reports and those of others."""
+    """delta of the bound is that of the histogram of four values, with exact fractions, to 1e-6.
+
+    ``under_p`` and ``under_q`` are the values that the target user reports, ``values`` the most of these
+    that may differ, and ``neighbours`` how P and Q differ. A histogram counts the dummies of each value,
+    whose numbers have the law FILE, the target user's reports and those of other users. These add known
+    numbers and change nothing. `law_file` is the name of FILE's law, and `hockey_stick` the delta of two
+    distributions {histogram: probability}.
+    """
     eps = 0.4
     hidden = HiddenByDummies(parse_law(law_file), values, 1, neighbours)
     delta = math.exp(hidden.ln_delta(np.array([eps]))[0])
@@ -195,10 +215,7 @@ def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
 
 def test_many_rounds_and_large_means_stay_between_near_bounds():
     for law, rounds, eps in ((parse_law("gaussian:253:43.2"), 52, 1.0), (poisson(1e5), 100, 0.19)):
-        low, high = (
-            HiddenByDummies(law, 1, rounds, side=side).log10_delta(eps)
-            for side in (Side.LOWER, Side.UPPER)
-        )
+        low, high = (HiddenByDummies(law, 1, rounds, side=side).log10_delta(eps) for side in SIDES)
         assert -7 < high - 0.03 < low < high < -5
 
 
@@ -241,28 +258,38 @@ def test_eps_is_where_delta_is_reached():
     assert HiddenByDummies(law).epsilon(7.1e-7) == math.inf
 
 
-# The ratio of standard deviations, over that of the central Gaussian.
 @pytest.mark.parametrize(
     ("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)]
 )
 def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
-    """``ratio`` is its standard deviation over that of the Gaussian mechanism with the same guarantee."""
+    """It has this mean, and any geometric law with one dummy fewer on average misses the guarantee.
+
+    The law's name is power:mean:power:deviation, and with power 1 it is geometric. ``ratio`` is its standard
+    deviation over that of the Gaussian mechanism with the same guarantee, whose sensitivity is sqrt 2, as two
+    counts change. Means and ratios are those that the search found.
+    """
     law = best_cut_law(eps, delta)
     sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
     _, _, power = law.name.split(":")[:3]
     assert (law.mean, power) == (pytest.approx(mean), "1.0")
     assert law.deviation / sigma == pytest.approx(ratio, rel=0.01)
     assert exact_delta(law.name, eps, values=1, rounds=1, neighbours="replace") <= delta
-    for step in np.linspace(0.3, 0.95, 14):  # one dummy fewer is too few for any geometric law
-        fewer = parse_law(f"geometric:{mean - 1}:{step}")
+    # With ratios of neighbouring probabilities around those of the best laws: e^-0.5 and e^-1, about.
+    for ratio_of_neighbours in np.linspace(0.3, 0.95, 14):
+        fewer = parse_law(f"geometric:{mean - 1}:{ratio_of_neighbours}")
         assert HiddenByDummies(fewer, side=Side.LOWER).log10_delta(eps) > math.log10(delta)
 
 
 def test_the_honest_parties_dummies_are_those_that_count(law_file):
-    """Three parties, of whom one tells its number of every value, and all of two values, with fractions."""
+    """Of three parties one tells its numbers: delta is that of two parties' dummies, with exact fractions.
+
+    Each party adds a number of dummies with the law FILE to each of two values. An outcome is what the one
+    party tells and both counts. The target user reports value 0 under P and value 1 under Q. `law_file` is
+    the name of FILE's law, and "2*" before it makes it that of the sum of two parties.
+    """
     eps = 0.4
     p, q = defaultdict(Fraction), defaultdict(Fraction)
-    # The dummies of both values, of the one party and of the two honest ones.
+    # (Dummies of value 0, dummies of value 1) of one party: the one that tells, and two honest ones.
     pairs_of_numbers = list(itertools.product(FILE, repeat=2))
     for told, first, second in itertools.product(pairs_of_numbers, repeat=3):
         chance = math.prod(FILE[number] for number in told + first + second)
@@ -284,9 +311,11 @@ def test_the_honest_parties_dummies_are_those_that_count(law_file):
 )
 @pytest.mark.parametrize("parties", [1, 2, 5])
 def test_the_error_of_parties_is_that_of_the_convolution(law_name, parties, law_file):
-    """The error is E|Z - E[Z]| of the number Z of all parties' dummies of a value.
+    """The error is E|Z - E[Z]| of the number Z of all parties' dummies of a value, in users.
 
-    `expected_tv` is half the sum over the k values of this error, as a share of the n users.
+    Expected is the error by numpy's convolution of the law with itself: ``law.log_mass`` are the natural logs
+    of the probabilities of law.first, law.first + 1, ... `expected_tv` is half the sum over the k values of
+    this error, as a share of the n users. `law_file` is the name of a law in a file.
     """
     law = parse_law(law_file if law_name == "file" else law_name)
     probabilities = functools.reduce(np.convolve, [np.exp(law.log_mass)] * parties)
@@ -299,11 +328,16 @@ def test_the_error_of_parties_is_that_of_the_convolution(law_name, parties, law_
     assert expected_tv(law, n=n, k=k, parties=parties) * 2 * n / k == expected
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("power", "deviation"), [(1.0, 3.0), (1.5, 40.0), (2.0, 7.0), (10.0, 0.001)]
 )
 def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
-    """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation."""
+    """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation.
+
+    ``law.log_outside`` is ln of an upper bound on the probability of all numbers beyond -reach and reach. It
+    is at most about three times as large: 1.2 times were seen.
+    """
     reach = math.ceil(2 * deviation)
     law = noise(power, deviation, reach)
 
@@ -311,6 +345,7 @@ def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
         return mpmath.exp(-((mpmath.mpf(z) / deviation) ** power) / power)
 
     last_probability = math.exp(law.log_mass[-1])  # of z = -law.first, the largest number listed
+    # Up to 3000, 75 of the largest deviations.
     beyond = sum(weight(z) for z in range(1 - law.first, 3000))
     exact = 2 * beyond / weight(-law.first) * last_probability
     stated = math.exp(law.log_outside)
@@ -329,7 +364,11 @@ NOISE = [
 
 @pytest.mark.parametrize(("guarantee", "expected"), NOISE)
 def test_the_best_noise_of_aggregators(guarantee, expected):
-    """``guarantee`` is eps, delta, rounds; ``expected`` power, deviation, errors of one and two parties."""
+    """`best_noise` for two parties gives the least error of both, and no other power a smaller one.
+
+    ``guarantee`` is eps, delta and rounds; ``expected`` are power, deviation, and the mean absolute errors in
+    users of one and two parties, as the search found them. The guarantee is that of one party's numbers.
+    """
     eps, delta, rounds = guarantee
     *_, error_of_two = expected
     law = best_noise(eps, delta, rounds=rounds)
@@ -340,18 +379,19 @@ def test_the_best_noise_of_aggregators(guarantee, expected):
     def log10_delta(law, side):
         return HiddenByDummies(law, rounds=rounds, side=side).log10_delta(eps)
 
-    # The law as it is named is not cut.
+    # A law by its name keeps the guarantee, and a deviation that is 0.1 % smaller is too small.
     assert log10_delta(parse_law(law.name), Side.UPPER) <= math.log10(delta)
     assert log10_delta(noise(power, 0.999 * deviation), Side.LOWER) > math.log10(delta)
     # No other power has a smaller error: with an error 0.2 % smaller, its delta is too large.
-    for other in (1.0, 1.25, 1.5, 1.75, 2.0):
-        scale = deviation
-        while error_of_parties(noise(other, scale), 2) > 0.998 * error_of_two:
-            scale *= 0.999
-        while error_of_parties(noise(other, scale), 2) < 0.998 * error_of_two:
-            scale *= 1.0005
-        is_best = other == power
-        assert is_best or log10_delta(noise(other, scale), Side.LOWER) > math.log10(delta)
+    for other_power in (1.0, 1.25, 1.5, 1.75, 2.0):
+        spread = deviation
+        # Steps down to below this error, and finer ones up to just above it.
+        while error_of_parties(noise(other_power, spread), 2) > 0.998 * error_of_two:
+            spread *= 0.999
+        while error_of_parties(noise(other_power, spread), 2) < 0.998 * error_of_two:
+            spread *= 1.0005
+        is_best = other_power == power
+        assert is_best or log10_delta(noise(other_power, spread), Side.LOWER) > math.log10(delta)
 
 
 @pytest.mark.parametrize("find", [best_cut_law, best_noise])
@@ -365,6 +405,11 @@ def test_two_honest_parties_of_three_need_less_each(find):
 
 
 def test_more_error_costs_fewer_dummies():
+    """The law with the fewest dummies among those with about the least error, and with 5 % more error.
+
+    ``absolute_error`` is the mean absolute error of a count, in users. Both laws have the guarantee eps = 1,
+    delta = 1e-6 in 52 rounds, and their names give the same laws. An error that no law has is refused.
+    """
     least = best_cut_law(1, 1e-6, rounds=52)
     cheap = best_cut_law(1, 1e-6, rounds=52, absolute_error=1.05 * least.absolute_error)
     assert cheap.mean < least.mean
@@ -377,6 +422,10 @@ def test_more_error_costs_fewer_dummies():
 
 
 def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
+    """`best_cut_law` computes delta, which costs a convolution, at most 50 times: 40 were seen.
+
+    `HiddenByDummies.ln_delta` is replaced by one that notes each call. The law found has the guarantee.
+    """
     computed = []
     ln_delta = HiddenByDummies.ln_delta
     monkeypatch.setattr(
