@@ -108,7 +108,7 @@ def test_it_shows_every_figure_of_the_paper():
 
 
 def test_every_printed_value_stands_beside_ours_once():
-    """Each value that the paper prints (`real_verdicts`) is in the table of its item, and no row is there twice.
+    """Each value that the paper prints (`real_verdicts`) is in the table of its item; no row is there twice.
 
     `template_values` has under "printed": an item, such as "Table V" -> the parts of the article's table,
     which stand side by side. A row of a part has texts: the parameters, the printed value, with the mark
@@ -130,7 +130,7 @@ def test_every_printed_value_stands_beside_ours_once():
 
 
 def test_a_dagger_marks_what_is_not_reproduced():
-    """A row of Table VI is dataset, x0, the printed value, ours. A verdict in `GOOD` agrees with the paper."""
+    """A row of Table VI is dataset, x0, the printed value, ours. `GOOD` verdicts agree with the paper."""
     judged = [value for value in real_verdicts() if value["item"] == "Table VI"]
     missed = [value["printed"] + MISSED for value in judged if value["verdict"] not in GOOD]
     printed = [row[2] for half in template_values()["printed"]["Table VI"] for row in half["rows"]]
@@ -193,10 +193,10 @@ def test_the_statements_that_fail_are_named_with_both_readings():
 
 
 def test_numbers_are_written_as_python_writes_them():
-    """The functions of the article's style.typ that write numbers give the texts that Python's `format` gives.
+    """The functions of the article's style.typ that write numbers give the texts of Python's `format`.
 
     How the two write a minus and the digits of an exponent (e−5, e-05) is not compared. `short` keeps noughts
-    at the end, and writes 100 where Python's g has 1e+02: where g has an exponent, only the value is compared.
+    at the end, and writes 100 where Python's g has 1e+02. So where g has an exponent, values are compared.
     """
     # Some of them round up to one more digit before the point: 0.999, 99.9, 9.999e-8.
     numbers = [1.2, 0.999, 0.00273, 4e-4, 99.9, 2.4849e-15, 9.999e-8, 1e-30, 0.05]
