@@ -42,7 +42,7 @@ def test_conda_has_the_versions_of_the_lock(environment):
 
 @pytest.mark.parametrize("group", LOCKS)
 def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
-    """pyproject.toml has the groups of dependencies pipeline, test and dev, each with a lock file of packages.
+    """pyproject.toml has the groups of dependencies pipeline, test and dev, each with a lock file.
 
     1. The file names no index or address, and each of its entries (from a package's name to the next) has a
     hash.
