@@ -90,15 +90,15 @@ def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
     error is above 1. Without a shuffler the smallest error is 0.6. The expected texts follow by hand.
     """
     rows = study_table()
-    best = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
-    rows.loc[best, "tv"] = 0.1194  # the 0.12 of k-RR are 0.503 % more, rounded up to 0.6 %
+    oue = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
+    rows.loc[oue, "tv"] = 0.1194  # now the best; the 0.12 of k-RR are 0.503 % more, rounded up to 0.6 %
     # The same settings with two cells. Their ratio to the Gaussian, 0.7, does not count: k must be above 2.
     two_cells = rows.assign(k=2, ratio=0.7, eps0=4.0)
     by_eps = template_values(pd.concat([rows, two_cells]))["study"]["by_eps"]
     # eps; useful settings; how far k-RR's error is above the best, as a share and over the Gaussian's;
     # how many times larger the best error is without a shuffler (0.6 / 0.1194); eps0.
     assert by_eps == [["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]]
-    assert template_values(rows.assign(tv=1.0))["study"]["by_eps"] == []  # nothing is useful
+    assert template_values(rows.assign(tv=1.0))["study"]["by_eps"] == []  # no error is useful
     # The other table: k-RR's ratio to the Gaussian at n = 1,000 and at n = 10,000.
     assert template_values(rows)["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
 
@@ -115,7 +115,7 @@ def test_every_printed_value_stands_beside_ours_once():
     `MISSED` if we do not reproduce it, and ours. Mechanisms and datasets are shown by their titles.
     """
     tables = template_values()["printed"]
-    written = []
+    written = []  # each row as (item, title of the part, the texts)
     for item, parts in tables.items():
         for part in parts:
             for row in part["rows"]:

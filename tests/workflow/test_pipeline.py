@@ -57,9 +57,8 @@ def test_everything_is_there(finished_project):
     both_pages = page + results["report/companions.html"].decode()
     assert all(both_pages.count(f'<figure id="{name}">') == 1 for name in FIGURES)
     text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
-    assert (
-        len(text.split()) <= 10_000
-    )  # words: a limit of our own, so that the page can still be read
+    # Words: a limit of our own, so that the page can still be read. There are 9,400.
+    assert len(text.split()) <= 10_000
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(text_table(CLAIMS))
 
     assert "These are not the paper's settings." in page
@@ -142,8 +141,8 @@ def test_sums_and_a_second_run(finished_project):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the page, a number that the article quotes or a printed value, and rules that
-# use no bound.
+# Rules that rerun with the report's page, with a number that the article quotes, and with a value that the
+# paper prints; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUOTED
@@ -232,14 +231,14 @@ def test_snakemakes_report_has_every_figure_and_table_with_its_caption(finished_
     with zipfile.ZipFile(finished_project.folder / "snakemake.zip") as files:
         name = next(name for name in files.namelist() if name.endswith("report.html"))
         html = files.read(name).decode()
-    # Path of a result -> what the report says about it, written in the page as a JavaScript object.
+    # The page has a JavaScript object: path of a result -> what the report says about it.
     start = re.search(r"\bvar results = (?=\{)", html).end()
     results, _ = json.JSONDecoder().raw_decode(html, start)
     shown = {Path(path).stem for path in results}
     assert FIGURES | TABLES | {"audit", "verdicts", "claim_verdicts", "study", "parity"} <= shown
     for path, result in results.items():
         caption = unescape(re.sub("<.*?>", " ", result["caption"])).split()
-        assert len(caption) > 5, path  # words
+        assert len(caption) > 5, path  # words: more than a title
         if "/figures/" in path:
             file = (finished_project.folder / path).with_suffix(".txt")
             assert caption == file.read_text("utf-8").split(), path
@@ -326,6 +325,7 @@ parity: {eps0: [2], repetitions: 5, bootstrap: 20}
     targets = [f"results/quick_mine/figures/{name}.png" for name in figures]
     # Of the dataset mine_eps0 at eps0 = 2 and eps = 1.
     trials = "results/quick_mine/trials/mine_eps0_eps0-2_eps-1.parquet"
+    # make() puts "--configfile config/quick.yaml" before these arguments.
     fresh_project.make("config/mine.yaml", "--", *targets, trials)
     frame = pd.read_parquet(fresh_project.folder / trials)
     assert set(frame["dataset"]) == {"mine_eps0"}
@@ -403,9 +403,8 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_p
     compared = pd.read_csv(fresh_project.folder / "results/snap_here/data/checkins/compared.csv")
     paris = compared[compared["dataset"] == "paris"].set_index("grid").loc["uniform"]
     assert paris[["printed", "bundled", "counted"]].tolist() == [10_260, 11_190, 2_000]
-    # Of the grid's 192 cells; with a different total in a few places only, few would differ.
     assert paris["cells"] == 12 * 16
-    assert paris["cells_that_differ"] > 100
+    assert paris["cells_that_differ"] > 100  # most, as the made-up places are spread evenly
 
 
 @pytest.mark.slow
