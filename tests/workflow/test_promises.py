@@ -154,8 +154,9 @@ def mounted(folder, *options):
 def test_a_full_disk(undisturbed, project):
     """The results lie on a file system of 64 KB, which has room for the trials but not for the figure.
 
-    The run fails with a line that says so, and no part of the figure stays. Once there is room (10 MB), the
-    same command makes what the ``undisturbed`` run made.
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for these two results. The run fails with a single line of
+    error (`refusal` returns it), and no part of the figure stays. Once there is room (10 MB), the same
+    command makes what the ``undisturbed`` run made.
     """
     results = project.folder / "results"
     shutil.rmtree(results)
@@ -175,7 +176,8 @@ def test_a_full_disk(undisturbed, project):
 def test_a_read_only_folder(project):
     """Snakemake fails even to plan a run, and its last line says why: it writes into .snakemake there.
 
-    The folder is mounted on itself, and this mount made read-only.
+    The folder is mounted on itself, and this mount made read-only. `TRIALS_AND_FIGURE` are Snakemake's
+    arguments for two short targets.
     """
     with mounted(project.folder, "--bind", project.folder):
         subprocess.run(["mount", "-o", "remount,bind,ro", project.folder], check=True)
@@ -193,6 +195,9 @@ def test_bad_input_is_one_line(undisturbed, project):
     1. A count below 0 is refused twice with the same line: the old trials are not taken for finished.
     2. So is the right file, if it is dated an hour ahead of the clock.
     3. With the right file and a date of now, the results have the same bytes as before.
+
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for two results that need these counts or not. `refusal`
+    returns the single line of a run that says why it fails.
     """
     (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
     line = refusal(project.snakemake(*TRIALS_AND_FIGURE))
@@ -205,7 +210,7 @@ def test_bad_input_is_one_line(undisturbed, project):
     os.utime(project.folder / "mine.csv", (time.time() + 3600,) * 2)
     assert "mine.csv" in refusal(project.snakemake(*TRIALS_AND_FIGURE), "clock skew")
 
-    # Copied together with its old date.
+    # Copied again, which gives it a date of now.
     shutil.copy(undisturbed.folder / "mine.csv", project.folder)
     project.make(*TRIALS_AND_FIGURE)
     assert project.results() == undisturbed.results()
@@ -217,6 +222,8 @@ def test_a_bad_configuration_is_one_line(undisturbed, project):
     1. a key that does not exist, for which the line proposes one that does;
     2. a key that occurs twice, which most readers of YAML accept;
     3. a value that some readers of YAML would take for a command to run: it is not run.
+
+    `refusal` returns the single line with a given word of a run that fails.
     """
     bad = project.folder / "bad.yaml"
     dry_run = ("--configfile", "bad.yaml", "--dry-run")
@@ -245,7 +252,8 @@ def test_data_that_are_no_file_are_refused_and_not_read_for_ever(project, make):
 def test_another_file_in_the_place_of_the_download_is_refused(project):
     """A line of check-ins in the place where SNAP's file is downloaded to: the job that reads it fails.
 
-    The line says that its MD5 sum is not that of SNAP's file. No result is made.
+    The line of error (`refusal` returns it) says that its MD5 sum is not that of SNAP's file. No result is
+    made. Nothing is downloaded, as Snakemake takes a file that is there for the download.
     """
     (project.folder / "data/raw").mkdir()
     (project.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
@@ -264,7 +272,8 @@ def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undistur
     """`METRICS` is edited while the first job is at work, before the job that uses it (run_trials) starts.
 
     This one fails, with a line that names the file. When the file is as before, the same command makes what
-    the ``undisturbed`` run made.
+    the ``undisturbed`` run made. `TRIALS_AND_FIGURE` are Snakemake's arguments for two targets, one job after
+    the other, and `wait_for` waits until the function is true.
     """
     project.wipe()
     metrics = project.folder / METRICS
@@ -290,6 +299,9 @@ def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it
     as it is.
     2. Once the histogram is removed, a run that names all three results, as `make` names every one, makes
     what the ``undisturbed`` run made, and verify finds nothing.
+
+    `HISTOGRAM` is the path of a dataset as a table, `TRIALS` that of simulations on it, and
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for the trials and for a figure that does not depend on them.
     """
     histogram = project.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
@@ -331,6 +343,9 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, 
     names the file as the reason. Only the trials change, so the code that runs is the edited one, not that of
     a checkout which the environment may have.
     3. An edit of the data with a date of 1970 reruns the two jobs that use them.
+
+    `METRICS` is code of the job run_trials. `jobs_by_rule` reads from what Snakemake prints how many jobs of
+    each rule it plans or runs.
     """
     now, in_1970 = time.time(), 86_400  # seconds since 1970
     for name in ("data", "scripts", "tightshuffle", "workflow"):
