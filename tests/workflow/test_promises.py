@@ -300,8 +300,8 @@ def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it
     2. Once the histogram is removed, a run that names all three results, as `make` names every one, makes
     what the ``undisturbed`` run made, and verify finds nothing.
 
-    `HISTOGRAM` is the path of a dataset as a table, `TRIALS` that of simulations on it, and
-    `TRIALS_AND_FIGURE` are Snakemake's arguments for the trials and for a figure that does not depend on them.
+    `HISTOGRAM` is the path of a dataset as a table, `TRIALS` that of simulations on it. `TRIALS_AND_FIGURE`
+    are Snakemake's arguments for the trials and for a figure that does not depend on them.
     """
     histogram = project.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
