@@ -6,26 +6,29 @@ from scipy import stats
 SIGNIFICANCE = 1e-4  # of every statistical test of the experiments; seeds are fixed
 
 
-# A Poisson count of mean 5 exceeds this with a probability below 1e-10.
+# A Poisson count of mean 5 exceeds this with a probability of 3e-11.
 MOST_RARE = 25
 
 
 def consistent(observed, law, least=5.0):
-    """Whether counts of outcomes are those of a law: a chi-square test accepts it at `SIGNIFICANCE`.
+    """Whether counts of outcomes fit a law: the p-value of a chi-square test is above `SIGNIFICANCE`.
 
     ``observed`` has the count of each outcome, ``law`` in the same shape the probability of each outcome.
-    Outcomes that the law expects fewer than ``least`` times are taken together (5: the chi-square
-    distribution's usual rule). Where they are too few even together, only their number is bounded.
+    Chi-square needs an expected count of at least ``least`` everywhere (5 is the usual rule). So the outcomes
+    that are rarer are tested as a single one, their sum. If even this sum is expected fewer than ``least``
+    times, it is left out of the test, and only must not exceed `MOST_RARE`.
     """
     observed, expected = np.ravel(observed), np.ravel(law) * np.sum(observed)
     rare = expected < least
     assert np.count_nonzero(~rare) >= 2  # else the test would say nothing
-    seen, wanted = observed[~rare], expected[~rare]
+    tested, expected_of_tested = observed[~rare], expected[~rare]
 
-    rare_seen, rare_wanted = observed[rare].sum(), expected[rare].sum()
-    if rare_wanted >= least:
-        seen, wanted = np.append(seen, rare_seen), np.append(wanted, rare_wanted)
+    rare_observed, rare_expected = observed[rare].sum(), expected[rare].sum()
+    if rare_expected >= least:
+        tested = np.append(tested, rare_observed)
+        expected_of_tested = np.append(expected_of_tested, rare_expected)
     else:
-        assert rare_seen <= MOST_RARE
-        wanted = wanted * seen.sum() / wanted.sum()  # equal totals, as the test needs
-    return stats.chisquare(seen, wanted, sum_check=False).pvalue > SIGNIFICANCE
+        assert rare_observed <= MOST_RARE
+        # The totals are made equal, as the test needs.
+        expected_of_tested = expected_of_tested * tested.sum() / expected_of_tested.sum()
+    return stats.chisquare(tested, expected_of_tested).pvalue > SIGNIFICANCE

@@ -18,6 +18,7 @@ from tests import ROOT
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # pyproject.toml's section "project", and group of dependencies (pipeline, test, dev) -> requirements.
 PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+# Group -> its lock file, which has the exact version and the hashes of each package.
 LOCKS = {
     group: f"requirements{'' if group == 'pipeline' else f'-{group}'}.lock" for group in GROUPS
 }
@@ -41,14 +42,20 @@ def test_conda_has_the_versions_of_the_lock(environment):
 
 @pytest.mark.parametrize("group", LOCKS)
 def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
-    """A package has the same version in every lock. That of dev is installed beside the pipeline's lock.
+    """pyproject.toml has the groups of dependencies pipeline, test and dev, each with a lock file.
 
-    So it has no package of that lock, and the locks of the other groups have the library's dependencies, too.
+    1. The file names no index or address, and each of its entries (from a package's name to the next) has a
+    hash.
+    2. It has every dependency that pyproject.toml gives to the group. The locks of pipeline and test are
+    installed alone, so they also have those of the library.
+    3. A package has the same version as in the pipeline's lock. The lock of dev is installed beside that one,
+    so the two have no package in common.
     """
     text = (ROOT / LOCKS[group]).read_text()
     assert not re.search(r"index-url|find-links|https?://|file:", text)
     assert all("--hash=sha256:" in entry for entry in re.split(r"\n(?=[a-z])", text.strip()))
 
+    # Package -> version.
     lock, pipeline = locked_versions(LOCKS[group]), locked_versions(LOCKS["pipeline"])
     stands_alone = group != "dev"
     library = PROJECT["dependencies"] if stands_alone else []
@@ -66,6 +73,11 @@ def test_every_extra_is_tested():
 
 
 def test_the_citation_and_the_changelog_have_the_version_and_its_date():
+    """CITATION.cff and the newest heading of CHANGELOG.md, such as "## [1.2.0] - 2026-01-31".
+
+    The package has the version. Before a release the heading has "Unreleased" instead of a date, and
+    CITATION.cff has no date.
+    """
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     headings = re.findall(
         r"^## \[(\d.*?)\] - (.+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE
@@ -77,16 +89,20 @@ def test_the_citation_and_the_changelog_have_the_version_and_its_date():
 
 
 def test_nothing_large_and_no_checkin_rows():
+    """In the files that git has, or would add: so neither data of persons nor large files are committed.
+
+    No file but the code of Python, where tests make up such rows, has a row of SNAP's file of check-ins.
+    """
     command = "git ls-files -co --exclude-standard -z"
     listed = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True)
     if listed.returncode:
         pytest.skip("not a git checkout: the project's files cannot be told from made ones")
     files = [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).exists()]
     sizes = [path.stat().st_size for path in files]
-    # Bytes; the largest file is the copy of the article.
+    # Limits in bytes, of our own choice; the largest file is the copy of the article.
     assert max(sizes) < 1_000_000
     assert sum(sizes) < 5_000_000
-    # A row of SNAP's file: user, time, latitude, longitude, location, tab separated.
+    # A row of check-ins: user, time, latitude, longitude, location, tab separated.
     row = re.compile(rb"^\d+\t\d{4}-\d\d-\d\dT[^\t]+\t-?\d+\.\d+\t-?\d+\.\d+\t", re.MULTILINE)
     assert [path for path in files if path.suffix != ".py" and row.search(path.read_bytes())] == []
 
@@ -100,6 +116,11 @@ def test_the_wheel_holds_the_library_and_nothing_else(tmp_path, monkeypatch):
 
 
 def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
+    """By the first words of all import statements: so these tests can run on an installed library alone.
+
+    They may import the library, its dependencies, the group test of pyproject.toml and Python's own modules,
+    and of tests/ only tests/library, conftest.py and chi_square.py, which are read here, too.
+    """
     shared = (ROOT / "tests").glob("c*.py")  # conftest.py and chi_square.py
     files = [*(ROOT / "tests/library").rglob("*.py"), *shared]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
@@ -108,6 +129,7 @@ def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
     extras = PROJECT["optional-dependencies"]["calculator"]
     requirements = [*PROJECT["dependencies"], *GROUPS["test"], *extras]
     tools = {name.replace("-", "_") for name in names_of(requirements)}
+    # xdist is the module of the package pytest-xdist.
     assert imported <= {"tightshuffle", "tests", "xdist"} | tools | sys.stdlib_module_names
     assert set(re.findall(r"^ *from tests\.(\w+)", text, re.MULTILINE)) <= {"library", "chi_square"}
 
@@ -125,11 +147,15 @@ def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
 def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installation(
     tmp_path, name, told
 ):
+    """``name`` is that of a folder with a copy of the Makefile, ``told`` the beginning of the error there.
+
+    make is told to take the program false for Python. It always fails, as the question whether a Python is
+    new enough does for an old one. The second folder has letters that are allowed, so only Python is wrong.
+    """
     folder = tmp_path / name
     folder.mkdir()
     for file in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy2(ROOT / file, folder)
-    # Too old a Python: nothing is installed in any case.
     command = ["make", "install", "PYTHON=false"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert done.stderr.startswith(told)
@@ -148,7 +174,12 @@ def test_make_clean_empties_no_folder_but_the_results(tmp_path):
 
 @pytest.fixture
 def installed(tmp_path):
-    """A folder with the Makefile and an environment whose programs note in ``called`` how they are called."""
+    """A folder with the Makefile and a fake environment, which `make` takes for an installed one.
+
+    Its programs python, snakemake and pip write their names and arguments into the file ``called``, a line
+    for each call, and do nothing else. But python answers with "results", as the question for the folder of
+    the results is answered, and pip reads what is piped into it.
+    """
     for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
     (tmp_path / "profiles/slurm").mkdir(parents=True)
@@ -163,6 +194,7 @@ def installed(tmp_path):
         (programs / name).write_text(script)
         (programs / name).chmod(0o755)
     (tmp_path / ".venv/pyvenv.cfg").touch()
+    # make looks here for which folder the environment was made in.
     (tmp_path / ".venv/installed").write_text(f"{tmp_path}\n")
     return tmp_path
 
@@ -175,6 +207,12 @@ def make(folder, *arguments):
 
 
 def test_a_profile_works_for_every_target_and_brings_its_plugins(installed):
+    """In ``installed`` make calls fake programs, which write their command lines into the file ``called``.
+
+    With PROFILE, any target runs Snakemake with the profile and with the file of settings (CONFIG), and pip
+    installs the profile's plugins before the first run only. cluster-check takes the profile for Slurm and no
+    settings. The expected lines are written by hand. Snakemake makes all without being told a target.
+    """
     for target in ("fig7", "all"):
         make(installed, target, "CONFIG=config/mine.yaml", "PROFILE=profiles/slurm")
     make(installed, "cluster-check")

@@ -34,14 +34,18 @@ FIGURES = re.findall(r'drawn\("(\w+)"', TEMPLATE[article.MAIN].decode())
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9z"/></svg>'
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
 CONFIG = merged([PAPERS_FILE])
+# 1,000 users in two cells of a grid of 2 rows and 3 columns; cells without users are left out.
 HISTOGRAM = pd.DataFrame({"count": [700, 300], "row": [0, 1], "column": [0, 2]})
 
 
 def template_values(study=None, captions=CAPTIONS, changed=(), datasets=CONFIG["datasets"]):
-    """The values that the article shows, by name: of the real printed values with made-up verdicts.
+    """The values that the article shows, by name, as `article_values` makes them of made-up tables.
 
-    ``study`` is the table of the study of randomizers, by default the made-up one of its tests. Every dataset
-    has the cells of `HISTOGRAM`.
+    The tables are the paper's real printed values with made-up verdicts (`real_verdicts`), eight made-up
+    statements of the paper (`claim_rows`), and ``study``, the errors of randomizers: by default the made-up
+    table that the tests of the study use. Every dataset has the cells of `HISTOGRAM`. ``captions`` (figure ->
+    text), ``changed`` (settings that are not the paper's) and ``datasets`` are those of `article_values`. The
+    other settings are the paper's.
     """
     tables = {
         "study": study_table() if study is None else study,
@@ -79,19 +83,24 @@ def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(files)
 
 
 def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
-    """An estimate is useful if its TV error is at most 0.5: here of the three settings in that of n = 10,000.
+    """An estimate is useful if the best randomizer's error (total variation, TV) is at most 0.5.
 
-    There k-RR has a TV error of 0.12: 1.2 times the Gaussian's, and a fifth of that without a shuffler.
+    `study_table` has three settings with k = 16, eps = 1 and eps0 = 3. Useful is the one with n = 10,000:
+    there k-RR has a TV error of 0.12, which is 1.2 times the Gaussian's. In the two with n = 1,000 the best
+    error is above 1. Without a shuffler the smallest error is 0.6. The expected texts follow by hand.
     """
     rows = study_table()
-    best = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
-    rows.loc[best, "tv"] = 0.1194  # 0.12 is 0.6 % above
-    two_cells = rows.assign(k=2, ratio=0.7, eps0=4.0)  # whose ratio to the Gaussian does not count
+    oue = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
+    # Now OUE has the smallest error: the 0.12 of k-RR are 0.503 % more, rounded up to 0.6 %.
+    rows.loc[oue, "tv"] = 0.1194
+    # The same settings with two cells. Their ratio to the Gaussian, 0.7, does not count: k must be above 2.
+    two_cells = rows.assign(k=2, ratio=0.7, eps0=4.0)
     by_eps = template_values(pd.concat([rows, two_cells]))["study"]["by_eps"]
-    # eps, useful settings, k-RR above the best one, over the Gaussian, the loss without a shuffler, eps0
+    # eps; useful settings; how far k-RR's error is above the best, as a share and over the Gaussian's;
+    # how many times larger the best error is without a shuffler (0.6 / 0.1194); eps0.
     assert by_eps == [["1", "2 of 6", "at most 0.6 %", "1.20", "at least 5.0", "3.0 to 4.0"]]
-    assert template_values(rows.assign(tv=1.0))["study"]["by_eps"] == []
-    # The ratio to the Gaussian for each n.
+    assert template_values(rows.assign(tv=1.0))["study"]["by_eps"] == []  # no error is useful
+    # The other table: k-RR's ratio to the Gaussian at n = 1,000 and at n = 10,000.
     assert template_values(rows)["study"]["by_n"][0] == ["k-RR", "1.2", "1.2"]
 
 
@@ -100,21 +109,29 @@ def test_it_shows_every_figure_of_the_paper():
 
 
 def test_every_printed_value_stands_beside_ours_once():
-    tables = template_values()["printed"]  # name of a printed table -> its halves
-    written = []
-    for item, halves in tables.items():
-        for half in halves:
-            for row in half["rows"]:
-                written.append((item, half["title"], *(text.removesuffix(MISSED) for text in row)))
+    """Each value that the paper prints (`real_verdicts`) is in the table of its item; no row is there twice.
+
+    `template_values` has under "printed": an item, such as "Table V" -> the parts of the article's table,
+    which stand side by side. A row of a part has texts: the parameters, the printed value, with the mark
+    `MISSED` if we do not reproduce it, and ours. Mechanisms and datasets are shown by their titles.
+    """
+    tables = template_values()["printed"]
+    written = []  # each row as (item, title of the part, the texts)
+    for item, parts in tables.items():
+        for part in parts:
+            for row in part["rows"]:
+                written.append((item, part["title"], *(text.removesuffix(MISSED) for text in row)))
     assert len(set(written)) == len(written)
     for value in real_verdicts():
         assert any(value["item"] == row[0] and value["printed"] in row for row in written)
-    assert [half["title"] for half in tables["Table V"]] == ["Gaussian", "shuffle+INV"]
-    assert tables["Table VI"][0]["rows"][0][0] == "Paris"
+
+    assert [part["title"] for part in tables["Table V"]] == ["Gaussian", "shuffle+INV"]
+    first_row = tables["Table VI"][0]["rows"][0]
+    assert first_row[0] == "Paris"
 
 
 def test_a_dagger_marks_what_is_not_reproduced():
-    """A row of Table VI is dataset, x0, the printed value, ours."""
+    """A row of Table VI is dataset, x0, the printed value, ours. `GOOD` verdicts agree with the paper."""
     judged = [value for value in real_verdicts() if value["item"] == "Table VI"]
     missed = [value["printed"] + MISSED for value in judged if value["verdict"] not in GOOD]
     printed = [row[2] for half in template_values()["printed"]["Table VI"] for row in half["rows"]]
@@ -139,11 +156,16 @@ def test_zeros_are_left_out_only_if_ours_are_zeros_too():
 
 
 def test_the_methods_are_those_of_the_run():
-    """The paper's settings of two datasets, but for Figure 2, where n and the repetitions are changed."""
+    """The experiments that the article says it has run, for two of the paper's datasets.
+
+    Their settings are the paper's (config/config.yaml), but for those of Figure 2: there n and the
+    repetitions are changed, to see that the article shows them. The expected texts are written by hand, from
+    the settings and from `HISTOGRAM`, which both datasets have: 2 cells, 1,000 users, 2 rows and 3 columns.
+    """
     synthetic, paris = CONFIG["datasets"]["synthetic"], CONFIG["datasets"]["paris"]
     synthetic = synthetic | {"tv": synthetic["tv"] | {"n": [50, 70], "repetitions": 3}}
     methods = template_values(datasets={"synthetic": synthetic, "paris": paris})["methods"]
-    # Dataset, cells and users of `HISTOGRAM`, what it is for, eps0, n (how many), repetitions.
+    # Dataset, its cells, its users, what the run is for, eps0, n (in brackets how many), repetitions.
     assert methods["runs"] == [
         ["N(0, 2)", "2", "1,000", "Figure 2", "4", "50 to 70 (2)", "3"],
         ["N(0, 2)", "2", "1,000", "Table V", "4", "1,000 to 100,000 (2)", "1,000"],
@@ -152,10 +174,15 @@ def test_the_methods_are_those_of_the_run():
         ["Paris", "2", "1,000", "Table VI", "4", "all", "1,000"],
     ]
     assert methods["cities"] == [{"title": "Paris", "rows": "2", "columns": "3"}]
-    assert methods["drawn"][0]["range"] == "−6 to 6"
+    assert methods["drawn"][0]["range"] == "−6 to 6"  # of the values of N(0, 2), with a real minus
 
 
 def test_the_statements_that_fail_are_named_with_both_readings():
+    """Of the eight made-up statements of the paper (`claim_rows`) a single one has the verdict "fails".
+
+    The article shows the statement, where the paper makes it, and the reason for the verdict on each reading:
+    with the published numbers and with exact ones.
+    """
     [failing] = template_values()["failing"]
     [row] = [row for row in claim_rows() if row["verdict"] == "fails"]
     assert failing == {
@@ -167,24 +194,33 @@ def test_the_statements_that_fail_are_named_with_both_readings():
 
 
 def test_numbers_are_written_as_python_writes_them():
-    """By the functions of style.typ: each call in Typst, and what Python's `format` makes of the number.
+    """The functions of the article's style.typ that write numbers give the texts of Python's `format`.
 
-    How the two write a minus and the digits of an exponent is not compared.
+    How the two write a minus and the digits of an exponent (e−5, e-05) is not compared. `short` keeps noughts
+    at the end, and writes 100 where Python's g has 1e+02. So where g has an exponent, values are compared.
     """
+    # Some of them round up to one more digit before the point: 0.999, 99.9, 9.999e-8.
     numbers = [1.2, 0.999, 0.00273, 4e-4, 99.9, 2.4849e-15, 9.999e-8, 1e-30, 0.05]
     forms = {"fixed({}, 2)": ".2f", "scientific({}, 2)": ".2e", "short({}, digits: 2)": ".2g"}
+    # A call in Typst -> the text by Python.
     expected = {call.format(x): format(x, form) for x in numbers for call, form in forms.items()}
     expected |= {"grouped(1234567)": "1,234,567", "short(4.0)": "4"}
+
+    # A document that holds the value of each call as metadata, for which Typst can be asked.
     main = '#import "style.typ": fixed, grouped, scientific, short\n'
     main += "".join(f"#metadata({call})<n>" for call in expected)
     files = TEMPLATE | {"main.typ": main.encode()}
     written = json.loads(typst.query(files, "<n>", field="value"))
+
     for (call, by_python), text in zip(expected.items(), written, strict=True):
-        mantissa, _, exponent = text.replace("−", "-").partition("e")
-        if call.startswith("short") and "e" in by_python:  # `short` keeps noughts at the end
-            assert float(f"{mantissa}e{exponent or 0}") == float(by_python)
+        mantissa, e, exponent = text.replace("−", "-").partition("e")
+        if exponent:
+            exponent = f"{int(exponent):+03d}"  # a sign and two digits, as Python writes it
+        as_python = mantissa + e + exponent
+        if call.startswith("short") and "e" in by_python:
+            assert float(as_python) == float(by_python)
         else:
-            assert (f"{mantissa}e{int(exponent):+03d}" if exponent else mantissa) == by_python
+            assert as_python == by_python
 
 
 def test_what_a_configuration_lacks_is_left_out():

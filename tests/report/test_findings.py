@@ -16,13 +16,18 @@ VERDICTS = real_verdicts()
 
 @pytest.mark.slow
 def test_every_number_that_a_document_quotes_is_a_finding():
-    """That the documents have these numbers is tested after a full run, in tests/workflow."""
+    """docs/quotes.yaml has texts with placeholders such as {parity.low:.2f} for each document.
+
+    The findings are those of the made-up tables `EVERYTHING`, with a row for each sort of ratio that a text
+    states. `filled` puts them into the placeholders, and fails on one that names no finding. That the
+    documents have these texts with these numbers is tested after a full run, in tests/workflow.
+    """
     parity = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
     parity.append(parity[0] | {"comparison": "published", "bound": ""})
     findings = to_json(stated_findings(VERDICTS, skip=(), **EVERYTHING | {"parity_ratio": parity}))
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
     quoted = [text for texts in quotes.values() for text in texts]
-    # Numbers are quoted at all, and they stay few.
+    # At most 90, as quotes.yaml promises (there are 85). Fewer than 20 would mean that they are not found.
     assert 20 < sum(text.count("{") for text in quoted) <= 90
     for text in quoted:
         assert "{" not in filled(text, findings)
@@ -39,11 +44,17 @@ def test_every_number_that_a_document_quotes_is_a_finding():
 def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
     changed, silent_topics
 ):
-    """``changed``: the key of a setting. At eps0 = 4, ``own`` says whether a dataset's row is the paper's."""
+    """``changed`` is the key of a changed setting, ``silent_topics`` are the topics that then say nothing.
+
+    The tables are the made-up ones, in which only N(0, 2) (synthetic) and Paris have ratios of errors. The
+    topic unequal is about N(0, 2) alone, and papers_settings needs the settings of all of the paper's
+    datasets. The topic parity has a row for each dataset and eps0, with ``own``: whether it is the paper's
+    own setting.
+    """
     config = merged([PAPERS_FILE])
     *parents, last = changed.split(".")
     section = functools.reduce(dict.__getitem__, parents, config)
-    # Another number than the paper has, or its sizes n without the last one.
+    # The sizes n without the last one, or another number than the paper's: 10 columns, 10 cells.
     section[last] = section[last][:-1] if last == "n" else 10
     tables = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
 
@@ -51,7 +62,8 @@ def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
     silent = {topic for topic, numbers in stated.items() if "not_computed" in numbers}
     assert silent == silent_topics
     is_papers = {(row["title"], row["eps0"]): row["own"] for row in stated["parity"]["rows"]}
-    assert is_papers["N(0, 2)", 4] != is_papers["Paris", 4]  # one of the two is changed
+    # The paper has eps0 = 4 for both datasets, and one of the two is changed.
+    assert is_papers["N(0, 2)", 4] != is_papers["Paris", 4]
 
 
 @pytest.mark.parametrize("topic", ["claims", "audit", "parity", "papers_settings", "unequal"])

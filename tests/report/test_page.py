@@ -60,7 +60,11 @@ def pages(verdicts, whole):
 
 
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
-    """The paper has 185 printed values; the table of counts has a last row for all of them."""
+    """On the main page (`whole`), with the made-up verdicts on the 185 values that the paper prints.
+
+    The rows have a badge with the verdict each. A table of counts has a last row, named all: the number of
+    values, and how many match, are consistent with the paper, differ, or cannot be compared.
+    """
     badge = r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<'
     counts = Counter(verdict["verdict"] for verdict in verdicts)
     assert Counter(re.findall(badge, whole)) == counts
@@ -73,27 +77,32 @@ def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole
 
 
 def test_statements_stand_by_verdict_each_with_its_test(statements):
-    """The made-up statements are c1 to c8. The last one has the verdict of the first one.
+    """The page of statements has a section per verdict, the most favourable first, and a row per statement.
 
-    The test of each states its threshold. That of c2 has none on the exact reading.
+    The made-up statements are c1 to c8 (`claim_rows`). c1 to c7 have the seven verdicts in their order, and
+    c8 holds as c1 does. Each row says how the statement was tested, on both readings: as published, with a
+    threshold that has the statement's number, and exactly ("the same", but for c2 "none").
     """
     sections = xml_tree(statements).findall("body/main/section[@id]")
     assert [section.get("id").replace("-", " ") for section in sections] == list(CLAIM_VERDICTS)
-    first, second = sections[0].findall(".//tbody/tr"), sections[1].findall(".//tbody/tr")
-    assert [row.get("id") for row in first] == ["claim-c1", "claim-c8"]
+    hold, mostly_hold = sections[0].findall(".//tbody/tr"), sections[1].findall(".//tbody/tr")
+    assert [statement.get("id") for statement in hold] == ["claim-c1", "claim-c8"]
     for section in sections:
-        badges = [row.find("td/span").text for row in section.findall(".//tbody/tr")]
+        badges = [statement.find("td/span").text for statement in section.findall(".//tbody/tr")]
         assert set(badges) == {section.get("id").replace("-", " ")}
-    test = "td[2]/p[@class='small']"  # below the statement
-    assert first[0].find(test).text == "Test as published: TV below 0.01; exactly: the same."
-    assert second[0].find(test).text == "Test as published: TV below 0.02; exactly: none."
+
+    test = "td[2]/p[@class='small']"  # in the cell with the reason, which is the row's second td
+    assert hold[0].find(test).text == "Test as published: TV below 0.01; exactly: the same."
+    assert mostly_hold[0].find(test).text == "Test as published: TV below 0.02; exactly: none."
 
 
 def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
-    """All eight made-up statements are about Figure 1, so each verdict is in its caption.
+    """1. The main page (`whole`) counts the made-up statements, and so does the caption of Figure 1.
 
-    A statement that names figures and "(short)" has the numbers of the short version, at FPS. There Figure 2
-    is 4 and 5 on arXiv, and Figure 3 is 6 and 7.
+    All eight are about this figure, two of them hold, and each of the six other verdicts occurs once.
+
+    2. A statement about figures of the short paper, named with "(short)", belongs to their numbers on arXiv:
+    Figure 2 of the short paper is 4 and 5 there, and Figure 3 is 6 and 7.
     """
     summary = xml_tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
     # Hold or mostly hold, only for the true values, only as published, fail, cannot be decided.
@@ -101,6 +110,7 @@ def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
     caption = text_of(whole, ".//figure[@id='fig1_surface']/figcaption")
     assert "holds: 2 mostly holds: 1 holds only exactly: 1" in caption
     assert "statements about" not in text_of(whole, ".//figure[@id='fig7_tv_paris']")
+
     short = [{"id": "short", "about": "Figures 2, 3 (short)", "verdict": "fails"}]
     for number_on_arxiv, count in ((2, 0), (3, 0), (5, 1), (7, 1)):
         figure = {"section": "figures", "number": number_on_arxiv}
@@ -108,7 +118,11 @@ def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
 
 
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
-    """The headline of Figure 1 is the third made-up statement. A reason that is there twice is said once."""
+    """The third made-up statement (`claim_rows`) is made the headline of Figure 1, by its id in `HEADLINES`.
+
+    Its verdict is "holds only exactly". The reason for its verdict as published has the same part twice,
+    which the page says once.
+    """
     claims = claim_rows()
     claims[2] |= {
         "id": HEADLINES[1],
@@ -138,16 +152,25 @@ def test_notes_stand_in_one_list_for_all_tables_and_each_mark_leads_to_its_note(
 
 
 def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
-    """Of two rows for one statement the better one counts; the other one is grey, and no figure has it."""
+    """Of two rows for one statement (a family) only the one that is better for the paper counts.
+
+    Of the eight made-up statements the first and the last hold, and the seventh (c7) alone fails. Here the
+    first and the seventh are one statement, so none fails:
+
+    1. The page of statements counts so in its contents, has no red label, and says that c7 does not count.
+    2. On the main page neither the caption of Figure 1, which all statements are about, nor the summary has
+       c7.
+    """
     claims = claim_rows()
     better, other = claims[0], claims[6]
-    better["family"] = other["family"] = "both"  # the same statement
+    better["family"] = other["family"] = "both"  # any text that the two share
     assert (better["verdict"], other["verdict"]) == ("holds", "fails")
     tables = EVERYTHING | {"claim_verdicts": claims}
+
     page = html_page(verdicts, template="statements.html.j2", **tables)
     contents = [link.text for link in xml_tree(page).findall("body/nav/div[@class='contents']/a")]
     assert contents[0] == "holds (2)"
-    assert contents[-1] == "fails (0)"  # the only one that fails does not count
+    assert contents[-1] == "fails (0)"
     red = [part for part in xml_tree(page).iter("span") if part.get("class") == "badge bad"]
     assert red == []
     assert text_of(page, ".//tr[@id='claim-c7']/td").startswith("fails does not count")
@@ -155,11 +178,18 @@ def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
     index = html_page(verdicts, **tables)
     assert "fails" not in text_of(index, ".//figure[@id='fig1_surface']/figcaption")
     summary = xml_tree(index).findall(".//section[@id='statements']//tbody/tr/td")
-    assert [int(cell.text) for cell in summary] == [3, 1, 1, 0, 2]  # the fourth: fail
+    # Hold or mostly hold, only for the true values, only as published, fail, cannot be decided.
+    assert [int(cell.text) for cell in summary] == [3, 1, 1, 0, 2]
 
 
 def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole):
-    """The numbers are those of the made-up tables: the ratio 1 + eps0 / 30 at eps0 = 4 and 6, for example."""
+    """1. The main page (`whole`) has all sections in their order, and contents that lead to them.
+
+    2. Its overview says in this order what holds, what does not, what to do and why to trust it, each with
+    numbers. Most are those of the made-up tables `EVERYTHING`, by hand: the ratio of errors is 1 + eps0 / 30
+    there, and the paper has eps0 = 4, for Paris also 6. Where a comment says "computed", the number is the
+    one that the library gave when the test was written.
+    """
     page = xml_tree(whole)
     sections = [name for name in SECTIONS if name != "companion"]  # which has a page of its own
     assert [part.get("id") for part in page.findall("body/main/section")] == sections
@@ -169,53 +199,70 @@ def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole)
     overview = text_of(whole, "body/main/section[@id='overview']")
     in_this_order = [
         "What holds",
-        "1.13 to 1.20",
-        "6 points",
+        "1.13 to 1.20",  # at eps0 = 4 and 6
+        "6 points",  # two n, at two eps0 of Paris and one of N(0, 2)
         "2 values of δ",
-        "51.1 to 51.2 times as large",
-        "82 times",
+        "51.1 to 51.2 times as large",  # the error of the most popular value, whose ratio is 50 more
+        "82 times",  # computed; the bound of `CITED_BOUNDS` over the true delta
         "What does not hold",
-        "55.6 orders of magnitude",
-        "3.05",
+        "55.6 orders of magnitude",  # from the smallest delta printed in Table IV to the made-up 2.5e-3
+        "3.05",  # computed; the eps of the Gaussian at delta = 1e-6
         "0.250 for 1,000 users",
+        # Computed; the eps of shuffling for 1,000 and for 100,000 users, at delta = 1e-30.
         "they have 2.86 and 0.319, where the Gaussian noise is made for 4",
+        # eps0 = 1 of both datasets, and 6 of N(0, 2), whose ratio is 1 more; each at two n and two delta.
         "1.03 to 2.20 times the total variation error of Gaussian noise, in the 12 other settings",
         "What to do",
         "Why to trust it",
-        "Of the 90",
+        "Of the 90",  # real printed values that are neither random, zero nor repeated
         "Of 8 statements",
-        "in 1 of 3 cases",
+        "in 1 of 3 cases",  # of the simulated attack
     ]
     places = [overview.find(text) for text in in_this_order]
     assert -1 not in places, in_this_order[places.index(-1)]
     assert places == sorted(places)
-    # Paris at eps0 = 6 in the table of the ratios: ratio, useful settings, limit for many users.
+    # Paris at eps0 = 6 in the table of ratios: their range, useful settings, the limit for many users.
     assert re.search(r"<td><strong>1.20 to 1.20</strong></td><td>4 of 4</td><td>1.25</td>", whole)
 
 
 def test_other_settings_than_the_papers_are_named_first_and_in_each_command(
     verdicts, whole, statements
 ):
+    """The report of a run on two files of settings, with its own folder of results and a changed setting.
+
+    1. Links lead from the page's folder, results/my_own/report, to docs/ and to the results.
+    2. The command beside a result names both files, and the result in this folder.
+    3. The main page and the page of statements begin with a notice of the change (`world.CHANGED`). The same
+       pages of a run on the paper's settings (`whole` and `statements`) have none.
+    """
     own = SETTINGS | {
         "results": "results/my_own",
         "configfiles": ["config/quick.yaml", "my own.yaml"],
         "changed": world.CHANGED,
     }
-    page = html_page(verdicts, settings=own, **EVERYTHING)
+    own_index = html_page(verdicts, settings=own, **EVERYTHING)
     own_statements = html_page(verdicts, settings=own, template="statements.html.j2", **EVERYTHING)
-    # The page lies in results/my_own/report.
-    assert set(re.findall(r'"([./]+)docs/', page)) == {"../../../"}
-    assert 'href="../attack/audit.csv"' in page
+
+    assert set(re.findall(r'"([./]+)docs/', own_index)) == {"../../../"}
+    assert 'href="../attack/audit.csv"' in own_index
+
     command = "snakemake --configfile config/quick.yaml 'my own.yaml' -- "
-    assert f"{command}results/my_own/attack/audit.csv" in text_of(page)
-    assert f"{command}results/my_own/figures/delta_bounds.png" in text_of(page)
-    for changed_page in (page, own_statements):
-        notice = text_of(changed_page, "body/header/div")
+    assert f"{command}results/my_own/attack/audit.csv" in text_of(own_index)
+    assert f"{command}results/my_own/figures/delta_bounds.png" in text_of(own_index)
+
+    for own_page in (own_index, own_statements):
+        notice = text_of(own_page, "body/header/div")
         assert "datasets.paris.tv.budgets: [{eps0: 4, eps: 4}] → [{eps0: 4, eps: 5}]" in notice
     assert "not the paper's settings" not in text_of(whole) + text_of(statements)
 
 
 def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
+    """``pages``: the report's four pages, file -> HTML. For each of them:
+
+    1. It is well-formed XML (`xml_tree` fails otherwise), and no id occurs twice.
+    2. It has links to all pages, itself included, and a link to a place (#) leads to an id of its page.
+    3. It has no script, and addresses of the net only in links.
+    """
     trees = {file: xml_tree(text) for file, text in pages.items()}
     ids = {file: [part.get("id") for part in page.iter("*")] for file, page in trees.items()}
     for file, page in trees.items():
@@ -224,11 +271,11 @@ def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
 
         linked_pages = set()
         for link in page.iter("a"):
-            target, _, anchor = link.get("href").partition("#")
-            target = target or file
-            if target in trees:
-                linked_pages.add(target)
-                assert not anchor or anchor in ids[target]
+            linked_page, _, anchor = link.get("href").partition("#")
+            linked_page = linked_page or file
+            if linked_page in trees:
+                linked_pages.add(linked_page)
+                assert not anchor or anchor in ids[linked_page]
         assert linked_pages == set(trees)
 
         assert not list(page.iter("script"))
@@ -249,15 +296,21 @@ def test_a_configuration_with_hardly_any_results_has_a_page():
 
 
 def test_data_are_escaped():
-    """Markup in any column of a table and in a setting is shown as text, on both pages that have tables."""
+    """Markup in a table or a setting is shown as text, on both pages that have tables: it adds no tag.
+
+    The tables are the verdicts on two printed values, where the columns that are free texts have the markup
+    (`row` fills in the others), and one statement of the paper, where all columns have it but for those that
+    the page computes with.
+    """
     evil = '<img src=x onerror="alert(1)">&'
     values = [
         row(eps=evil, note=evil, source=evil, mechanism=evil, printed="0.1"),
-        row(printed="0"),
+        row(printed="0"),  # of another source, so in a small table of its own
     ]
+    # family "": no other row has the same statement.
     claim = dict.fromkeys(claim_rows()[0], evil) | {"family": ""}
     claim |= dict.fromkeys(["verdict", "verdict_published", "verdict_exact"], "fails")
-    settings = SETTINGS | {"changed": [(evil, evil, evil)]}
+    settings = SETTINGS | {"changed": [(evil, evil, evil)]}  # key, the paper's value, ours
     for template in ("index.html.j2", "statements.html.j2"):
         text = html_page(values, settings=settings, template=template, claim_verdicts=[claim])
         assert evil not in text
@@ -275,10 +328,11 @@ def test_ours_is_written_as_the_printed_value():
 
 @pytest.fixture(scope="module")
 def open_page(tmp_path_factory, pages):
-    """A function that opens a page of the report in Chromium, in a window of a width in pixels.
+    """A function that opens a page of the report in Chromium, by default the main page.
 
-    It returns Playwright's page, and a list to which the browser's complaints are appended. Every picture is
-    640 pixels wide and white.
+    Its arguments are the width of the window in pixels (the height is 900) and the page's file. It returns
+    Playwright's page, and a list to which the browser's complaints are appended. The pages (``pages``: file
+    -> HTML) lie in a folder whose name has a space. Every picture in them is 640 pixels wide and empty.
     """
     api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or pytest.skip("there is no Chromium on this machine")
@@ -288,6 +342,7 @@ def open_page(tmp_path_factory, pages):
     for figure in FIGURES:
         Image.new("RGB", (640, 480)).save(folder / f"figures/{figure['name']}.png")
     for file, text in pages.items():
+        # All pictures are loaded at once, not those in sight only, so that a missing one is a complaint.
         (folder / "report" / file).write_text(text.replace('loading="lazy"', ""), encoding="utf-8")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -306,6 +361,10 @@ def open_page(tmp_path_factory, pages):
 def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(
     open_page,
 ):
+    """``open_page`` opens the main page in Chromium, in a window of 1280 pixels, and tells its complaints.
+
+    Its pictures are 640 pixels wide (a missing one would have 0), and nothing is wider than the window.
+    """
     page, complaints = open_page(1280)
     pictures = page.evaluate("[...document.images].map(i => i.naturalWidth)")
     assert pictures == [640] * len(FIGURES_OF_INDEX)
@@ -320,7 +379,11 @@ def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_stateme
 @pytest.mark.slow
 @pytest.mark.parametrize("file", PAGES)
 def test_the_contents_stay_in_sight(open_page, file):
-    """At the left of a wide window; on a phone there is a link to them."""
+    """Also after scrolling down by 400 pixels, on every page. ``open_page`` opens it in Chromium.
+
+    In a window of 1280 x 900 pixels the contents stand still at its left. On a phone, which is 390 pixels
+    wide, a link (of the class top) leads back to them.
+    """
     wide, _ = open_page(1280, file)
     wide.evaluate("window.scrollTo(0, 400)")
     assert 0 <= wide.locator("nav .pages").bounding_box()["y"] < 900
@@ -347,9 +410,14 @@ def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(open_pa
     ("file", "verdicts_on_it"), [("index.html", 185), ("statements.html", 2 * len(claim_rows()))]
 )
 def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
-    """Findings, counts and every verdict lie inside of 390 pixels."""
+    """Findings, counts and every verdict lie inside of the phone's width of 390 pixels.
+
+    ``open_page`` opens the page in Chromium. ``verdicts_on_it``: so many of these parts are verdicts, on the
+    main page one for each printed value, on the other page two cells for each statement.
+    """
     page, _ = open_page(390, file)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    # Links of the contents, findings, tables of counts, verdicts, ratios of errors, statements, hints to tap.
     decisive = (
         "nav a, #overview li, .counts td, .cross td, .verdict, #parity td, .statements td, .hint"
     )
@@ -361,7 +429,11 @@ def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
 
 @pytest.mark.slow
 def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(open_page):
-    """On a phone of 390 pixels. A large figure is 50rem wide in style.css, which are 800 pixels."""
+    """On a phone of 390 pixels. A large figure is 50rem wide in style.css, which are 800 pixels.
+
+    The first tap is on a hint that lies over the picture; the second one is on the picture, which is a link
+    to its SVG. ``open_page`` opens the main page in Chromium, and `FIGURES_OF_INDEX` are the figures on it.
+    """
     page, _ = open_page(390)
     for figure in FIGURES_OF_INDEX:
         picture = page.locator(f"#{figure['name']} img")
@@ -371,7 +443,7 @@ def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(open_pa
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         link = f"#{figure['name']} .full a:has(img)"
         assert page.locator(link).get_attribute("href") == f"../figures/{figure['name']}.svg"
-        # Nothing lies over it now.
+        # Nothing lies over it now: within 2 seconds a click near its corner would reach it.
         picture.click(trial=True, position={"x": 50, "y": 50}, timeout=2000)
 
 
@@ -403,7 +475,13 @@ def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps
 
 
 def test_the_figures_are_those_that_the_datasets_need():
-    """A dataset of your own has no number of the paper, and makes no figure about the paper's constants."""
+    """Which figures a run makes, from the sections that its datasets have in the configuration.
+
+    `TABLE` has the rows of all figures, and ``needs`` is the section that a dataset must have for one: tv
+    (trials), estimates, or box (of a city). The key figures gives a dataset's figure its number in the paper.
+    A dataset of your own has no such number, and makes no figure about the paper's constants. The expected
+    names are written by hand.
+    """
     mine = {"title": "Mine", "tv": {"n": [1]}}
     paris = {"title": "Paris", "tv": {"n": [1]}, "estimates": {"n": 1}, "box": {"south": 1}}
     paris["figures"] = {"tv": "fig7"}

@@ -52,7 +52,7 @@ FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_orde
 
 
 def row(**fields):
-    """A row of verdicts.csv as texts: ``fields``, the usual texts of some columns, and "" in the others."""
+    """A row of verdicts.csv: the texts ``fields``, in other columns the ``usual`` text, or else ""."""
     blank = dict.fromkeys((*COLUMNS, "reproduced", "exact", "quantile", "low", "high"), "")
     usual = {
         "item": "Table IV",
@@ -65,9 +65,12 @@ def row(**fields):
 
 
 def real_verdicts():
-    """A row of verdicts.csv for every real printed value, with made-up verdicts of every sort in turn.
+    """A row of verdicts.csv for each value that the paper prints, with made-up verdicts.
 
-    Our value is the printed one wherever the two can be compared.
+    The verdicts of its kind (random or not) take turns, and koskela's values are "not comparable". Of the
+    others our value (reproduced) is the printed one. The correct one (exact) is 2.5e-3 in the rows of "this
+    paper", and blank in others. Of a random value, our repetitions have 25 % of theirs below it (quantile),
+    and low and high are the ends of the interval in which it should be.
     """
     judged = []
     for place, value in enumerate(records(read_values(ROOT / "data/published/values.csv"))):
@@ -94,16 +97,19 @@ METRICS = ("tv", "individual_error", "most_popular", "ten_most_popular")
 def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
     """Rows of parity_ratio.csv: the error of shuffling over that of Gaussian noise at equal privacy.
 
-    For the upper bound on delta and the metric TV, the ratio is 1 + eps0 / 20 unprojected (also its closed
-    form ``predicted``), 1 + eps0 / 30 projected and 1 - eps0 / 30 in the paper's pairing. For the other bound
-    and the other metrics the ratio is larger by 50, so a test sees where one of these is taken instead.
-    At eps0 = 0.1 no estimate is informative.
+    There is a row for each comparison (of which estimates are projected), at two n and two delta, for two
+    bounds on delta and four metrics of the error. For the upper bound and the metric TV, the ratio is
+    1 + eps0 / 20 unprojected (also its closed form ``predicted``), 1 + eps0 / 30 projected and 1 - eps0 / 30
+    in the paper's pairing. For the other bound and the other metrics the ratio is larger by 50, and for
+    "synthetic" at eps0 = 6 the projected one is larger by 1, so a test sees where one of these is taken
+    instead. At eps0 = 0.1 no estimate is informative: better than the uniform histogram. The other columns
+    have numbers without a meaning.
     """
     ratios = []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
         datasets, (1000, 100_000), eps0s, (1e-6, 5e-4), ("upper", "lower"), METRICS
     ):
-        excess = eps0 / 30
+        excess = eps0 / 30  # of the ratio over 1, where both estimates are projected
         if (dataset, eps0) == ("synthetic", 6):  # which the paper did not run
             excess += 1
         shift = 0 if (bound, metric) == ("upper", "tv") else 50
@@ -144,7 +150,8 @@ def audit_row(published, alone, together, violated_jointly, **changed):
 
     ``published`` is the log10 of the delta that the paper's formula gives. ``alone`` is the audited lower
     bound on delta at the confidence of this case, ``together`` at that of all cases jointly, and
-    ``violated_jointly`` whether the latter exceeds the published delta. ``changed``: other columns.
+    ``violated_jointly`` whether the latter exceeds the published delta. ``changed``: other columns than those
+    of the case that is written here.
     """
     case = {
         "n": 100,
@@ -166,9 +173,11 @@ def audit_row(published, alone, together, violated_jointly, **changed):
 
 
 def claim_rows():
-    """Rows of claim_verdicts.csv: a statement of each verdict in the order of `CLAIM_VERDICTS`, one more.
+    """Rows of claim_verdicts.csv: eight statements of the paper, one of each verdict and one more that holds.
 
-    Statement number i has the id "c<i>". The last one holds as the first one does.
+    The verdicts are in the order of `CLAIM_VERDICTS`, from "holds" to "fails", and the last one is "holds"
+    again. All statements are about Figure 1. Statement number i has the id "c<i>", and i in its other texts.
+    Columns with published and exact are on the two readings. A test "none" is no test.
     """
     rows = []
     for number, verdict in enumerate((*CLAIM_VERDICTS, "holds"), start=1):
@@ -194,9 +203,11 @@ def claim_rows():
 
 
 def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
-    """A row of grids.csv: the joint test of a grid of Paris, with p-value ``p`` and the ``corrected`` one.
+    """A row of grids.csv: whether what the paper prints of Paris fits a ``grid`` (uniform or stepped).
 
-    A grid is contradicted at the level 0.01.
+    ``p`` is the p-value of the joint test, and ``corrected`` is it after the correction for several tests. A
+    grid is contradicted if p is at most 0.01. ``numbering`` is how cells are numbered, ``delta`` that of the
+    Gaussian noise. ``p_error``, the simulation's error, is made up.
     """
     verdict = "contradicted" if p <= 0.01 else "not contradicted"
     given = {
@@ -264,7 +275,11 @@ def text_table(rows):
 
 
 def results(rows, **tables):
-    """What findings are stated from: verdicts ``rows``, and other ``tables`` of rows as read from files."""
+    """What findings are stated from: tables by name, titles of datasets, and the paper's datasets and eps0s.
+
+    ``rows`` are those of the table verdicts, ``tables`` the rows of other tables by name. Each is written as
+    a file and read, so its columns have the types that a file's have.
+    """
     read = {
         name: pd.read_csv(io.StringIO(pd.DataFrame(content).to_csv()))
         for name, content in tables.items()
@@ -283,9 +298,11 @@ def stated_findings(rows, skip=SLOW, **tables):
 
 
 def html_page(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2", **tables):
-    """The HTML text of a page of the report.
+    """The HTML text of a page of the report, with the real errata.
 
-    ``rows``: rows of verdicts.csv. ``tables``: rows of the other tables by name, none by default.
+    ``rows``: rows of verdicts.csv, such as `real_verdicts`. ``figures``: what the page says of each figure,
+    by default the made-up ones. ``settings``: those of the run, by default the paper's. ``template``: the
+    page, by default the main one. ``tables``: rows of the other tables by name, by default none.
     """
     printed = {
         "verdicts": text_table(rows),

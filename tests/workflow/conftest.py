@@ -139,10 +139,12 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 
 @pytest.fixture(scope="session")
 def finished_project(pytestconfig):
-    """A project whose whole quick pipeline has run. Tests that change files put them back.
+    """A `Project`, a copy of this one, in which the pipeline has run on config/quick.yaml, all of it.
 
-    It stays in pytest's cache until a file of the project changes: the fast and the slow tests share a run.
-    Of several processes one makes it, and the others wait. The folder ``seen`` has what each job has read.
+    Tests that change its files put them back. It stays in pytest's cache, with the digest of the files that
+    it was copied from, until one of these files changes: the fast and the slow tests share a run. Of several
+    processes of the tests one makes it, and the others wait. `SITECUSTOMIZE` notes in the folder ``seen``
+    which files each job has read.
     """
     cache = Path(pytestconfig.cache.mkdir("quick"))
     digest_of_run, folder = cache / "contents", cache / "project"
@@ -154,7 +156,7 @@ def finished_project(pytestconfig):
             (folder / "seen").mkdir()
             (folder / "sitecustomize.py").write_text(SITECUSTOMIZE)
             project.make()
-            digest_of_run.write_text(digest_of_sources())
+            digest_of_run.write_text(digest_of_sources())  # last: a run that fails is made again
     return Project(folder, exists=True)
 
 

@@ -63,6 +63,11 @@ class Slurm:
         self.folder, self.daemons = folder, []
 
     def __enter__(self):
+        """Start munge (which signs messages between the daemons), Slurm's controller and one node.
+
+        Returns this object as soon as the node waits for jobs. `CONFIGURATION` is Slurm's configuration, with
+        the folder, the host's name and two ports to be filled in. `CLIENTS` are the commands.
+        """
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir()
 
@@ -82,6 +87,7 @@ class Slurm:
             )
             client.chmod(0o755)
 
+        # A secret key for munge, which insists that nobody else can read it.
         (self.folder / "munge.key").write_bytes(os.urandom(128))
         (self.folder / "munge.key").chmod(0o600)
         options = [
@@ -90,6 +96,8 @@ class Slurm:
         options += [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed")]
         self.start("munged", "--force", "--foreground", *options)
         wait_for(lambda: (self.folder / "munge.socket").exists(), failure=self.logs)
+
+        # -D: in the foreground, so that the daemons are children of this process.
         self.start("slurmctld", "-D", "-f", configuration)
         self.start("slurmd", "-D", "-f", configuration)
         wait_for(
@@ -139,7 +147,11 @@ def skip_without(plugin):
 
 @pytest.fixture(scope="module")
 def slurm():
-    """A running `Slurm`, in /tmp, as sockets need short paths."""
+    """A running `Slurm` of one node, in a folder in /tmp, as sockets need short paths.
+
+    Tests are skipped where Slurm's daemons or Snakemake's plugin for it are not installed, or without the
+    rights of root, which the daemons need.
+    """
     skip_without("slurm")
     lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
     if lacking or os.geteuid():
@@ -165,9 +177,13 @@ def arguments(profile, *others):
 
 
 def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path):
-    finished_project = request.getfixturevalue(
-        "finished_project"
-    )  # made only where there is a Slurm
+    """Two results, made on a real Slurm, have the bytes of a run on this machine; a second run is idle.
+
+    ``slurm`` is the running Slurm, and with the variables in ``environment`` Snakemake finds it.
+    `finished_project` has all results of config/quick.yaml. It is asked for here, so that it is made only
+    where there is a Slurm.
+    """
+    finished_project = request.getfixturevalue("finished_project")
     there = Project(tmp_path / "there")
     run = there.snakemake(*arguments("slurm", *TARGETS), environment=environment)
     assert run.returncode == 0, run.stdout
@@ -183,7 +199,11 @@ def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path)
 
 
 def run_with_first_job_killed(slurm, project, environment, *options):
-    """Run Snakemake and kill its first job: the exit code, what it printed, and its jobs in Slurm."""
+    """Run Snakemake on ``slurm`` for one result and kill its first job as soon as it runs.
+
+    Returns Snakemake's exit code, what it printed, and the jobs that ``project`` has ever submitted, oldest
+    first, each as a dict of Slurm's fields (such as JobState). ``options`` are those of Snakemake.
+    """
     run = project.start(*arguments("slurm", *options, GAUSSIAN_SCALE), environment=environment)
     printed = (project.folder / "printed").read_text
 
@@ -197,7 +217,10 @@ def run_with_first_job_killed(slurm, project, environment, *options):
 
 
 def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
-    """Named where it is not to be sent again."""
+    """1. Without retries, the run fails and names the rule of the killed job.
+
+    2. With those of the profile, the killed job is sent again, with twice the memory, and the run succeeds.
+    """
     project = Project(tmp_path / "project")
     no_retry = ["--retries", "0"]
     code, printed, jobs = run_with_first_job_killed(slurm, project, environment, *no_retry)
@@ -207,13 +230,18 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, enviro
 
     code, printed, jobs = run_with_first_job_killed(slurm, project, environment)
     assert code == 0, printed
-    # The job of the first run, and two of this one.
+    # The job of the first run, and two of this one, of which the last was not killed.
     assert [job["JobState"] == "COMPLETED" for job in jobs] == [False, False, True]
+    # In megabytes: 1200, then 2400, by the profile's "mem_mb: 1200 * 2 ** (attempt - 1)".
     first, second = (int(job["MinMemoryNode"].removesuffix("M")) for job in jobs[1:])
     assert second == 2 * first
 
 
 def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
+    """A partition that Slurm does not have, in the profile: the run fails and prints what Slurm says of it.
+
+    The run is as that of `make cluster-check`, one job on the profile, without retries.
+    """
     project = Project(tmp_path / "project")
     profile = project.folder / "profiles/slurm/config.yaml"
     text = profile.read_text()
@@ -224,6 +252,7 @@ def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
     assert "invalid partition specified: none" in run.stdout
 
 
+# Stand-ins for the commands of PBS. The last argument of qsub is the script of the job.
 QSUB = """#!/bin/sh
 for script; do :; done
 echo "$*" >>asked
@@ -234,9 +263,12 @@ QSTAT = '#!/bin/sh\necho "    exit_status = $(cat code)"\n'
 
 
 def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
-    """By a qsub that runs the job at once, and a qstat with the line that PBS prints of an ended job.
+    """Without a PBS: by a qsub and a qstat of our own, which lie in a folder that ``environment`` puts first.
 
-    PBS kills a job with an exit status such as 271 (256 and the signal's number).
+    1. qsub gets the resources that the profile asks for (`QSUB` writes its arguments into the file asked,
+    runs the job at once, and keeps its exit status), and the run succeeds.
+    2. It fails where qstat says that the job was killed. `QSTAT` prints the line of PBS for an ended job,
+    with the kept exit status; PBS gives a killed job one above 256, such as 271 (256 and the signal 15).
     """
     skip_without("cluster_generic")
     project = Project(tmp_path / "project")
@@ -248,6 +280,7 @@ def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
     assert run.returncode == 0, run.stdout
     assert "-l ncpus=1,mem=1200mb,walltime=00:20:00" in (project.folder / "asked").read_text()
 
+    # The same job again, of which qstat now tells another exit status.
     (project.folder / GAUSSIAN_SCALE).unlink()
     (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
     no_retry = arguments("cluster-generic", "--retries", "0", GAUSSIAN_SCALE)

@@ -23,6 +23,8 @@ NAMES = [
     "results/README.md",
     *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))),
 ]
+# Document -> its text; in a text, the blocks of commands, the blocks of Python, and in a block of commands
+# each command (with its here-document, if it has one) and the output behind it.
 TEXTS = {name: (ROOT / name).read_text(encoding="utf-8") for name in NAMES}
 FENCE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -54,7 +56,12 @@ def project_with_results():
 
 @slow
 def test_documents_state_what_comes_out(project_with_results):
-    """The quoted texts with the findings' numbers, the designs' page in parts, and files that exist."""
+    """After a full run on the paper's settings, in this checkout (``project_with_results``):
+
+    1. Each document has its texts of docs/quotes.yaml, with the numbers of results/findings.json.
+    2. docs/designs.md has each part (between empty lines) of the page that is made from the study's results.
+    3. Each path in a document, between backquotes, exists: of results where the run was, of others here.
+    """
     found = (project_with_results.folder / "results/findings.json").read_text(encoding="utf-8")
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
     for name, texts in quotes.items():  # file of a document -> texts with placeholders
@@ -62,7 +69,7 @@ def test_documents_state_what_comes_out(project_with_results):
         assert [text for text in texts if filled(text, found) not in said] == [], name
 
     study = pd.read_csv(project_with_results.folder / "results/study/study.csv")
-    page = designs_page(study, LINES).removeprefix("# ")
+    page = designs_page(study, LINES).removeprefix("# ")  # a section there, with a longer "## "
     parts = page.strip().split("\n\n")
     assert [part for part in parts if part not in TEXTS["docs/designs.md"]] == []
 
@@ -70,6 +77,7 @@ def test_documents_state_what_comes_out(project_with_results):
     for name, text in TEXTS.items():
         for path in re.findall(path_in_text, text):
             folder = project_with_results.folder if path.startswith("results") else ROOT
+            # These are made by commands that not everybody runs: on a cluster, for the site, a download.
             some_commands_fill = path.startswith(("results/logs", "results/site", "data/raw"))
             assert some_commands_fill or (folder / path).exists(), f"{name}: {path}"
 
@@ -86,26 +94,35 @@ def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_befor
 
 @pytest.mark.slow
 def test_python_of_the_documents():
-    """Every block runs, and its last line gives the number that stands behind it, if one does."""
-    shown = 0
+    """Every block runs, and its last line gives the number in the comment behind it, if there is one.
+
+    Such a comment is "# 0.0123": the value is compared after rounding to as many decimals.
+    """
+    compared = 0
     for text in TEXTS.values():
         for block in PYTHON.findall(text):
-            *before, last = ast.parse(block).body  # statements
+            *before, last = ast.parse(block).body  # statements; the last one is an expression
             names: dict[str, object] = {}
             exec(compile(ast.Module(before, []), "document", "exec"), names)
             value = eval(ast.unparse(last), names)
             if number := re.search(r"# (\d+\.(\d+))", block.splitlines()[-1]):
                 assert round(value, len(number[2])) == float(number[1])
-                shown += 1
-    assert shown
+                compared += 1
+    assert compared  # else no number was found
 
 
 def test_code_and_theory_point_at_each_other():
-    """Pages and sections that code names (docs/theory.md, "Sums only"), and modules that the theory names."""
+    """1. What code and settings name in docs/ exists: a page, and its section if one is named behind it.
+
+    They write it as docs/theory.md, "Sums only". A heading may go on after the words that are named.
+
+    2. The modules that docs/theory.md names between backquotes exist, in tightshuffle/ or from the top.
+    """
     named_sections = 0
     for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
         for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
             if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
+                # In one line, as a name may go on in the next line of a comment.
                 text = re.sub(r"\s+(# +)?", " ", path.read_text(encoding="utf-8"))
                 for page, section in re.findall(r'\b(docs/\w+\.md)\b(?:, "([^"]+)")?', text):
                     headings = re.findall(r"^#+ (.*)", TEXTS.get(page, ""), re.MULTILINE)
@@ -115,20 +132,25 @@ def test_code_and_theory_point_at_each_other():
     modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", TEXTS["docs/theory.md"])
     for name in modules:
         assert (ROOT / "tightshuffle" / name).exists() or (ROOT / name).exists(), name
-    assert min(named_sections, len(modules)) > 10  # else they were not found
+    # Else they were not found: there are 20 sections and 17 modules.
+    assert min(named_sections, len(modules)) > 10
 
 
 @slow
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(name)])
 def test_examples_print_what_is_shown(name, project_with_results, capsys, monkeypatch, tmp_path):
-    """Every command of a document, in a folder with links to this checkout's files."""
+    """Each command of the document ``name`` prints what stands behind it there, and no error.
+
+    `examples` finds them in its blocks. They run one after the other in a new folder, with links to the files
+    of this checkout (``project_with_results``, after a full run), so what a command writes does not stay.
+    """
     for path in project_with_results.folder.glob("[!.]*"):
         (tmp_path / path.name).symlink_to(path)
     monkeypatch.chdir(tmp_path)  # where examples find results, and write their files
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
-        # Our own command in this process: forty starts are half a minute.
+        # Our own command, without pipes and quotes, in this process: forty starts are half a minute.
         if re.fullmatch(r"tightshuffle [\w. -]+", command):
             assert cli.main(shlex.split(command)[1:]) == 0, command
             stdout, stderr = capsys.readouterr()

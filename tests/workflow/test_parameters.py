@@ -11,16 +11,19 @@ from scripts.shared.code import code_of
 from tests import ROOT
 
 OVERLAY = "datasets: {mine: {kind: counts, title: Mine, file: counts.csv}}"
-# The dataset with which a rule is asked for its parameters; of the other rules it is paris.
+# Rule -> the dataset for which it is asked for its parameters. All other rules are asked for paris.
 DATASETS = {"sample_synthetic": "synthetic", "use_counts": "mine"}
 NOT_RERUN = "download_checkins"  # the md5 fixes the file that it downloads
 
 
 @pytest.fixture
 def rules(tmp_path, monkeypatch):
-    """For each rule with a script: the rule, its parameters by name, and the values that Snakemake compares.
+    """A triple for each rule with a script: the rule, its parameters by name, and the list of their values.
 
-    A rule is expanded for one file that it makes, of whatever dataset and part.
+    Snakemake compares this list, which has no names, with the list of the run before, and reruns a job if the
+    two differ. The rules are those of the real Snakefile, on the paper's settings and a dataset ``mine``. The
+    parameters of a rule depend on which file it makes, so each rule is asked for one file of those that it
+    can make.
     """
     (tmp_path / "mine.yaml").write_text(OVERLAY)
     (tmp_path / "counts.csv").write_text("cell,count\n1,2\n2,3\n")
@@ -32,6 +35,7 @@ def rules(tmp_path, monkeypatch):
             snakefile=ROOT / "Snakefile",
             workdir=tmp_path,
         )._workflow
+        # What the names of files leave open: any part of paris, any audit, no number, any panel.
         wildcards = {
             "part": next(iter(workflow.globals["PARTS"]["paris"])),
             "setting": next(iter(workflow.globals["AUDITS"])),
@@ -44,7 +48,7 @@ def rules(tmp_path, monkeypatch):
                 values = wildcards | {"dataset": DATASETS.get(rule.name, "paris")}
                 params, compared = rule.expand_params(values, InputFiles(), OutputFiles(), None)
                 expanded.append((rule, dict(params.items()), compared))
-    assert len(expanded) > 40  # else most rules were not found
+    assert len(expanded) > 40  # else most rules were not found; there are 53
     return expanded
 
 
@@ -56,7 +60,7 @@ def test_every_setting_is_compared_together_with_its_name(rules):
             if not name.endswith(" by name"):
                 assert {name: params[name]} in compared, f"{rule.name}: {name} is not in named(...)"
                 settings += 1
-    assert settings > 60
+    assert settings > 60  # else most settings were not found; there are 100
 
 
 def test_the_code_of_every_rule_is_compared_file_by_file(rules):

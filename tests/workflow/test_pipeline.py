@@ -38,12 +38,18 @@ def text_table(path):
 
 
 def test_everything_is_there(finished_project):
-    """Every figure as picture, PDF, SVG and caption, the tables, the article, and the report's pages."""
+    """In `finished_project`, where the whole pipeline has run on config/quick.yaml, are:
+
+    1. every figure as picture, PDF, SVG and caption, the tables, and the article;
+    2. the report's pages, with every figure once, and a row for each of the paper's statements;
+    3. a notice of the settings that are not the paper's, among them 5 repetitions instead of 10.
+    """
     results = finished_project.results()
     beginnings = {"png": b"\x89PNG", "pdf": b"%PDF", "svg": b"<?xml", "txt": b""}
     files = {f"figures/{name}.{kind}": kind for name in FIGURES for kind in beginnings}
     assert {name for name in results if name.startswith("figures/")} == files.keys()
     assert all(results[file].startswith(beginnings[kind]) for file, kind in files.items())
+    # More than a header and one row.
     assert all(results[f"tables/{name}.csv"].count(b"\n") > 2 for name in TABLES)
     assert results["report/article.pdf"].startswith(b"%PDF")
 
@@ -51,22 +57,33 @@ def test_everything_is_there(finished_project):
     both_pages = page + results["report/companions.html"].decode()
     assert all(both_pages.count(f'<figure id="{name}">') == 1 for name in FIGURES)
     text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
-    assert len(text.split()) <= 10_000  # words: a page that can still be read
+    # Words: a limit of our own, so that the page can still be read. There are 9,400.
+    assert len(text.split()) <= 10_000
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(text_table(CLAIMS))
+
     assert "These are not the paper's settings." in page
     assert "<li><code>datasets.paris.tv.repetitions</code>: 10 → 5</li>" in page
 
 
 def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(finished_project):
+    """On two pages of the report of `finished_project`, the main one and that of the statements:
+
+    1. Every local link leads to a file.
+    2. Every command ("again: snakemake ...") names a target that Snakemake knows: it can plan them all.
+    """
     report = finished_project.folder / RESULTS / "report"
-    page = "".join((report / f"{name}.html").read_text("utf-8") for name in ("index", "statements"))
-    links = {link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', page)}
+    both_pages = "".join(
+        (report / f"{name}.html").read_text("utf-8") for name in ("index", "statements")
+    )
+    links = {
+        link.partition("#")[0] for link in re.findall(r'(?:href|src)="([^"#][^"]*)"', both_pages)
+    }
     local = {link for link in links if "://" not in link and not link.startswith("data:")}
-    assert len(local) > 20
-    # The project's documents are beside the results.
-    missing = {link for link in local if not (report / link).exists()}
-    assert {link for link in missing if not link.endswith("README.md")} == set()
-    targets = set(re.findall(r"again: <code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>", page))
+    assert len(local) > 20  # else they were not found
+    assert {link for link in local if not (report / link).exists()} == set()
+
+    again = r"again: <code>snakemake (?:--\S+ \S+ -- )?([\w/.~-]+)</code>"
+    targets = set(re.findall(again, both_pages))
     some = ("parity/parity_ratio", "tables/table_IV", "statements/claim_verdicts")
     assert {"fig1", "report", *(f"{RESULTS}/{name}.csv" for name in some)} <= targets
     finished_project.make("--dry-run", "--", *sorted(targets))
@@ -76,27 +93,35 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
     ("name", "printed"), [("values/verdicts", "values"), ("statements/claim_verdicts", "claims")]
 )
 def test_every_printed_value_and_statement_has_its_verdict(finished_project, name, printed):
+    """``printed``: a table of what the paper prints or states. ``name``: the table of our verdicts on it.
+
+    The second one has the same rows in the same order, with the texts of all columns but the note, to which
+    we may add, and a verdict in each. It is from the run in `finished_project`.
+    """
     judged = text_table(finished_project.folder / f"{RESULTS}/{name}.csv")
     given = text_table(ROOT / f"data/published/{printed}.csv")
-    columns = given.columns.difference(["note"])  # to which a verdict adds
+    columns = given.columns.difference(["note"])
     assert judged[columns].equals(given[columns])
     assert judged["verdict"].ne("").all()
     if printed == "values":
-        # Of the values that are not random, most are the paper's, whatever the number of repetitions.
+        # Of the 125 values that are not random, 113 are as printed, whatever the number of repetitions.
         deterministic = judged["verdict"][judged["kind"] != "random"]
         assert deterministic.isin(["same digits", "close"]).sum() >= 110
 
 
 def test_every_job_reads_only_what_its_rule_knows(finished_project):
-    """All modules that it loaded and all files that it opened: else an edit of one would rerun nothing.
+    """Every file of the project that a job has read is one that a rule gives to Snakemake.
 
-    Each job has written into the folder ``seen`` which of the project's files it has read. It reads its
-    outputs to sum their bytes.
+    Else an edit of this file would rerun nothing. The rule gives a job's input and the code of its script
+    (`files_of`). It also reads its output, to sum the bytes. Each job of `finished_project` has written into
+    the folder ``seen`` which modules it has loaded and which files it has opened, as JSON.
     """
     jobs = [json.loads(path.read_text()) for path in (finished_project.folder / "seen").iterdir()]
+    # Else most jobs were not noted: there are 65, these among them.
     assert len(jobs) > 40
     some = {"draw_tv", "compute_girgis", "run_trials", "write_report"}
     assert {job["rule"] for job in jobs} >= some
+    # Files of Snakemake, the notes themselves, and compiled code.
     no_sources = re.compile(r"\.snakemake/|seen/|.*__pycache__")
     for job in jobs:
         known = {*files_of(job["script"]), *job["input"], *job["output"], "sitecustomize.py"}
@@ -116,8 +141,8 @@ def test_sums_and_a_second_run(finished_project):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the page, a number that the article quotes or a printed value, and rules that
-# use no bound.
+# Rules that rerun with the report's page, with a number that the article quotes, and with a value that the
+# paper prints; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUOTED
@@ -144,10 +169,15 @@ EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, wh
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [*EDITS, *EDITS_OF_BOUNDS])
 def test_an_edit_reruns_what_uses_it_and_nothing_else(finished_project, file):
-    """An edit with a date of 1970. Putting the text back leaves a new date, which reruns nothing."""
+    """One line is added to the ``file``, and Snakemake plans the next run of `finished_project`.
+
+    `EDITS` has all rules that this run must have, written by hand. `EDITS_OF_BOUNDS` has rules that it must
+    not have, while it has others. The date of the edit is in 1970: contents decide, not dates. Then the text
+    is put back.
+    """
     path = finished_project.folder / file
-    before = path.read_text() if path.exists() else ""
-    # A comment of Python would rerun nothing.
+    before = path.read_text() if path.exists() else ""  # README.md is not there
+    # In Python a statement: a comment would rerun nothing.
     edit = "edited = 1" if path.suffix == ".py" else "# edited"
     path.write_text(f"{before}\n{edit}\n")
     os.utime(path, (86_400, 86_400))
@@ -162,7 +192,13 @@ def test_an_edit_reruns_what_uses_it_and_nothing_else(finished_project, file):
 
 @pytest.mark.slow
 def test_a_number_reruns_the_jobs_that_use_it(finished_project):
-    """And a result that is removed comes back with the same bytes."""
+    """In `finished_project`, where all is made, on the settings in config/quick.yaml:
+
+    1. Six instead of five repetitions of the trials of Paris would rerun these trials and their figure, one
+    job each, and no other simulation.
+    2. With the old settings, a figure that is removed is drawn again by one job, the page and the sums are
+    made anew (`PAGE`), and all results have the same bytes as before.
+    """
     path, before = finished_project.folder / "config/quick.yaml", finished_project.results()
     text = path.read_text()
     of_paris = "tv: {budgets: [{eps0: 4, eps: 4}], n: [1000, 10000], repetitions: 5}"
@@ -186,19 +222,23 @@ def test_a_number_reruns_the_jobs_that_use_it(finished_project):
 
 
 @pytest.mark.slow
-def test_snakemakes_report_has_every_figure_and_table_with_caption_and_category(finished_project):
+def test_snakemakes_report_has_every_figure_and_table_with_its_caption(finished_project):
+    """The report that Snakemake itself writes on `finished_project`, a page in a zip file.
+
+    The caption of a figure is the text beside it in results/.
+    """
     finished_project.make("--report", "snakemake.zip")
     with zipfile.ZipFile(finished_project.folder / "snakemake.zip") as files:
         name = next(name for name in files.namelist() if name.endswith("report.html"))
         html = files.read(name).decode()
-    # Path of a result -> what the report says about it, a JavaScript object in the page.
+    # The page has a JavaScript object: path of a result -> what the report says about it.
     start = re.search(r"\bvar results = (?=\{)", html).end()
     results, _ = json.JSONDecoder().raw_decode(html, start)
     shown = {Path(path).stem for path in results}
     assert FIGURES | TABLES | {"audit", "verdicts", "claim_verdicts", "study", "parity"} <= shown
     for path, result in results.items():
         caption = unescape(re.sub("<.*?>", " ", result["caption"])).split()
-        assert len(caption) > 5, path
+        assert len(caption) > 5, path  # words: more than a title
         if "/figures/" in path:
             file = (finished_project.folder / path).with_suffix(".txt")
             assert caption == file.read_text("utf-8").split(), path
@@ -212,6 +252,10 @@ def targets_of_makefile():
 
 @pytest.mark.slow
 def test_named_targets(fresh_project):
+    """The names that README and Makefile give to parts of the pipeline, in a project where nothing has run.
+
+    `make` knows them, Snakemake plans jobs for all of them, and fig6 needs the trials of San Francisco only.
+    """
     targets = targets_of_makefile()
     some = "fig1 fig7 figures tables report article data paper statements"
     assert set(some.split()) <= set(targets)
@@ -249,7 +293,15 @@ def test_the_large_grid_is_planned(fresh_project):
 
 @pytest.mark.slow
 def test_a_histogram_of_your_own(fresh_project):
-    """The name of its file holds a space, its title markup, and another one's name looks like a budget."""
+    """Two datasets from counts of your own, by config/quick.yaml and mine.yaml, so in results/quick_mine.
+
+    1. The file name with a space and the title with markup do no harm: the captions have the title.
+    2. A dataset whose name ends as the settings in a file name do, mine_eps0, gets its own trials, with its 3
+    repetitions.
+
+    Little is simulated: no trials (tv) of the paper's datasets, and few repetitions. `fresh_project` is a
+    copy of this project in which nothing has run.
+    """
     (fresh_project.folder / "my counts.csv").write_text("cell,count\n1,400\n2,150\n3,0\n4,50\n")
     (fresh_project.folder / "config/mine.yaml").write_text("""
 datasets:
@@ -271,7 +323,9 @@ parity: {eps0: [2], repetitions: 5, bootstrap: 20}
 """)
     figures = ("tv_mine", "estimates_mine", "parity_ratio")
     targets = [f"results/quick_mine/figures/{name}.png" for name in figures]
+    # Of the dataset mine_eps0 at eps0 = 2 and eps = 1.
     trials = "results/quick_mine/trials/mine_eps0_eps0-2_eps-1.parquet"
+    # make() puts "--configfile config/quick.yaml" before these arguments.
     fresh_project.make("config/mine.yaml", "--", *targets, trials)
     frame = pd.read_parquet(fresh_project.folder / trials)
     assert set(frame["dataset"]) == {"mine_eps0"}
@@ -281,10 +335,13 @@ parity: {eps0: [2], repetitions: 5, bootstrap: 20}
 
 
 def made_up_checkins():
-    """Rows in SNAP's format, 2,000 in each of the paper's cities, and one that cannot be read."""
+    """The text of a file of check-ins: 2,000 in each of the paper's cities, and a line that cannot be read.
+
+    A line has SNAP's format: user, time, latitude, longitude and location, with tabs between them.
+    """
     rows = []
     for i in range(4000):
-        # Remainders of primes spread the places over the box of each city.
+        # The remainders by primes spread the places over the box of San Francisco or Paris in config.yaml.
         if i % 2:
             latitude, longitude = 37.73 + 0.06 * (i % 97) / 97, -122.51 + 0.12 * (i % 83) / 83
         else:
@@ -316,9 +373,13 @@ def test_the_download_is_a_rule_by_default_that_no_result_needs(fresh_project):
 
 @pytest.mark.slow
 def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_project, tmp_path):
-    """From a server on this machine; the results lie beside those of the bundled counts.
+    """Instead of SNAP's file, that of `made_up_checkins` from a server on this machine, named in here.yaml.
 
-    The paper prints 10,260 check-ins of Paris, the bundled counts have 11,190, and this file 2,000.
+    1. A run on config/snap.yaml plans the steps from the download on, and does not use the bundled counts.
+    2. Its results lie in results/snap_here, beside those of the bundled counts. A table there compares: of
+    Paris, the paper prints 10,260 check-ins, the bundled counts have 11,190, and this file 2,000.
+
+    `fresh_project` is a copy of this project in which nothing has run.
     """
     site = tmp_path / "site"
     site.mkdir()
@@ -335,6 +396,7 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_p
         planned = fresh_project.planned()
         fresh_project.make("--", "data", environment={"NO_PROXY": "127.0.0.1"})
         server.shutdown()
+
     assert "use_bundled_counts" not in planned
     steps = ("download", "crop", "grid", "compare")
     assert planned.keys() >= {f"{step}_checkins" for step in steps}
@@ -342,12 +404,17 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_p
     paris = compared[compared["dataset"] == "paris"].set_index("grid").loc["uniform"]
     assert paris[["printed", "bundled", "counted"]].tolist() == [10_260, 11_190, 2_000]
     assert paris["cells"] == 12 * 16
-    assert paris["cells_that_differ"] > 100
+    assert paris["cells_that_differ"] > 100  # most, as the made-up places are spread evenly
 
 
 @pytest.mark.slow
 def test_same_bytes_in_another_folder_on_one_core(finished_project, tmp_path):
-    """One of everything that is drawn at random, and a text: the rest is made from these by the same code."""
+    """Two results of simulations and one table have the bytes that they have in `finished_project`.
+
+    That project has run on all cores. Here is another folder (with a space), one core, one thread, and
+    another order of Python's sets. The targets are one of each sort of results that are drawn at random; the
+    rest is made from these by the same code.
+    """
     other = Project(tmp_path / "frisch geklönt")
     names = {"trials/synthetic_eps0-4_eps-4.parquet", "parity/paris.parquet", "attack/audit.csv"}
     targets = [f"{RESULTS}/{name}" for name in names]

@@ -28,13 +28,14 @@ datasets:
 delta_surface: {eps: {steps: 5}, eps0: {steps: 5}}
 """
 RESULTS = "results/overlay"
+# The dataset as a table, trials on it, and a figure that has nothing to do with it.
 HISTOGRAM = f"{RESULTS}/data/histograms/mine.csv"
 TRIALS = f"{RESULTS}/trials/mine_eps0-2_eps-1.parquet"
 FIGURE = f"{RESULTS}/figures/fig1_delta_surface.png"
 # Snakemake's arguments for two short targets, and for the first one alone.
 TRIALS_AND_FIGURE = ("--configfile", "overlay.yaml", "--cores", "1", "--", TRIALS, FIGURE)
 TRIALS_ONLY = TRIALS_AND_FIGURE[:-1]
-METRICS = "scripts/paper/trials/metrics.py"  # code of the job that makes `TRIALS`
+METRICS = "scripts/paper/trials/metrics.py"  # code of the job (run_trials) that makes `TRIALS`
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +91,14 @@ def script_of(run):
 def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(
     undisturbed, project, stopped, signal_name, pause
 ):
-    """At most after --unlock, as docs/running.md says; a job that outlives its run changes nothing.
+    """A run is stopped, and the same command is given again, on a copy of a project that ran ``undisturbed``.
 
-    ``pause``: seconds from the start of the job, which ends within one.
+    ``stopped`` gets the signal ``signal_name``: the first job, Snakemake, or both, ``pause`` seconds after
+    the job has started. The job ends within a second.
+
+    1. If Snakemake itself was killed, the command may say that --unlock is needed before, as docs/running.md
+    does. It does not after other signals.
+    2. Then it makes the bytes of the undisturbed run, even if a job outlives its run. Nothing is left to do.
     """
     project.wipe()
     run = project.start(*TRIALS_ONLY)
@@ -116,7 +122,7 @@ def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(
         again = project.snakemake(*TRIALS_ONLY)
     assert again.returncode == 0, again.stdout
     with contextlib.suppress(psutil.Error):
-        job.wait(60)
+        job.wait(60)  # seconds, for a job that has outlived its run
 
     made = project.results()
     assert made.keys() == {path.removeprefix(f"{RESULTS}/") for path in (HISTOGRAM, TRIALS)}
@@ -129,7 +135,10 @@ def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(
 
 @contextlib.contextmanager
 def mounted(folder, *options):
-    """Mount something at the folder, by ``options`` of mount; skip the test where that is not allowed."""
+    """Inside a ``with``, mount a file system at the folder, as the ``options`` of mount say.
+
+    The test is skipped where that is not allowed, or where there is no Linux.
+    """
     if sys.platform != "linux":
         pytest.skip("mounts as Linux does")
     folder.mkdir(exist_ok=True)
@@ -143,7 +152,12 @@ def mounted(folder, *options):
 
 
 def test_a_full_disk(undisturbed, project):
-    """64 KB have room for the trials, not for the figure, of which no part stays."""
+    """The results lie on a file system of 64 KB, which has room for the trials but not for the figure.
+
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for these two results. The run fails with a single line of
+    error (`refusal` returns it), and no part of the figure stays. Once there is room (10 MB), the same
+    command makes what the ``undisturbed`` run made.
+    """
     results = project.folder / "results"
     shutil.rmtree(results)
     with mounted(results, "-t", "tmpfs", "-o", "size=64k", "none"):
@@ -160,6 +174,11 @@ def test_a_full_disk(undisturbed, project):
 
 
 def test_a_read_only_folder(project):
+    """Snakemake fails even to plan a run, and its last line says why: it writes into .snakemake there.
+
+    The folder is mounted on itself, and this mount made read-only. `TRIALS_AND_FIGURE` are Snakemake's
+    arguments for two short targets.
+    """
     with mounted(project.folder, "--bind", project.folder):
         subprocess.run(["mount", "-o", "remount,bind,ro", project.folder], check=True)
         done = project.snakemake("--dry-run", *TRIALS_AND_FIGURE)
@@ -171,26 +190,41 @@ def test_a_read_only_folder(project):
 
 
 def test_bad_input_is_one_line(undisturbed, project):
-    """A count below 0, and a file that is dated an hour ahead of the clock."""
+    """In mine.csv, the counts from which the results have been made before (in the ``undisturbed`` project):
+
+    1. A count below 0 is refused twice with the same line: the old trials are not taken for finished.
+    2. So is the right file, if it is dated an hour ahead of the clock.
+    3. With the right file and a date of now, the results have the same bytes as before.
+
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for two results that need these counts or not. `refusal`
+    returns the single line of a run that says why it fails.
+    """
     (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
     line = refusal(project.snakemake(*TRIALS_AND_FIGURE))
     expected = "mine.csv: row 3: count must be a whole number >= 0; got '-150'"
     assert line == f"error: use_counts: {expected}"
     assert not (project.folder / HISTOGRAM).exists()
-    again = refusal(project.snakemake(*TRIALS_AND_FIGURE))
-    assert again == line, "the old trials are not taken for finished"
+    assert refusal(project.snakemake(*TRIALS_AND_FIGURE)) == line
 
     shutil.copyfile(undisturbed.folder / "mine.csv", project.folder / "mine.csv")
     os.utime(project.folder / "mine.csv", (time.time() + 3600,) * 2)
     assert "mine.csv" in refusal(project.snakemake(*TRIALS_AND_FIGURE), "clock skew")
 
+    # Copied again, which gives it a date of now.
     shutil.copy(undisturbed.folder / "mine.csv", project.folder)
     project.make(*TRIALS_AND_FIGURE)
     assert project.results() == undisturbed.results()
 
 
 def test_a_bad_configuration_is_one_line(undisturbed, project):
-    """A key that does not exist, a key that occurs twice, and YAML that would run a command."""
+    """A file of settings that is refused before any job, so that no result changes. It has
+
+    1. a key that does not exist, for which the line proposes one that does;
+    2. a key that occurs twice, which most readers of YAML accept;
+    3. a value that some readers of YAML would take for a command to run: it is not run.
+
+    `refusal` returns the single line with a given word of a run that fails.
+    """
     bad = project.folder / "bad.yaml"
     dry_run = ("--configfile", "bad.yaml", "--dry-run")
     bad.write_text("gowalla: {sourc: snap}\n")
@@ -216,6 +250,11 @@ def test_data_that_are_no_file_are_refused_and_not_read_for_ever(project, make):
 
 
 def test_another_file_in_the_place_of_the_download_is_refused(project):
+    """A line of check-ins in the place where SNAP's file is downloaded to: the job that reads it fails.
+
+    The line of error (`refusal` returns it) says that its MD5 sum is not that of SNAP's file. No result is
+    made. Nothing is downloaded, as Snakemake takes a file that is there for the download.
+    """
     (project.folder / "data/raw").mkdir()
     (project.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
         "7\t2010\t48.85\t2.33\t15\n"
@@ -230,11 +269,17 @@ def test_another_file_in_the_place_of_the_download_is_refused(project):
 
 
 def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undisturbed, project):
+    """`METRICS` is edited while the first job is at work, before the job that uses it (run_trials) starts.
+
+    This one fails, with a line that names the file. When the file is as before, the same command makes what
+    the ``undisturbed`` run made. `TRIALS_AND_FIGURE` are Snakemake's arguments for two targets, one job after
+    the other, and `wait_for` waits until the function is true.
+    """
     project.wipe()
     metrics = project.folder / METRICS
     text = metrics.read_text()
     run = project.start(*TRIALS_AND_FIGURE)
-    wait_for(lambda: script_of(run))  # a job before the one that uses the edited file
+    wait_for(lambda: script_of(run))  # the process of the first job
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert run.wait(120) != 0
     (line,) = re.findall("^error: .*", (project.folder / "printed").read_text(), re.MULTILINE)
@@ -248,12 +293,22 @@ def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undistur
 def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it(
     undisturbed, project
 ):
-    """Once it is removed, a run that names every result, as `make` does, gives the same bytes as before."""
+    """The histogram is changed, and a run makes the trials from it, so that these are wrong, too.
+
+    1. The module verify, which `make verify` runs, names the histogram, the only file that no job has written
+    as it is.
+    2. Once the histogram is removed, a run that names all three results, as `make` names every one, makes
+    what the ``undisturbed`` run made, and verify finds nothing.
+
+    `HISTOGRAM` is the path of a dataset as a table, `TRIALS` that of simulations on it. `TRIALS_AND_FIGURE`
+    are Snakemake's arguments for the trials and for a figure that does not depend on them.
+    """
     histogram = project.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
     project.make(*TRIALS_AND_FIGURE)
     trials = f"trials/{Path(TRIALS).name}"
     assert project.results()[trials] != undisturbed.results()[trials]
+
     verify = [sys.executable, "-m", "scripts.shared.verify", RESULTS]
     done = subprocess.run(verify, cwd=project.folder, capture_output=True, text=True)
     assert done.returncode != 0
@@ -281,8 +336,18 @@ def set_dates(folder, seconds):
 
 
 def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, project):
-    """Contents decide. Another checkout's code, which the environment may have, is not run."""
-    now, in_1970 = time.time(), 86_400
+    """Contents decide. On a copy of the ``undisturbed`` project, where two targets have been made:
+
+    1. New dates rerun nothing, not even results that are older than their input. Nor does a comment in code.
+    2. An edit of `METRICS` with a date of 1970 reruns its job, and the plan (-n, as docs/running.md says)
+    names the file as the reason. Only the trials change, so the code that runs is the edited one, not that of
+    a checkout which the environment may have.
+    3. An edit of the data with a date of 1970 reruns the two jobs that use them.
+
+    `METRICS` is code of the job run_trials. `jobs_by_rule` reads from what Snakemake prints how many jobs of
+    each rule it plans or runs.
+    """
+    now, in_1970 = time.time(), 86_400  # seconds since 1970
     for name in ("data", "scripts", "tightshuffle", "workflow"):
         set_dates(project.folder / name, now)
     # The trials are older than the data that they are made from.
@@ -299,7 +364,7 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, 
     metrics.write_text(text.replace("/ 2", "/ 4"))
     assert metrics.read_text() != text
     os.utime(metrics, (in_1970, in_1970))
-    plan = project.make("-n", *TRIALS_AND_FIGURE)  # as docs/running.md says
+    plan = project.make("-n", *TRIALS_AND_FIGURE)
     [reason] = [line for line in plan.splitlines() if "before:" in line]
     assert set(re.findall(r"\b(?:scripts|tightshuffle)/[\w/.]+", reason)) == {METRICS}
     assert jobs_by_rule(project.make(*TRIALS_AND_FIGURE)) == {"run_trials": 1}
@@ -327,7 +392,11 @@ def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs
 
 
 def test_elsewhere_and_as_a_module(tmp_path):
-    """The folder of the run is another than the project's: -s and -d, and Snakemake's modules."""
+    """The workflow of this checkout makes a table in two other folders, which are not copies of the project:
+
+    there by Snakemake's options -s (the Snakefile) and -d (the folder), and module by a Snakefile of its own,
+    which takes all rules as one of Snakemake's modules. Both make the same bytes, and a second run is idle.
+    """
     target = "results/delta/delta_surface.csv"
     there, module = tmp_path / "there", tmp_path / "module"
     for folder in (there, module):
@@ -353,12 +422,17 @@ def git(folder, *words):
 
 
 def test_from_a_git_host(tmp_path):
-    """As Snakemake's catalog loads workflows. Its cache has the repository, so no network is asked."""
+    """A Snakefile takes the workflow from GitHub as a module, as Snakemake's catalog of workflows says.
+
+    Snakemake keeps copies of repositories in a cache. There the test puts a clone of a copy of this project,
+    under the name github.com/me/tight-shuffle, so no network is asked.
+    """
     project = Project(tmp_path / "project").folder
     git(project, "init", "--quiet")
     git(project, "add", "--all")
     who = ["-c", "user.name=me", "-c", "user.email=me@here"]
     git(project, *who, "commit", "--quiet", "--message", "all")
+    # XDG_CACHE_HOME, below, is the folder cache; the rest of the path is Snakemake's choice.
     cache = tmp_path / "cache/snakemake/snakemake/source-cache/snakemake-git-cache"
     git(tmp_path, "clone", "--quiet", "--bare", project, cache / "github.com/me/tight-shuffle")
 
@@ -375,4 +449,4 @@ def test_from_a_git_host(tmp_path):
         "--cores", "1", "--", target, environment=environment
     )
     assert done.returncode == 0, done.stdout
-    assert (mine / target).stat().st_size > 1000
+    assert (mine / target).stat().st_size > 1000  # bytes: the table is not empty
