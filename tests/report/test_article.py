@@ -177,6 +177,14 @@ def test_the_methods_are_those_of_the_run():
     assert methods["drawn"][0]["range"] == "−6 to 6"  # of the values of N(0, 2), with a real minus
 
 
+def test_a_dataset_of_the_paper_may_have_no_figure():
+    """With null for its figure in the configuration, a run is for "Figure" without a number."""
+    paris = CONFIG["datasets"]["paris"] | {"figures": {"tv": None}}
+    methods = template_values(datasets={"paris": paris})["methods"]
+    purposes = [purpose for _, _, _, purpose, *_ in methods["runs"]]
+    assert purposes == ["Figure", "Figure", "Table VI"]
+
+
 def test_the_statements_that_fail_are_named_with_both_readings():
     """Of the eight made-up statements of the paper (`claim_rows`) a single one has the verdict "fails".
 
