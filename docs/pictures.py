@@ -7,7 +7,7 @@ from PIL import Image
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
-WIDTH, COLOURS = 800, 256  # fewer turn a rare colour grey
+WIDTH, COLOURS = 720, 256  # fewer turn a rare colour grey
 
 if __name__ == "__main__":
     texts = [
