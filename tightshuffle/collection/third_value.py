@@ -3,7 +3,7 @@
 Reports of the third value x2 are dropped. J' reports of other users are left, each uniform over the other
 k - 1 values, whatever eps0 is. With gains G' = (R_x0 - e^eps R_x1) / u, u uniform on the k - 1 values,
 
-    delta = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
+    delta >= sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
     r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
 
 For many reports, one slope c replaces all r_m: the event G'_1 + ... + G'_m > m c shows, for every l with
