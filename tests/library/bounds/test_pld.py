@@ -76,7 +76,7 @@ def test_rounds_of_pairs_that_are_written_out(rounds):
 
 
 def test_with_a_gaussian_mechanism():
-    """delta of a shuffled round and a Gaussian mechanism, composed by dp-accounting, is exact to CLOSE, 0.5 %.
+    """delta of a shuffled round composed with a Gaussian mechanism in dp-accounting is right to CLOSE, 0.5 %.
 
     Expected is the mean, by quadrature, of the round's delta at eps less the Gaussian's loss, whose law is
     N(mu^2 / 2, mu^2). mu is the Gaussian's sensitivity / deviation. The round, TINY, has four users, k = 3
