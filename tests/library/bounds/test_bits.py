@@ -83,7 +83,7 @@ def test_every_pair_of_bits(p, q):
         pairs.append((add_user(of_others, exact_p), add_user(of_others, exact_q)))
     for eps, ln_low, ln_high in zip(all_eps.tolist(), low.tolist(), high.tolist(), strict=True):
         exact = mp.log(max(hockey_stick(eps, *pair) for pair in pairs))
-        # 1e-15 is about a float's rounding. (Both bounds were at least 1e-12 away from delta.)
+        # 1e-15 is about a float's rounding. (The bounds are 1e-12 or more away from delta.)
         assert ln_low <= exact + 1e-15
         assert ln_high >= exact - 1e-15
         assert ln_high - ln_low < 2e-9  # twice the goal
@@ -286,8 +286,8 @@ def test_a_billion_users_and_eps_from_eps0_on():
     """`binary`'s lower and upper bound, log10 of delta, keep three promises.
 
     1. delta is 0 from eps0 on. 2. For 10^9 users both bounds have the shape of all eps, and upper / lower - 1
-    is at most the ``width`` of 0.01, but for rounding. 3. The upper one is not below
-    `count.delta` of three datasets: nobody, half or all of the other users hold the value.
+    is at most the ``width`` of 0.01, but for rounding. 3. The upper one is not below `count.delta` of three
+    datasets, in which nobody, half or all of the other users hold the value.
     """
     _, high = binary([1.0, 2.0], n=10, eps0=1.0)
     assert high.tolist() == [-math.inf, -math.inf]

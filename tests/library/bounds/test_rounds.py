@@ -28,7 +28,7 @@ def gaussian_curve(mu):
 
 
 def exact_curve(probabilities, largest=math.inf):
-    """The exact curve of a finite pair, which is its own mirror image and has no loss above ``largest``.
+    """The exact curve of a finite pair with no loss above ``largest`` and one delta for both directions.
 
     ``probabilities`` has a row (P, Q) for each outcome.
     """
@@ -51,7 +51,7 @@ def delta_of_product(e_eps, *pairs):
 def test_no_dataset_of_two_rounds_exceeds_the_bound(e_eps0s):
     """delta of two rounds of k-RR, each with its own e^eps0, is at most the bound of `Rounds`.
 
-    Three users take part. A dataset is the values of both other users, and differs from round to round.
+    Three users take part. A dataset is the values of both other users, which may change between rounds.
     `histogram_pair` has (P, Q) of all histograms of a dataset, in fractions. Exact is delta of the product of
     both rounds' distributions, for all pairs of datasets. A curve, of which `Rounds` takes one for each
     round, is a bound on delta of the round, as a function of eps, and the largest loss.
@@ -203,8 +203,8 @@ def test_rounds_next_to_the_largest_loss():
     """Next to the largest loss, log10 of the bound on delta is at least a closed form, and close to it.
 
     The closed form is `log10_delta_of_largest_loss`, in 50 digits. The largest loss is rounds eps0. Four
-    cases are written out. The eps of 40 random ones is below it by 1e-3 to 1e-14 of it. ``pair`` names the
-    pair that bounds one round. METHOD_OF_PAIR has the ``method`` of `tightshuffle.delta` for it.
+    cases are written out. In 40 random ones, eps is smaller by 1e-3 to 1e-14 of the largest loss. ``pair``
+    names the pair that bounds one round. METHOD_OF_PAIR has the ``method`` of `tightshuffle.delta` for it.
     """
 
     def case(eps, pair, n, k, eps0, rounds):
@@ -238,10 +238,11 @@ def test_rounds_next_to_the_largest_loss():
 
 
 def test_a_matrix_whose_directions_differ():
-    """No two rounds of three users exceed the bound of `tightshuffle.delta`, by enumeration.
+    """delta of any two rounds of three users is at most the bound of `tightshuffle.delta`.
 
-    In each round the target user has any two values under P and Q, and the other users any dataset. P
-    against Q and Q against P have different deltas for this matrix of P(report | value).
+    delta is by enumeration of all histograms (`histogram_pair`). In each round the target user has any two
+    values under P and Q, and the other users any dataset. ``matrix`` has P(report | value) in a column for
+    each value. With it, P against Q and Q against P have different deltas.
     """
     matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
     pairs = []  # arrays with a row (P, Q) for each histogram

@@ -202,11 +202,12 @@ HOLDERS_OF_X0_AND_X1 = [
     ("name", "k"), [("hash:2", 2), ("oue", 2), ("hadamard", 3), ("subset:2", 3), ("grr", 3)]
 )
 def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
-    """delta of some datasets of 25 users in both directions, by enumeration in long doubles.
+    """`single_value` is at least delta of some datasets of 25 users, in both directions.
 
-    HOLDERS_OF_X0_AND_X1 are how many of the 24 other users hold x0 and x1; the rest hold a third value, if
-    there is one. An outcome is how many reports there are of each kind: an array of probabilities with an
-    axis for each kind but the last, to which `add_user` adds one more user.
+    delta is by enumeration in long doubles. HOLDERS_OF_X0_AND_X1 has, for each dataset, how many of the 24
+    other users hold x0 and x1. The rest hold a third value, if there is one. An outcome is how many reports
+    there are of each kind: an array of probabilities with an axis for each kind but the last. `add_user` adds
+    one more user to it.
     """
     n, randomizer = 25, parse(name, k=k, eps0=eps0)
     # Reports that support the same values are one kind. Their probabilities for each value; (k, kinds).

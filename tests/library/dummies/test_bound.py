@@ -384,7 +384,7 @@ def test_the_best_noise_of_aggregators(guarantee, expected):
     # No other power has a smaller error: with an error 0.2 % smaller, its delta is too large.
     for other_power in (1.0, 1.25, 1.5, 1.75, 2.0):
         spread = deviation
-        # Steps down to below this error, and finer ones up to just above it.
+        # The deviation falls until the error is below that, and rises in finer steps to just above.
         while error_of_parties(noise(other_power, spread), 2) > 0.998 * error_of_two:
             spread *= 0.999
         while error_of_parties(noise(other_power, spread), 2) < 0.998 * error_of_two:
@@ -431,7 +431,7 @@ def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
     monkeypatch.setattr(
         HiddenByDummies, "ln_delta", lambda bound, eps: computed.append(eps) or ln_delta(bound, eps)
     )
-    # No other test asks for this guarantee: nothing is known yet.
+    # No other test asks for this guarantee, so that nothing of it is cached yet.
     law = best_cut_law(1, 1e-6, rounds=1001)
     assert len(computed) <= 50
     monkeypatch.undo()
