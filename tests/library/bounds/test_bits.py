@@ -212,7 +212,8 @@ def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch
     """`worst_count` finds the largest delta of 1,000 datasets from delta of fewer than 250 (116 were seen).
 
     A dataset is how many of 999 users hold the value: m. `worst_count` calls `BitCounts.ln_delta`, which is
-    replaced by one that notes each m. Expected is the largest ln delta of all m.
+    replaced by one that notes each m. Expected is the largest ln delta of all m. ``goal`` is by how much both
+    bounds, in ln delta, may differ; ``steeply`` allows more where delta is below 1 / e.
     """
     looked_at = []
     ln_delta = BitCounts.ln_delta
