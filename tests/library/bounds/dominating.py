@@ -23,7 +23,7 @@ def binomial(trials, probability):
 def _pair_of_two_counts(users, probability, at_x0, at_x1, at_neither=0):
     """The pair {(number of reports x0, number of reports x1): (P, Q)} of ``users`` users and the target user.
 
-    Each of the ``users`` reports x0 or x1 with this ``probability``, and then each of both equally likely.
+    Each of the ``users`` reports x0 or x1 with this ``probability`` for both together: half of it for each.
     Under P the target user reports x0 with the probability ``at_x0``, x1 with the probability ``at_x1``, and
     any other value with the probability ``at_neither``. Under Q ``at_x0`` and ``at_x1`` are exchanged. Equal
     counts that come about in several ways are one outcome, whose probabilities are added up.

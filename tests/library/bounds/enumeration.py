@@ -11,8 +11,8 @@ def add_report(distribution, probabilities, chance_of_none=0):
     """The distribution {histogram: probability} after one more independent report.
 
     A histogram is a tuple, whose entry i counts the reports i. ``distribution`` is that of the reports so
-    far. The new report is i with the probability ``probabilities[i]``. With ``chance_of_none`` there is no
-    new report, and the histogram stays as it is.
+    far. The new report is i with the probability ``probabilities[i]``. With the probability
+    ``chance_of_none`` there is no new report, and the histogram stays as it is.
     """
     result = defaultdict(int)
     for histogram, mass in distribution.items():

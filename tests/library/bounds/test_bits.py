@@ -19,10 +19,11 @@ from tightshuffle.literature import count
 
 
 def test_every_dataset_in_60_digits():
-    """`binary` gives log10 of a lower and an upper bound on the worst delta of both directions, for k-RR.
+    """`binary`'s two bounds, log10 of delta, enclose delta of the worst dataset of k-RR with k = 2.
 
-    Exact is the largest delta of all n datasets, in mpmath's 60 digits: `convolved_distributions` are the
-    laws P and Q of the count if m of the n - 1 other users hold the value, and `hockey_stick` their delta.
+    A dataset is the number m of the n - 1 other users who hold x0. Exact is the largest delta of all m and of
+    both directions, in mpmath's 60 digits. `convolved_distributions` has the laws P and Q of the count of x0,
+    and `hockey_stick` the delta of its first law against its second.
     """
     rng = np.random.default_rng(11)
     # (n, eps0, eps): five at the edges, and twelve random ones, with eps0 from 1e-4 to 16.
@@ -62,11 +63,11 @@ def log_odds(probability):
     ("p", "q"), [(0.5, 0.1), (0.95, 0.4), (0.75, 0.25), (0.5, 1e-6), (0.3, 0.29)]
 )
 def test_every_pair_of_bits(p, q):
-    """`worst_count` gives ln of a lower and an upper bound on the worst delta of P against Q.
+    """`worst_count`'s two bounds, ln of delta, enclose delta of P against Q in the worst dataset.
 
-    A bit is 1 with probability p if its user holds the value, else with q. The target user holds it under P,
-    and m of 11 other users do. Exact is the largest delta of all m in mpmath: `add_user` takes the law of a
-    count, a list of probabilities, to that with one more user.
+    A user's bit is 1 with probability p if the user holds the value, else with q. The target user holds the
+    value under P only. A dataset is how many of 11 other users hold it: m. Exact is the largest delta of all
+    m, in mpmath. A law of a count is a list of probabilities, to which `add_user` adds one more user.
     """
     users, both_odds = 11, (log_odds(p), log_odds(q))
     target = Bit.with_log_odds(*both_odds)
@@ -82,7 +83,7 @@ def test_every_pair_of_bits(p, q):
         pairs.append((add_user(of_others, exact_p), add_user(of_others, exact_q)))
     for eps, ln_low, ln_high in zip(all_eps.tolist(), low.tolist(), high.tolist(), strict=True):
         exact = mp.log(max(hockey_stick(eps, *pair) for pair in pairs))
-        # 1e-15 is about a float's rounding; the bounds are 1e-12 or more away from delta.
+        # 1e-15 is about a float's rounding. (The bounds are 1e-12 or more away from delta.)
         assert ln_low <= exact + 1e-15
         assert ln_high >= exact - 1e-15
         assert ln_high - ln_low < 2e-9  # twice the goal
@@ -90,10 +91,11 @@ def test_every_pair_of_bits(p, q):
 
 @pytest.mark.parametrize("users", [3, 60, 300, 340, 1300, 1330, 10**5])
 def test_counts_of_every_size_have_the_delta_of_their_distribution(users):
-    """ln delta of one bit of k-RR among those of ``users`` others who hold the value, against scipy's sums.
+    """`BitCounts.ln_delta` is ln delta of a count of ones, up to its own error; expected are sums in scipy.
 
-    P is the law of the count if the target user holds the value, too, and Q if not. Counts get another line
-    of integration where the variance at eps = 0, users truth lie, is 8^2 and 16^2: at 326 and 1302 users.
+    A count is of the bits of the target user and of ``users`` others, who all hold the value. P is its law
+    if the target user holds the value, too, and Q if not. `BitCounts` takes another line of integration
+    above a variance of 8^2, and of 16^2. At eps = 0 it is users truth lie: above 325 and 1302 users.
     """
     eps0 = 1.0
     # The probabilities of a 1 of who holds the value, and of who does not.
@@ -126,10 +128,12 @@ class RandomBlock:
     def __init__(
         self, rng, *, other, log10_gap, log10_width, log10_users=(1.5, 4.2), largest_share=0.98
     ):
-        """Draw a block with ``rng``, where each range is (least, most).
+        """Draw a block with ``rng``; each argument that is a pair is the range (least, most) of a number.
 
-        The gap is ``held`` - ``other``, and the width, last - first, is a share of the users and at least 2.
-        ``eps`` is at most 6 standard deviations of the loss, and ``largest_share`` of the largest loss.
+        A block is all m from ``first`` to ``last``, where m of the ``users`` hold the value. ``held`` and
+        ``other`` are the log odds of a 1 of who holds the value, and of who does not. Their difference is the
+        gap. The width, last - first, is drawn as a share of the users, and at least 2. ``eps`` is at most 6
+        standard deviations of the privacy loss, and ``largest_share`` of the largest loss.
         """
         self.users = int(10 ** rng.uniform(*log10_users))
         self.other = rng.uniform(*other)
@@ -159,11 +163,14 @@ class RandomBlock:
 
 
 def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
-    """It holds at up to 200 m of random blocks, and is narrow for some of them; all are natural logs.
+    """In a block of m, delta exceeds the larger delta of both ends by at most the curvature bound.
 
-    The bound is by how much delta may exceed the larger one of both ends of a block, for every c of E(m, c).
+    m is the number of users who hold the value. The bound is checked at up to 200 m of each of 60 random
+    blocks, and it has to be narrow for some of them. delta and the bound are natural logs, which
+    `block.ln_deltas` and `block.ln_curvatures` have. ``error`` is the largest error of ln delta.
     """
-    narrow = 0  # blocks in which the best m lies inside, and the bound exceeds the ends by less than 10 %
+    # Blocks in which delta is largest inside, and the bound is less than about 10 % above the larger end.
+    narrow = 0
     rng = np.random.default_rng(3)
     for _ in range(60):
         block = RandomBlock(rng, other=(-5, 1), log10_gap=(-1.5, 0.9), log10_width=(-2.5, 0))
@@ -177,10 +184,11 @@ def test_no_delta_between_two_counts_exceeds_the_curvature_bound():
 
 
 def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
-    """It holds at every m of short blocks, in which the mean of the count moves by 1 at most.
+    """In a short block of m, delta exceeds the larger delta of both ends by at most the second bound.
 
-    One more user who holds the value moves the mean by p - q. All are natural logs. The bound is by how much
-    delta may exceed the larger one of both ends.
+    m is the number of users who hold the value: one more moves the mean of the count by p - q. Short is a
+    block in which the mean moves by about 1 at most. Only there is the second bound of `ln_curvatures`, for
+    one whole number t of the count, known. All are natural logs.
     """
     best_inside = sharper = 0
     rng = np.random.default_rng(5)
@@ -195,15 +203,17 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
         assert np.max(ln_delta - error) <= np.logaddexp(larger_end, for_one_t)
         best_inside += bool(np.max(ln_delta - error) > larger_end)
         sharper += bool(for_one_t < for_every_c - 1)  # natural logs: by a factor of e
-    # In so many blocks the bound is needed (61 were seen), and in so many it is sharper (159).
+    # Of 400 blocks, in 61 delta was larger inside, and in 159 the second bound was sharper than the first.
     assert best_inside >= 30
     assert sharper >= 100
 
 
 def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch):
-    """`worst_count` asks for delta of 116 of the 1,000 numbers m of holders, and misses no larger delta.
+    """`worst_count` finds the largest delta of 1,000 datasets from delta of fewer than 250 (116 were seen).
 
-    `BitCounts.ln_delta`, which it asks, is replaced by one that notes each m.
+    A dataset is how many of 999 users hold the value: m. `worst_count` calls `BitCounts.ln_delta`, which is
+    replaced by one that notes each m. Expected is the largest ln delta of all m. ``goal`` is by how much both
+    bounds, in ln delta, may differ; ``steeply`` allows more where delta is below 1 / e.
     """
     looked_at = []
     ln_delta = BitCounts.ln_delta
@@ -222,18 +232,21 @@ def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one(monkeypatch
     m = np.arange(users + 1)
     counts = HolderCounts(eps, Bit.with_log_odds(*odds), users, odds)
     exact, _ = counts.ln_delta(np.zeros(m.size, int), m, users - m)
-    # 1e-9 is of rounding: what was ruled out has a smaller delta, so the whole goal is not used.
+    # The goal would allow more than 1e-9, which is of rounding; but what was ruled out has a smaller delta.
     assert low <= exact.max() <= high <= exact.max() + 1e-9
 
 
 def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
-    """w^2 / 8 times the second derivatives of E(m, c), by quadrature over |u| <= 1, at both ends of a block.
+    """The bound is at least w^2 / 8 times the second derivatives of E(m, c), by quadrature over |u| <= 1.
 
-    E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du is the part
-    of delta in `HolderCounts.ln_curvatures`. w is the width of the block for the derivative in m, and 1 for
-    that in c. The derivative in m multiplies the integrand with (l' + phi0 - phi1)^2 and that in c with
-    (theta + iu)^2. A, theta, phi and K are written out here; l(m) is m times the first height plus N - m
-    times the second one. e^(-theta c) is at its largest: e^theta, as c >= -1.
+    They are taken at both ends of a random block of m: m of the N users hold the value. E is the part of
+    delta that `HolderCounts.ln_curvatures` bounds,
+
+        E(m, c) = A e^theta / (2 pi) int exp(l(m) - (theta + iu) c + m (phi0 - phi1) + N phi1) K(u) du.
+
+    w is the width of the block for the derivative in m, and 1 for that in c. The derivative in m multiplies
+    the integrand with (l' + phi0 - phi1)^2, and that in c with (theta + iu)^2. The code has A as ``a``, and
+    l(m) = m heights[0] + (N - m) heights[1]. e^(-theta c) is at its largest: e^theta, as c >= -1.
     """
     u = np.linspace(-1, 1, 20_001)
     rng = np.random.default_rng(4)
@@ -271,10 +284,11 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
 
 
 def test_a_billion_users_and_eps_from_eps0_on():
-    """Promises of `binary`, whose bounds are log10 of delta: 1. delta is 0 from eps0 on.
+    """`binary`'s lower and upper bound, log10 of delta, keep three promises.
 
-    2. For 10^9 users both bounds have the shape of all eps, and are as close as the width says. 3. The upper
-    one is not below delta of three datasets: nobody, half and all of the others hold the value.
+    1. delta is 0 from eps0 on. 2. For 10^9 users both bounds have the shape of all eps, and upper / lower - 1
+    is at most the ``width`` of 0.01, but for rounding. 3. The upper one is not below `count.delta` of three
+    datasets, in which nobody, half or all of the other users hold the value.
     """
     _, high = binary([1.0, 2.0], n=10, eps0=1.0)
     assert high.tolist() == [-math.inf, -math.inf]
@@ -286,7 +300,7 @@ def test_a_billion_users_and_eps_from_eps0_on():
     assert np.all((low <= high) & (high - low <= math.log10(1.011)))  # the width, and rounding
     some_datasets = {"count": [0, n // 2, n - 1], "direction": "both"}
     some = count.delta(0.1 * 12.0, n=n, k=2, eps0=12.0, **some_datasets)
-    # At eps0 = 12, eps = 1.2; 1e-6 is about 1e-9 of log10 delta, which is -906.
+    # At eps0 = 12 and eps = 1.2. 1e-6 is of rounding: about 1e-9 of log10 delta, which is -906.
     assert some.max() <= high[0, 2] + 1e-6
 
 

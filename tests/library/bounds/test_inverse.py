@@ -33,10 +33,10 @@ def test_round_trip(delta):
 @pytest.mark.parametrize("eps0", [1e-3, 1.0, 4.0])
 @pytest.mark.parametrize("log10_delta", [-0.5, -6.0, -40.0])
 def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, log10_delta):
-    """With falls=True `smallest_eps` knows that the bound falls with eps, which "clones" does.
+    """With falls=True `smallest_eps` finds the same eps, with no more calls of the bound.
 
-    `smallest_eps` finds the smallest eps at which the bound, a function from eps to log10 delta, is at most
-    ``log10_delta``. A call is one evaluation of the bound.
+    The bound is a function from eps to log10 delta. `smallest_eps` finds the smallest eps up to eps0 at which
+    it is at most ``log10_delta``. falls=True says that the bound falls with eps, which `clones` does.
     """
 
     def eps_and_calls(falls):
@@ -53,7 +53,7 @@ def test_a_bound_that_falls_needs_fewer_evaluations_for_the_same_eps(n, eps0, lo
     eps, calls = eps_and_calls(falls=False)
     assert eps_if_falls == eps
     assert calls_if_falls <= calls
-    # An ordinary setting: 17 calls instead of 26.
+    # An ordinary setting, in which 17 calls instead of 26 were seen.
     if (n, eps0, log10_delta) == (1000, 4.0, -6.0):
         assert calls_if_falls <= calls - 8
 
@@ -90,11 +90,12 @@ def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_a_search_for_any_eps_ends_soon_on_its_side():
-    """eps from delta by a lower or upper bound on delta, both log10: with few calls, and on the safe side.
+    """eps is found from delta with at most 20 evaluations of a bound on delta (19 were the most).
 
-    Settings are random: eps0 from 1e-100 to 25, mostly above 0.01, and delta from 1e-100 to next to 1. A
-    warning is an error. At the eps found, the upper bound is at most delta, and the lower bound at least
-    delta. A call is one evaluation of the bound; the most were 19.
+    BOUNDS has a lower and an upper bound, functions from eps to log10 delta. At the eps found, the upper
+    bound is at most the given delta, and the lower bound at least that. `eps_and_number_of_calls` has eps and
+    the number of evaluations. Settings are random: eps0 from 1e-100 to 25, mostly above 0.01, and delta from
+    1e-100 to next to 1. A warning is an error.
     """
     rng = np.random.default_rng(26)
     for _ in range(60):
@@ -115,10 +116,10 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
 
 
 def bound_with_a_range(first, last):
-    """A function from eps to log10 of a bound on delta: -10 eps for eps from ``first`` to ``last``.
+    """A made-up bound, a function from eps to log10 delta: -10 eps for eps from ``first`` to ``last``.
 
-    Outside it says nothing: it is nan, with the warning `OutsideRange`. eps0 is 1, and from there on delta is
-    0, so that the function is -inf.
+    Elsewhere the function does not apply: it is nan, with the warning `OutsideRange`. From eps0 = 1 on, delta
+    is 0 and the function -inf.
     """
 
     def bound(eps):

@@ -30,9 +30,9 @@ def pessimistic_and_optimistic(**setting):
 def test_one_round_is_the_bound_of_every_dataset():
     """delta of `to_pld`'s loss is at least that of every dataset, and close to `tightshuffle.upper`.
 
-    TINY are four users with k = 3 and eps0 = 1, so that `enumerate_worst_case` can have delta at all eps for
-    each dataset. `upper` is at most 1e-4 above the bound that both compute, and the loss is at most CLOSE,
-    0.5 %, above `upper`.
+    TINY are four users with k = 3 and eps0 = 1: so few that `enumerate_worst_case` can enumerate delta of
+    every dataset, at all eps. `upper` and the loss compute the same bound. `upper` is at most 1e-4 of delta
+    above that, so the loss may be a little below `upper`. It is at most CLOSE, 0.5 % of delta, above.
     """
     eps = np.array([0.0, 0.1, 0.35, 0.6, 0.9, 1.2])  # the last one is above eps0: delta is 0
     worst = np.max(list(enumerate_worst_case(eps, **TINY).values()), axis=0)
@@ -50,12 +50,13 @@ def test_one_round_is_the_bound_of_every_dataset():
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_rounds_of_pairs_that_are_written_out(rounds):
-    """The pessimistic loss is close above the weak adversary's pair, and the optimistic one below a dataset.
+    """After some rounds, delta of both losses of `to_pld` is close to that of pairs that are multiplied out.
 
-    TINY are four users with k = 3 and eps0 = 1. dp-accounting composes both losses of a round; `compose`
-    multiplies the same rounds out, as a list of probabilities (P, Q), of which `hockey_stick` is delta. CLOSE
-    is 0.5 %, TAILS the 3e-15 of delta that dp-accounting cuts, and POINTS how many eps from 0 to eps0 a loss
-    is computed at.
+    delta of the pessimistic loss is above that of the pair of Koskela's weak adversary, and delta of the
+    optimistic loss below that of a dataset. dp-accounting composes the losses. `compose` has the list of the
+    probabilities (P, Q) of all outcomes of the rounds, and `hockey_stick` its delta. A round is TINY: four
+    users, k = 3 and eps0 = 1. CLOSE is 0.5 %, TAILS what dp-accounting cuts, 3e-15 of delta. A loss is made
+    from delta at POINTS eps from 0 to eps0, 500.
     """
     pessimistic, optimistic = (
         loss.self_compose(rounds) for loss in pessimistic_and_optimistic(**TINY)
@@ -67,19 +68,19 @@ def test_rounds_of_pairs_that_are_written_out(rounds):
         bound = float(hockey_stick(eps, dominating_pair))
         assert bound <= pessimistic.get_delta_for_epsilon(eps) <= bound * (1 + CLOSE) + TAILS
 
-        # With few different losses, the loss of each round may be three points too low. (In two rounds it
-        # was less than one.)
+        # The optimistic loss of each round may be too low by the distance of three of the POINTS, as there
+        # are few different losses. (In two rounds it was less than one.)
         shift = 3 * rounds * TINY["eps0"] / POINTS
         least, real = (float(hockey_stick(e, real_pair)) for e in (eps + shift, eps))
         assert least <= optimistic.get_delta_for_epsilon(eps) <= real + TAILS
 
 
 def test_with_a_gaussian_mechanism():
-    """dp-accounting composes a shuffled round with a Gaussian mechanism of sensitivity / deviation mu.
+    """delta of a shuffled round composed with a Gaussian mechanism in dp-accounting is right to CLOSE, 0.5 %.
 
-    The round, TINY, has four users, k = 3 and eps0 = 1. CLOSE is 0.5 %.
-    delta of both is the mean of the round's delta at eps less the Gaussian's loss, N(mu^2 / 2, mu^2). The
-    expected value is this mean by quadrature, where the round is the weak adversary's pair.
+    Expected is the mean, by quadrature, of the round's delta at eps less the Gaussian's loss, whose law is
+    N(mu^2 / 2, mu^2). mu is the Gaussian's sensitivity / deviation. The round, TINY, has four users, k = 3
+    and eps0 = 1. Its delta is that of `weak`, the pair of Koskela's weak adversary.
     """
     mu = 0.8
     pair = compose(weak(**TINY), 1)
@@ -90,8 +91,8 @@ def test_with_a_gaussian_mechanism():
             delta_of_round = sum(max(p - e_rest * q, 0) for p, q in pair)
             return delta_of_round * stats.norm.pdf(gaussian_loss, mu**2 / 2, mu)
 
-        # The integrand has a kink where eps - gaussian_loss is a loss of the round. From -8 to 8 are
-        # more than 9 deviations on both sides.
+        # The integrand has a kink where eps - gaussian_loss is a loss of the round. -8 and 8 are more than
+        # 9 standard deviations, mu = 0.8 each, from the mean, 0.32.
         kinks = sorted({eps - np.log(p / q) for p, q in pair})
         return integrate.quad(integrand, -8, 8, points=kinks, limit=500)[0]
 
@@ -107,10 +108,11 @@ def test_with_a_gaussian_mechanism():
 
 
 def test_a_matrix_whose_directions_differ():
-    """Where delta of P against Q is not that of Q against P, the loss covers the larger one.
+    """Both losses of `to_pld` are for the direction, P against Q or Q against P, with the larger delta.
 
-    Two rounds of three users, where both other users hold value 2, by enumeration of all histograms. A loss
-    is computed at POINTS eps from 0 to eps0, and dp-accounting cuts TAILS of delta, 3e-15.
+    Exact is delta of two rounds of three users, where both other users hold value 2, by enumeration of all
+    histograms. ``matrix`` has P(report | value) in a column for each value. A loss is made from delta at
+    POINTS eps from 0 to eps0, 500. dp-accounting cuts TAILS of delta, 3e-15.
     """
     matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
     randomizer = Finite(matrix)
@@ -122,7 +124,8 @@ def test_a_matrix_whose_directions_differ():
         return max(float(hockey_stick(eps, pair, direction)) for direction in (1, -1))
 
     for eps in (0.0, 0.4, 1.1):
-        # The loss of each of two rounds may be three points too low. (It was less than one.)
+        # The optimistic loss of each of the two rounds may be too low by the distance of three of the POINTS.
+        # (It was less than one.)
         least = worse_delta(eps + 2 * 3 * randomizer.eps0 / POINTS)
         real = worse_delta(eps)
         assert pessimistic.get_delta_for_epsilon(eps) >= real
@@ -130,10 +133,10 @@ def test_a_matrix_whose_directions_differ():
 
 
 def test_two_values():
-    """k = 2, two rounds: the worst of six datasets, by enumeration, is between both losses.
+    """For k = 2 and two rounds, delta of the worst dataset is between delta of both losses of `to_pld`.
 
-    m of the five other users hold x0, the others x1, and the same in both rounds. TAILS, 3e-15 of delta, is
-    what dp-accounting cuts.
+    A dataset is how many of the five other users hold x0 in both rounds: m. The others hold x1. delta of all
+    six is by enumeration of the histograms. TAILS, 3e-15 of delta, is what dp-accounting cuts.
     """
     setting = {"n": 6, "k": 2, "eps0": 1.0}
     pessimistic, optimistic = (

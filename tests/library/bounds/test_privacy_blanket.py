@@ -46,18 +46,20 @@ def delta_of_one_dataset(eps, value, *, n, k, eps0):
 
 @pytest.mark.parametrize(("n", "k", "eps0"), TINY)
 def test_no_dataset_violates_the_bounds(n, k, eps0):
-    """Every delta of k-RR is by `enumerate_worst_case`: {histogram of the other users: deltas at all eps}.
+    """Bounds on delta of k-RR, as log10, against delta of every dataset, which is enumerated.
 
-    Bounds are log10 of delta. 1. The largest delta is at most `upper`, without any allowance, and at most the
-    other UPPER_BOUNDS: clones and blanket bounds of the literature. 2. It is at least `lower`. 3. If all
-    other users hold x0, x1 or x2, delta is within `delta_of_one_dataset`, and `lower` is not below it.
+    1. The largest delta is at most `upper`, without any allowance, and at most the other UPPER_BOUNDS:
+    clones and blanket bounds of the literature. 2. The largest delta is at least `lower`. 3. If all other
+    users hold the same value, x0, x1 or x2, delta is within both bounds of `delta_of_one_dataset`, and
+    `lower` is not below it. `enumerate_worst_case` has {histogram of the other users' values: deltas at all
+    eps}.
     """
     eps = SHARES_OF_EPS0 * eps0
     setting = {"n": n, "k": k, "eps0": eps0}
     delta_of_dataset = enumerate_worst_case(eps, **setting)
     worst = np.max(list(delta_of_dataset.values()), axis=0)
     assert np.all(worst <= 10 ** upper(eps, **setting))
-    # 1e-12 and, of floats, the like below are of the rounding of sums.
+    # 1e-12, here and below, and 1e-9 are of the rounding of sums of floats.
     for bound in UPPER_BOUNDS:
         assert np.all(np.log10(worst) <= bound(eps, **setting) + 1e-12), bound
     assert np.all(10 ** lower(eps, **setting) <= worst)
@@ -72,11 +74,11 @@ def test_no_dataset_violates_the_bounds(n, k, eps0):
 
 
 def test_two_counts_are_no_upper_bound():
-    """If all others hold a third value, the counts of x0 and x1 alone have a smaller delta than histograms.
+    """The counts of x0 and x1, if all others hold a third value, give no upper bound on delta.
 
-    Their delta is 0.01014, though that of the worst dataset is 0.01245, so that they are no upper bound. Both
-    numbers are by enumeration, to the digits given. `lower` is the worst delta here, and each of
-    UPPER_BOUNDS, as log10, is above it.
+    Delta of these two counts alone, `dominating.third_value`, is 0.01014. Delta of the worst dataset's
+    histogram is larger: 0.01245. Both numbers are from this enumeration, to the digits given. `lower` is the
+    worst delta here, and each of UPPER_BOUNDS is above it. (Bounds are log10 of delta.)
     """
     eps, setting = 0.6, {"n": 6, "k": 4, "eps0": 1.0}
     worst = max(float(delta) for delta in enumerate_worst_case(eps, **setting).values())
@@ -154,10 +156,12 @@ def test_one_user_for_any_budget_and_any_number_of_cells(eps, k, eps0):
 
 
 def check_bounds_of_matrix(matrix, n, eps):
-    """Assert that the bounds of a matrix hold delta of its worst dataset; return log10 of both.
+    """Assert that log10 delta of a matrix's worst dataset is between `lower` and `upper`; return these two.
 
-    Exact is the matrix with its columns divided by their sums, in 100 digits. For every dataset of the other
-    users and every pair of the target user's values, `Shuffled` has the probabilities of all histograms.
+    ``matrix`` has P(report | value) in a column for each value. `exact_columns` divides the columns by their
+    exact sums. `Shuffled` enumerates, in 100 digits: ``datasets()`` are all tuples of the other users'
+    values, and ``distribution`` is {histogram: probability} of a dataset of all users. The worst delta is
+    over all of these and all pairs of the target user's values.
     """
     with mpmath.workdps(100):
         shuffled = Shuffled(exact_columns(matrix), n)

@@ -28,7 +28,7 @@ def gaussian_curve(mu):
 
 
 def exact_curve(probabilities, largest=math.inf):
-    """The exact curve of a finite pair, which is its own mirror image and has no loss above ``largest``.
+    """The exact curve of a finite pair with no loss above ``largest`` and one delta for both directions.
 
     ``probabilities`` has a row (P, Q) for each outcome.
     """
@@ -49,11 +49,12 @@ def delta_of_product(e_eps, *pairs):
 
 @pytest.mark.parametrize("e_eps0s", [(3, 3), (2, 5)])
 def test_no_dataset_of_two_rounds_exceeds_the_bound(e_eps0s):
-    """k-RR of three users with this e^eps0 in each round, for all pairs of datasets, with fractions.
+    """delta of two rounds of k-RR, each with its own e^eps0, is at most the bound of `Rounds`.
 
-    A dataset are the values of both other users, and `histogram_pair` has its (P, Q) of all histograms.
-    `Rounds` makes one bound from the curves of both rounds: a curve is a bound on delta of one round, as a
-    function of eps, and its largest loss. Exact is delta of the product of both rounds' distributions.
+    Three users take part. A dataset is the values of both other users, which may change between rounds.
+    `histogram_pair` has (P, Q) of all histograms of a dataset, in fractions. Exact is delta of the product of
+    both rounds' distributions, for all pairs of datasets. A curve, of which `Rounds` takes one for each
+    round, is a bound on delta of the round, as a function of eps, and the largest loss.
     """
     n, k = 3, 3
     datasets = list(itertools.combinations_with_replacement(range(k), n - 1))
@@ -73,8 +74,8 @@ def test_no_dataset_of_two_rounds_exceeds_the_bound(e_eps0s):
         deltas = [delta_of_product(e_eps, *pairs) for pairs in itertools.product(*pairs_of_rounds)]
         bound = 10 ** both.log10_delta(math.log(e_eps))
         assert max(deltas) <= bound
-        # The bound of each round is that of the weak adversary's pair. Together they are at most 1 % above
-        # delta of both pairs, of which 0.4 % were seen.
+        # A round's bound is delta of `weak`, the pair of Koskela's weak adversary. The bound of both rounds
+        # is at most 1 % and 1e-9 above delta of both pairs' product (0.4 % were seen).
         assert bound <= 1.01 * delta_of_product(float(e_eps), *dominating_pairs) + 1e-9
 
 
@@ -96,11 +97,11 @@ LOSSES_FAR_APART = [(0.0201, 1e-4), (1e-4, 0.0201), (0.9798, 0.9798)]
 
 
 def test_different_rounds_of_small_distributions():
-    """Four rounds of three kinds, each a pair of at most four outcomes, against their products.
+    """The bound on delta of four different rounds is at least delta, and at most 2 % above (1e-9 was seen).
 
-    The pairs have ordinary losses, an infinite loss of probability 0.01, and finite losses far apart.
-    `exact_curve` is delta of one pair as a function of eps. The bound, no logarithm here, is at most 2 %
-    above delta; 1e-9 was seen.
+    A round is a pair of at most four outcomes, given as rows (P, Q): twice one of ordinary losses, once one
+    with an infinite loss of probability 0.01, once one of losses far apart. Expected is delta of the
+    product of all four. `exact_curve` has delta of one pair as a function of eps.
     """
     together = rounds.Rounds(
         [
@@ -124,10 +125,10 @@ def test_different_rounds_of_small_distributions():
 
 
 def test_rounds_of_one_large_loss():
-    """Next to the largest loss of all rounds, every round has to have its own largest loss, ln(p / q).
+    """Next to the largest loss of five equal rounds, the bound on delta is within 0.1 % of the closed form.
 
-    Five rounds of one pair of three outcomes. The bound is within 0.1 % of the closed form, is 0 from the
-    largest loss on, and gives no larger eps, not even for delta = 1e-300.
+    There every round has to have its own largest loss, ln(p / q). From the largest loss of all rounds on, the
+    bound is 0. Even for delta = 1e-300, eps is not larger than that loss.
     """
     p, q, times = 0.6, 0.3, 5
     largest = math.log(p / q)
@@ -185,8 +186,8 @@ def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times):
 def log10_delta_of_largest_loss(eps, pair, n, k, eps0, rounds):
     """log10 delta of ``rounds`` equal rounds at an ``eps`` that only their largest loss exceeds.
 
-    ``pair`` names the pair of one round in `dominating.PAIRS`. One round's largest loss is eps0. That of all
-    rounds, rounds * eps0, needs eps0 in every round.
+    ``pair`` names the pair of one round, {outcome: (P, Q)}, in `dominating.PAIRS`. One round's
+    largest loss is eps0. That of all rounds, rounds * eps0, needs eps0 in every round.
     """
     largest_of_all = rounds * mp.mpf(eps0)
     almost_eps0 = eps0 * (1 - mp.mpf("1e-40"))  # equal losses differ by 50-digit rounding
@@ -199,11 +200,11 @@ def log10_delta_of_largest_loss(eps, pair, n, k, eps0, rounds):
 
 
 def test_rounds_next_to_the_largest_loss():
-    """There log10 of the bound is at least the closed form in 50 digits, and close to it.
+    """Next to the largest loss, log10 of the bound on delta is at least a closed form, and close to it.
 
-    Four cases are written out, and 40 are random: their eps is below the largest loss, rounds eps0, by 1e-3
-    to 1e-14 of it. ``pair`` names the pair that bounds one round, and METHOD_OF_PAIR has the ``method`` of
-    `tightshuffle.delta` for each pair.
+    The closed form is `log10_delta_of_largest_loss`, in 50 digits. The largest loss is rounds eps0. Four
+    cases are written out. In 40 random ones, eps is smaller by 1e-3 to 1e-14 of the largest loss. ``pair``
+    names the pair that bounds one round. METHOD_OF_PAIR has the ``method`` of `tightshuffle.delta` for it.
     """
 
     def case(eps, pair, n, k, eps0, rounds):
@@ -237,10 +238,11 @@ def test_rounds_next_to_the_largest_loss():
 
 
 def test_a_matrix_whose_directions_differ():
-    """No two rounds of three users exceed the bound of `tightshuffle.delta`, by enumeration.
+    """delta of any two rounds of three users is at most the bound of `tightshuffle.delta`.
 
-    In each round the target user has any two values under P and Q, and the other users any dataset. P
-    against Q and Q against P have different deltas for this matrix of P(report | value).
+    delta is by enumeration of all histograms (`histogram_pair`). In each round the target user has any two
+    values under P and Q, and the other users any dataset. ``matrix`` has P(report | value) in a column for
+    each value. With it, P against Q and Q against P have different deltas.
     """
     matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
     pairs = []  # arrays with a row (P, Q) for each histogram

@@ -41,10 +41,11 @@ def sums_at(randomizer, eps, users, pair=(0, 1)):
     ("n", "eps0", "ln_fall"), [(2, 1, 1), (30, 1, 5), (1000, 3, 30), (10**5, 4, 30)]
 )
 def test_the_mean_over_the_truthful_users(n, eps0, ln_fall, monkeypatch):
-    """The bound is the mean of D(n - 1 - g) over the geometric number g of users who are left out, to 5 %.
+    """`ln_bound` is ln of the mean of D(n - 1 - g) over a geometric number g, or of up to 1.05 times that.
 
-    D(m), the bound on delta among m users, is replaced by e^(-m ln_fall / n): in `Sums`, which has ln D and
-    Chernoff's bound on it. The mean is then a sum over all g. 3 % were the most.
+    g of the n - 1 other users are left out, with the probability gamma (1 - gamma)^g. D(m) bounds delta
+    among m users. `Sums` has ln D and Chernoff's bound on ln D. Both are replaced by -m ln_fall / n, so that
+    the expected mean can be summed over all g here. 1.03 times the mean was the most.
     """
     randomizer = parse("hash:2", k=3, eps0=eps0)
 
@@ -57,7 +58,7 @@ def test_the_mean_over_the_truthful_users(n, eps0, ln_fall, monkeypatch):
     probabilities = randomizer.gamma * (1 - randomizer.gamma) ** g
     probability_of_nobody = (1 - randomizer.gamma) ** (n - 1)  # no user is left: delta is 1
     mean = probabilities @ np.exp(ln_d(None, n - 1 - g)) + probability_of_nobody
-    # At eps = 0.1, and with no other bound that would end the search.
+    # At eps = 0.1. ln_known = inf: no other bound on delta is known, which would end the search of pairs.
     bound = np.exp(single_value_module.ln_bound(0.1, n, randomizer, ln_known=np.inf))
     assert mean <= bound <= 1.05 * mean
 
@@ -65,12 +66,13 @@ def test_the_mean_over_the_truthful_users(n, eps0, ln_fall, monkeypatch):
 @pytest.mark.parametrize("n", [20, 3000, 10**6])
 @pytest.mark.parametrize("name", ["grr", "subset:5", "matrix"])
 def test_no_kind_of_value_and_no_node_that_counts_is_left_out(name, n):
-    """`largest_sums` is the largest sum over all nodes of all references, but for SMALL_TERM of each node.
+    """`largest_sums` is the largest of all references' sums over nodes u, though it leaves small terms out.
 
-    A reference is the value of all m other users, and M the moment generating function of a gain under it. A
-    sum is h / (2 pi) times the sum over u = j h, for every whole j, of |M(theta + iu)|^m e^(-(tau u)^2 / 2) /
-    (theta^2 + u^2), in units of the largest M(theta)^m of all references. `sums_at` has theta, h, tau and the
-    nodes u >= 0, and of each reference ln M(theta), the gains g and their probabilities p.
+    A reference is the value of all m other users, and M the moment generating function of a gain under it.
+    Terms below e^SMALL_TERM, e^-60, of the largest are left out. A sum is h / (2 pi) times the sum over
+    u = j h, for every whole j, of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), in units of the
+    largest M(theta)^m of all references. `sums_at` has theta, h, tau and the nodes u >= 0, and of each
+    reference ln M(theta), the gains g and their probabilities p.
     """
     if name == "matrix":
         randomizer, _ = both("matrix", k=3, eps0=None)  # a random matrix of three values
@@ -117,11 +119,11 @@ def test_no_dataset_violates_the_bound(name, k, n, eps0):
 
 
 def test_no_dataset_violates_the_bound_of_a_matrix():
-    """Without symmetry every ordered pair of values has its own delta, which is 0 from its own eps on.
+    """delta of a matrix is at most the bound of each pair of values, and that at most `single_value`.
 
-    For each pair, delta of its worst dataset, by enumeration, is at most the bound of the pair, and that at
-    most `single_value`, the bound of all pairs. With the columns reversed, the last pair, (2, 1), has the
-    largest bound at every eps.
+    A pair is the target user's values under P and Q. Without symmetry each has its own delta, which is 0 from
+    its own eps on. delta of a pair's worst dataset is enumerated. `single_value` is log10 of the bound of all
+    pairs. With the columns reversed, the last pair, (2, 1), has the largest bound at every eps.
     """
     n = 4
     matrix = both("matrix", k=3, eps0=None)[1][:, ::-1]  # random, of three values
@@ -146,10 +148,10 @@ def test_no_dataset_violates_the_bound_of_a_matrix():
 
 @pytest.mark.parametrize("k", [6, 12])
 def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
-    """Of a random matrix, and of one whose pairs of values differ in their distance on a circle only.
+    """`single_value` is the largest bound of all k (k - 1) pairs of values, though it need not look at all.
 
-    `single_value` need not look at all pairs. It is the largest of all k (k - 1) bounds, and it is what
-    `tightshuffle.upper` takes, as the blanket's bound `upper` is larger. All are log10 of delta.
+    It is also what `tightshuffle.upper` takes, as the privacy blanket's bound, `upper`, is larger. All are
+    log10 of delta. One matrix is random. In the other one, pairs differ in their distance on a circle only.
     """
     n, generator = 3000, np.random.default_rng(k)
     distance = np.abs(np.subtract.outer(np.arange(k), np.arange(k)))
@@ -163,7 +165,7 @@ def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(k):
             depth = 300  # so deep that what counts as delta = 1 adds nothing
             ln_bounds.append(single_value_module.ln_mean(n, randomizer.gamma, depth, sums.ln_delta))
         bound = single_value(eps, n=n, randomizer=randomizer)
-        # The bound's own depth is smaller; 2.4e-7 were the most.
+        # `single_value` takes a smaller depth: a difference of 2.4e-7 was the most.
         assert bound == pytest.approx(max(ln_bounds) / np.log(10), abs=1e-6)
         assert tightshuffle.upper(eps, n=n, randomizer=randomizer, log10=True) == bound
         assert bound < upper(eps, n=n, randomizer=randomizer)
@@ -200,11 +202,12 @@ HOLDERS_OF_X0_AND_X1 = [
     ("name", "k"), [("hash:2", 2), ("oue", 2), ("hadamard", 3), ("subset:2", 3), ("grr", 3)]
 )
 def test_no_mixture_of_values_violates_the_bound(name, k, eps0):
-    """delta of some datasets of 25 users in both directions, by enumeration in long doubles.
+    """`single_value` is at least delta of some datasets of 25 users, in both directions.
 
-    HOLDERS_OF_X0_AND_X1 are how many of the 24 other users hold x0 and x1; the rest hold a third value, if
-    there is one. An outcome is how many reports there are of each kind: an array of probabilities with an
-    axis for each kind but the last, to which `add_user` adds one more user.
+    delta is by enumeration in long doubles. HOLDERS_OF_X0_AND_X1 has, for each dataset, how many of the 24
+    other users hold x0 and x1. The rest hold a third value, if there is one. An outcome is how many reports
+    there are of each kind: an array of probabilities with an axis for each kind but the last. `add_user` adds
+    one more user to it.
     """
     n, randomizer = 25, parse(name, k=k, eps0=eps0)
     # Reports that support the same values are one kind. Their probabilities for each value; (k, kinds).
@@ -242,10 +245,10 @@ def test_it_nearly_meets_the_lower_bound_for_many_users(name, n, eps0):
 
 
 def test_the_guarantee_of_krr_is_the_smaller_bound():
-    """`tightshuffle.upper` is the smaller one of the blanket's bound and this one, if this one is asked.
+    """`tightshuffle.upper` of k-RR is the privacy blanket's bound, or `single_value` where that is smaller.
 
-    To save time it is not asked where it would hardly be smaller. Settings are random, and eps is 3 to 14
-    times the mu of the Gaussian mechanism that the round is close to. All bounds are log10 of delta.
+    To save time, `single_value` is not computed where it would hardly be smaller. Settings are random. eps is
+    3 to 14 times the mu of the Gaussian mechanism that the round is close to. Bounds are log10 of delta.
     """
     generator, smaller = np.random.default_rng(3), 0
     for _ in range(60):
@@ -259,18 +262,19 @@ def test_the_guarantee_of_krr_is_the_smaller_bound():
         of_blanket, of_single_value = upper(eps, **setting), single_value(eps, **setting)
         assert np.all(guaranteed <= of_blanket)
         assert np.all((guaranteed == of_blanket) | (guaranteed == of_single_value))
-        # Where it is not asked, it would make eps smaller by at most 0.01 %, and so log10 delta by 2e-4 of
-        # itself, about. 7e-5 were the most.
+        # Where `single_value` is not computed, it would make eps smaller by at most 0.01 %, and so log10
+        # delta by about 2e-4 of itself. 7e-5 were the most.
         assert np.all(guaranteed <= of_single_value + 2e-4 * (1 - of_single_value))
         smaller += np.count_nonzero(guaranteed < of_blanket)
     assert smaller > 20  # 57 were seen
 
 
 def test_it_is_below_the_blanket_and_holds_at_the_edges():
-    """Bounds are log10 of delta. 1. At one eps this one is below 10^-8, where the blanket's is about 10^-6.
+    """`single_value` is below `upper`, the privacy blanket's bound, and holds in extreme settings.
 
-    2. For few and many users and eps0 from 0.001 to 50, delta is 0 from eps0 on, and at most 1 below. 3. The
-    bound is at least the lower bound, but for rounding, where it is below 1.
+    Bounds are log10 of delta. 1. At eps = 0.0236, `single_value` was -8.62 and `upper` -6.00. 2. For few and
+    many users and eps0 from 0.001 to 50, `single_value` says that delta is 0 from eps0 on, and at most 1
+    below. 3. Where it is below 1, it is at least `lower`, but for rounding.
     """
     setting = {"n": 10**6, "randomizer": parse("hash:2", k=100, eps0=4.0)}
     assert single_value(0.0236, **setting) < -8
@@ -282,7 +286,7 @@ def test_it_is_below_the_blanket_and_holds_at_the_edges():
         assert np.all(bounds[-2:] == -np.inf)  # from eps0 on
         assert np.all(bounds <= 0)
         below_one = bounds < 0  # a delta of 1 is above every lower bound
-        # Relative; `clip` makes it finite where the bound is -inf.
+        # 1e-9 of the bound. Where the bound is -inf, `clip` makes this finite.
         rounding = 1e-9 * np.abs(bounds[below_one].clip(-1e300))
         assert np.all(bounds[below_one] >= lower(eps[below_one], **setting) - rounding)
 
@@ -298,12 +302,13 @@ def test_the_smallest_budgets_and_the_last_eps_cause_no_warning(n, eps0):
 
 
 def test_pairwise_independence_is_enough_for_two_hash_values():
-    """`patterns` has the probability that a report's seed and value support x0, x1 and x2 or not; (2, 2, 2).
+    """Any pairwise independent hash of three values to bits has the `patterns` of "hash:2".
 
-    A pairwise independent hash of three values to bits is any mixture of the four even triples (an even
-    number of ones), all equally likely, and of the four odd ones. The mixture does not change the patterns,
-    as the reported bit is 0 or 1, equally likely: a report supports the values that its hash takes to this
-    bit. These are the same for a triple and the bit 1, and for its complement, of which one is even, and 0.
+    `patterns` has the probability that a report supports each of x0, x1 and x2 (index 1) or not (0);
+    (2, 2, 2). A report supports the values that its hash takes to the reported bit: 0 or 1, equally likely.
+    A hash is a triple of bits. A pairwise independent one is any mixture of the four even triples (an even
+    number of ones), equally likely, and of the four odd ones. The mixture does not matter: a triple and the
+    bit 1 support the same values as its complement and 0, and one of these two triples is even.
     """
     ideal = parse("hash:2", k=3, eps0=1.0).patterns((0, 1, 2))
     for chance_of_even in (0.0, 0.3, 1.0):

@@ -97,8 +97,9 @@ NAMES_OR_Q_AND_EPS0 = [
 def test_every_dataset(name_or_q, eps0, n, k, rounds, deletion):
     """The bound is at least delta of the worst dataset, and meets it for one round with deletion.
 
-    Only the sums of the reports' bits are released. With ``deletion`` the target user's value is taken away
-    instead of replaced. ``name_or_q`` is a unary encoding, or the probability q of a 1 for other values.
+    Only the sums of the reports' bits are released. `worst_delta` enumerates every dataset. With ``deletion``
+    the target user's value is taken away instead of replaced. ``name_or_q`` is a unary encoding, or the
+    probability q of a 1 in a bit of another value, with which `randomizer_of` makes one.
     """
     randomizer = randomizer_of(name_or_q, k, eps0)
     largest_eps = eps0 * rounds / (2 if deletion else 1)  # about the largest loss
@@ -107,7 +108,7 @@ def test_every_dataset(name_or_q, eps0, n, k, rounds, deletion):
     setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "deletion": deletion}
     bound = 10 ** log10_delta(eps, release="sums", **setting)
     assert np.all(bound >= exact * (1 - 1e-9) - 1e-15)  # both are of the sums of floats
-    # 1e-4 more were seen there, and up to 3.8 times delta elsewhere.
+    # Here the bound was at most 1e-4 of delta above delta, and elsewhere up to 3.8 times delta.
     if deletion and rounds == 1:
         assert np.all(bound <= exact * 1.001 + 1e-15)
 
@@ -115,11 +116,11 @@ def test_every_dataset(name_or_q, eps0, n, k, rounds, deletion):
 @pytest.mark.parametrize("name", ["rappor", "oue"])
 @pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
 def test_every_dataset_of_forty_users(name, eps0):
-    """How far the bound is above delta: the ranges are those of docs/theory.md, "Sums only".
+    """The bound is at most 40 % above delta of the worst dataset, as docs/theory.md, "Sums only", says.
 
-    Anywhere at most 40 %, and at most 10 % for eps0 up to 4 and eps up to 0.3 eps0. A dataset has m_x0 other
-    users who hold x0, and m_x1 who hold x1. Only the counts of x0 and x1 differ between P and Q. The bits of
-    a report are independent, and so are both counts.
+    For eps0 up to 4 and eps up to 0.3 eps0 it is at most 10 % above. In a dataset, m_x0 of the other users
+    hold x0, and m_x1 hold x1. Only the counts of x0 and x1 differ between P and Q. The bits of a report are
+    independent, and so are both counts: their probabilities multiply.
     """
     n, randomizer = 40, parse(name, k=3, eps0=eps0)
     p, q = randomizer.p_star, randomizer.q
@@ -179,9 +180,10 @@ def test_many_users_and_rounds():
 
 
 def test_the_door_passes_everything_on():
-    """`tightshuffle.epsilon` and `upper` are the bound for the users who do not collude: 900 of 1,000.
+    """`tightshuffle.epsilon` and `upper` pass their arguments on to the module of sums.
 
-    They are compared with `epsilon` and `log10_delta` of the module of sums, which take log10 of delta.
+    Expected are `epsilon` and `log10_delta` of that module for the users who do not collude: 900 of 1,000.
+    `epsilon` takes log10 of delta, so that -6 is delta = 1e-6.
     """
     setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "deletion": True}
     randomizer = parse("oue", k=4, eps0=4.0)

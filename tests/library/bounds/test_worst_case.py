@@ -54,16 +54,16 @@ def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0():
 
 @pytest.mark.parametrize(("k", "held"), [(4, (2, 3, 3)), (5, (2, 3, 4))])
 def test_the_map_from_one_third_value_to_a_split(k, held):
-    """A direct proof that one third value is worse than any split of the other users over third values.
+    """A random map takes the law of the histogram of a dataset D* to exactly that of D, in fractions.
 
-    The other users hold third values: ``held`` in the dataset D, and x2 all of them in D*. The target user
-    holds x0 under P and x1 under Q. One random map serves P and Q: it takes a histogram of D* to one of D, so
-    that delta of D is at most that of D*. That it gives exactly the law of D is checked with fractions.
+    The target user holds x0 under P and x1 under Q. The other users hold third values: ``held`` in D, and all
+    of them x2 in D*. The same map serves P and Q, so that delta of D is at most that of D*: one third value
+    is worse than any split over third values.
 
     1. The map gives r reports of third values to r random users as their own: x2 becomes the value that the
-    user holds, and that value x2. 2. More reports of third values than users means that the target user
-    reported one, too, and that nobody reported x0 or x1. This has the same law under P and Q, so the map
-    draws a histogram of D in which it is so.
+    user holds, and that value x2. 2. With more reports of third values than other users, the target user
+    reported one, too, and nobody reported x0 or x1. Such histograms have the same law under P and Q, so the
+    map draws one of D.
     """
 
     def law(*values):

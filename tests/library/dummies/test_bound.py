@@ -153,10 +153,10 @@ LARGER = ["poisson:2.5", "binomial:12:0.3", "power:4:1.5:1.3", "power:6:1.25:2.5
     + [("file", values, rounds) for values, rounds in ((1, 1), (2, 1), (3, 1), (1, 5))],
 )
 def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, law_file):
-    """Both bounds hold `exact_delta`, and are close to it, for one or several reports and rounds.
+    """A lower and an upper bound on delta enclose `exact_delta`, and are close to it.
 
-    In one round of one report, the exact delta is a sum over both counts that it changes. ``values`` is how
-    many reports a user has in each round. `law_file` is the name of the law FILE, read from a file.
+    ``values`` is how many reports a user has in each round. For one report in one round, `exact_delta` is a
+    sum over both counts that it changes. `law_file` is the name of the law FILE, read from a file.
     """
     law = parse_law(law_file if law_name == "file" else law_name)
     all_eps = np.array([0.0, 0.3, 1.0, 2.5])
@@ -168,7 +168,7 @@ def test_delta_is_that_of_the_double_sum(law_name, values, rounds, neighbours, l
         exact = float(exact_delta(law_name, eps, values, rounds, neighbours))
         # 1e-12 is of rounding; 1e-40 is more than what `exact_law` leaves out.
         assert low * (1 - 1e-12) <= exact <= high * (1 + 1e-12) + 1e-40
-        # The bounds say something. A grid of losses loses at most half of that: 0.02 % and 0.5 % were seen.
+        # The upper bound was at most 0.02 % above, and the lower one 0.5 % below: they use a grid of losses.
         assert high <= exact * (1 + 5e-4) + 1e-15
         assert low >= exact * (1 - 1e-2)
 
@@ -184,13 +184,12 @@ DATASETS = [
 def test_it_is_the_delta_of_the_whole_histogram_of_every_dataset(
     under_p, under_q, neighbours, values, law_file
 ):
-    """delta of the bound is that of the histogram of four values, with exact fractions, to 1e-6.
+    """`HiddenByDummies` has delta of the histogram of four values, to 1e-6, against exact fractions.
 
     ``under_p`` and ``under_q`` are the values that the target user reports, ``values`` the most of these
-    that may differ, and ``neighbours`` how P and Q differ. A histogram counts the dummies of each value,
-    whose numbers have the law FILE, the target user's reports and those of other users. These add known
-    numbers and change nothing. `law_file` is the name of FILE's law, and `hockey_stick` the delta of two
-    distributions {histogram: probability}.
+    that may differ, and ``neighbours`` how P and Q differ. A histogram counts dummies, whose number for each
+    value has the law FILE, the target user's reports, and those of other users, which are known and change
+    nothing. `law_file` is the name of FILE's law. `hockey_stick` is delta of two {histogram: probability}.
     """
     eps = 0.4
     hidden = HiddenByDummies(parse_law(law_file), values, 1, neighbours)
@@ -262,11 +261,11 @@ def test_eps_is_where_delta_is_reached():
     ("eps", "delta", "mean", "ratio"), [(1, 1e-6, 27, 0.470), (2, 1e-6, 14, 0.432)]
 )
 def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
-    """It has this mean, and any geometric law with one dummy fewer on average misses the guarantee.
+    """`best_cut_law` finds a geometric law of dummies; one dummy fewer on average misses the guarantee.
 
-    The law's name is power:mean:power:deviation, and with power 1 it is geometric. ``ratio`` is its standard
-    deviation over that of the Gaussian mechanism with the same guarantee, whose sensitivity is sqrt 2, as two
-    counts change. Means and ratios are those that the search found.
+    The guarantee is (``eps``, ``delta``). The law's name is power:mean:power:deviation: with power 1 it is
+    geometric. ``ratio`` is its standard deviation over that of the Gaussian mechanism with the same
+    guarantee, of sensitivity sqrt 2, as two counts change. Means and ratios are those that the search found.
     """
     law = best_cut_law(eps, delta)
     sigma = exact_scale(eps, delta, sensitivity=math.sqrt(2))
@@ -274,7 +273,7 @@ def test_the_best_law_of_one_round_is_geometric(eps, delta, mean, ratio):
     assert (law.mean, power) == (pytest.approx(mean), "1.0")
     assert law.deviation / sigma == pytest.approx(ratio, rel=0.01)
     assert exact_delta(law.name, eps, values=1, rounds=1, neighbours="replace") <= delta
-    # With ratios of neighbouring probabilities around those of the best laws: e^-0.5 and e^-1, about.
+    # The ratios of neighbouring probabilities of the best laws, about e^-0.5 and e^-1, are in this range.
     for ratio_of_neighbours in np.linspace(0.3, 0.95, 14):
         fewer = parse_law(f"geometric:{mean - 1}:{ratio_of_neighbours}")
         assert HiddenByDummies(fewer, side=Side.LOWER).log10_delta(eps) > math.log10(delta)
@@ -311,9 +310,9 @@ def test_the_honest_parties_dummies_are_those_that_count(law_file):
 )
 @pytest.mark.parametrize("parties", [1, 2, 5])
 def test_the_error_of_parties_is_that_of_the_convolution(law_name, parties, law_file):
-    """The error is E|Z - E[Z]| of the number Z of all parties' dummies of a value, in users.
+    """`error_of_parties` is E|Z - E[Z]| of the number Z of all parties' dummies of a value, in users.
 
-    Expected is the error by numpy's convolution of the law with itself: ``law.log_mass`` are the natural logs
+    Expected is this mean by numpy's convolution of the law with itself: ``law.log_mass`` are the natural logs
     of the probabilities of law.first, law.first + 1, ... `expected_tv` is half the sum over the k values of
     this error, as a share of the n users. `law_file` is the name of a law in a file.
     """
@@ -333,10 +332,10 @@ def test_the_error_of_parties_is_that_of_the_convolution(law_name, parties, law_
     ("power", "deviation"), [(1.0, 3.0), (1.5, 40.0), (2.0, 7.0), (10.0, 0.001)]
 )
 def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
-    """A short reach against the sum of what lies beyond it, in mpmath. No warning for a tiny deviation.
+    """``law.log_outside`` is ln of an upper bound on the probability of all numbers beyond -reach and reach.
 
-    ``law.log_outside`` is ln of an upper bound on the probability of all numbers beyond -reach and reach. It
-    is at most about three times as large: 1.2 times were seen.
+    Expected is the sum of these probabilities, in mpmath. The bound is at most about three times as large:
+    1.2 times were seen. A tiny deviation gives no warning. A probability is proportional to `weight`.
     """
     reach = math.ceil(2 * deviation)
     law = noise(power, deviation, reach)
@@ -345,7 +344,7 @@ def test_noise_that_is_not_listed_is_not_likelier_than_stated(power, deviation):
         return mpmath.exp(-((mpmath.mpf(z) / deviation) ** power) / power)
 
     last_probability = math.exp(law.log_mass[-1])  # of z = -law.first, the largest number listed
-    # Up to 3000, 75 of the largest deviations.
+    # Up to 3000, 75 times the largest deviation, 40.
     beyond = sum(weight(z) for z in range(1 - law.first, 3000))
     exact = 2 * beyond / weight(-law.first) * last_probability
     stated = math.exp(law.log_outside)
@@ -364,10 +363,10 @@ NOISE = [
 
 @pytest.mark.parametrize(("guarantee", "expected"), NOISE)
 def test_the_best_noise_of_aggregators(guarantee, expected):
-    """`best_noise` for two parties gives the least error of both, and no other power a smaller one.
+    """`best_noise` finds the law with the least error of two parties' noise; no other power has less error.
 
-    ``guarantee`` is eps, delta and rounds; ``expected`` are power, deviation, and the mean absolute errors in
-    users of one and two parties, as the search found them. The guarantee is that of one party's numbers.
+    ``guarantee`` is eps, delta and rounds, and holds for one party's noise alone. ``expected`` is what the
+    search found: power, deviation, and the mean absolute errors, in users, of one and of two parties' noise.
     """
     eps, delta, rounds = guarantee
     *_, error_of_two = expected
@@ -379,13 +378,13 @@ def test_the_best_noise_of_aggregators(guarantee, expected):
     def log10_delta(law, side):
         return HiddenByDummies(law, rounds=rounds, side=side).log10_delta(eps)
 
-    # A law by its name keeps the guarantee, and a deviation that is 0.1 % smaller is too small.
+    # The law of this name keeps the guarantee, and one with a deviation that is 0.1 % smaller does not.
     assert log10_delta(parse_law(law.name), Side.UPPER) <= math.log10(delta)
     assert log10_delta(noise(power, 0.999 * deviation), Side.LOWER) > math.log10(delta)
     # No other power has a smaller error: with an error 0.2 % smaller, its delta is too large.
     for other_power in (1.0, 1.25, 1.5, 1.75, 2.0):
         spread = deviation
-        # Steps down to below this error, and finer ones up to just above it.
+        # The deviation falls until the error is below that, and rises in finer steps to just above.
         while error_of_parties(noise(other_power, spread), 2) > 0.998 * error_of_two:
             spread *= 0.999
         while error_of_parties(noise(other_power, spread), 2) < 0.998 * error_of_two:
@@ -405,10 +404,11 @@ def test_two_honest_parties_of_three_need_less_each(find):
 
 
 def test_more_error_costs_fewer_dummies():
-    """The law with the fewest dummies among those with about the least error, and with 5 % more error.
+    """If ``absolute_error`` may be 5 % larger than about the least, `best_cut_law` needs fewer dummies.
 
-    ``absolute_error`` is the mean absolute error of a count, in users. Both laws have the guarantee eps = 1,
-    delta = 1e-6 in 52 rounds, and their names give the same laws. An error that no law has is refused.
+    ``absolute_error`` is the mean absolute error of a count, in users. ``mean`` is the mean number of dummies
+    of a value. Both laws have the guarantee eps = 1, delta = 1e-6 in 52 rounds. Their names give laws with
+    the same error. An error below that of every law is refused.
     """
     least = best_cut_law(1, 1e-6, rounds=52)
     cheap = best_cut_law(1, 1e-6, rounds=52, absolute_error=1.05 * least.absolute_error)
@@ -431,7 +431,7 @@ def test_the_best_law_of_many_rounds_takes_few_convolutions(monkeypatch):
     monkeypatch.setattr(
         HiddenByDummies, "ln_delta", lambda bound, eps: computed.append(eps) or ln_delta(bound, eps)
     )
-    # No other test asks for this guarantee: nothing is known yet.
+    # No other test asks for this guarantee, so that nothing of it is cached yet.
     law = best_cut_law(1, 1e-6, rounds=1001)
     assert len(computed) <= 50
     monkeypatch.undo()
