@@ -551,9 +551,9 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     """The bounds enclose the worst delta of two different rounds of k-RR with three users.
 
     The target user is the first, who holds 0 under P and 1 under Q in both rounds; by symmetry other values
-    give the same. The worst delta is the largest over every dataset of the other two users in each round.
-    Each is summed over all pairs of histograms of reports. `add_report` adds one report to the distribution
-    of a histogram.
+    give the same. The worst delta is the largest over every dataset of the other two users in each round. A
+    delta is summed over all pairs of histograms of reports. `add_report` adds one report, of a user or a
+    dummy, to the distribution of a histogram.
     """
     eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])  # delta is 0 from 1.5 + 2 on
 
@@ -590,7 +590,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     assert np.all(upper[:3] < 1.3 * worst[:3])  # the bounds say something up to eps = 1
     lower = 10 ** both.log10_delta(eps, group="0", bound="lower")
     assert np.all(lower <= worst * (1 + 1e-12))
-    # The lower bound is delta of the last dataset of both rounds: all other users hold the third value.
+    # The lower bound is delta of the last dataset of both rounds, where all other users hold the third value.
     if k == 3:
         exact = delta_of_two_rounds(pairs_of_first[-1], pairs_of_second[-1])
         assert np.all(lower[:3] > 0.9 * exact[:3])

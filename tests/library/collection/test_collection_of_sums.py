@@ -268,10 +268,10 @@ def test_the_expected_error_is_that_of_simulated_sums():
     """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs of RAPPOR.
 
     The error is the total variation distance between the estimated and the true shares of the users. The bit
-    of a value is 1 with probability p for a user who holds the value, else q. RAPPOR's are those of e^(eps0 /
-    2) (`chances_of_one`). For a value with the share x the mean number of ones is offset + slope x. Slope is
-    the sum of p - q over all users who take part on average, and offset that of q. A run's estimate of x is
-    (count - offset) / slope. Here every true x is 1 / k.
+    of a value is 1 with probability p for a user who holds the value, else q. `chances_of_one` returns both
+    for RAPPOR's e^(eps0 / 2). So for a value with the share x the mean number of ones is offset + slope x.
+    Slope is the sum of p - q over all users who take part on average, and offset that of q. A run's estimate
+    of x is (count - offset) / slope. Here every true x is 1 / k.
     """
     groups = [Group("a", 3000, 6.0), Group("b", 5000, 4.0, participation=0.5)]
     k = 20
@@ -342,8 +342,8 @@ def test_extreme_numbers_give_no_warning():
 def test_nearly_equal_bits_give_no_warning():
     """At eps0 = 1e-100, where a bit is about as likely 1 for every value, there is no warning.
 
-    Beside users with eps0 = 50, eps and delta are above 0, and delta is at most 1. The report of one such
-    user alone says nothing in floats, so its expected error is infinite.
+    In a collection that also has users with eps0 = 50, eps and delta are above 0, and delta is at most 1. One
+    user with eps0 = 1e-100 alone has a report that says nothing in floats, so the expected error is infinite.
     """
     far = Collection(
         5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums"

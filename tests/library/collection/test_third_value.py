@@ -40,9 +40,9 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
 
     The bound is for k-RR where all other users hold one third value. It is a sum over the number m of
     reports, and a slope is subtracted from each gain. For many reports there is one slope for all m from some
-    l on. Numbers are natural logs of delta, with errors up to 1e-4. `ln_probability_of_fewer` bounds the
-    probability of fewer than l reports, and is subtracted for the one slope. If it is made e times larger,
-    the bound falls. ``lie`` is the probability of reporting one given other value.
+    l on. What this gives away below l is taken off, by the bound `ln_probability_of_fewer` on the probability
+    of fewer than l reports. If that is made e times larger, the result falls. Results are natural logs of
+    delta. ``lie`` is the probability of reporting one given other value.
     """
     group = Group("a", n, eps0)
     eps, lie = np.array(eps), float(lie_probability(eps0, k))

@@ -473,7 +473,7 @@ def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
 def test_values_of_any_size():
     """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, for values of any size.
 
-    A law is (the values of a gain, their probabilities, the number of gains in S). First one value is so far
+    A law is (the values of a gain, their probabilities, the number of gains in S). First, one value is so far
     below 0 that one such gain outweighs all others, and the bracket has the default width 1e-4. Then the
     largest value is next to the limits of what is accepted, 1e-150 and 1e150.
     """

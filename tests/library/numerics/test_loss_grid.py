@@ -208,13 +208,13 @@ PAIRS = [
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize(("spacing", "points"), [(0.1, 40), (0.4, 12), (0.03, 5)])
 def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, points):
-    """`dominating_grid` makes a grid from ln delta of a pair at some eps. Its delta is no smaller at any eps.
+    """`dominating_grid` makes a grid from ln delta of a pair (P, Q). Its delta is nowhere below the pair's.
 
-    The eps are ``index`` * ``spacing``, with about ``points`` whole numbers from 0 to 3 ``points`` as index.
-    delta is compared between them and beyond them, and for two rounds. A pair is a list of outcomes with
-    their probabilities (p, q). `delta_of_pair` is the larger one of delta of P against Q and of Q against P,
-    in mpmath. `ln_delta` takes rounds (grid, how often), and ``log_mass`` and ``log_infinite`` are the logs
-    of a grid's probabilities.
+    ln delta is given at the eps ``index`` * ``spacing``, with about ``points`` whole numbers from 0 to 3
+    ``points`` as index. delta is compared between these eps and beyond them, and for two rounds. A pair is a
+    list of outcomes with their probabilities (p, q). `delta_of_pair` is the larger one of delta of P against
+    Q and of Q against P, in mpmath. `ln_delta` takes rounds (grid, how often). ``log_mass`` and
+    ``log_infinite`` are the logs of a grid's probabilities.
     """
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     tiny = mp.mpf(10) ** -60  # so that delta 0 has a logarithm

@@ -17,10 +17,10 @@ from tightshuffle.side import Side
 
 
 def random_gain(rng):
-    """Random values of one gain, 1 to 3, and as many probabilities, which sum to less than 1.
+    """Random values of one gain, one to three of them, and their probabilities, which sum to less than 1.
 
     The values are of like or of very different sizes, or whole numbers. What the probabilities miss to 1 is
-    that of the value 0.
+    the probability of the value 0.
     """
     classes = rng.integers(1, 4)
     kinds_of_values = [
@@ -51,7 +51,7 @@ EDGES = [
 
 
 def random_gain_at_an_edge(rng):
-    """Random values of one gain, 1 to 3, and as many probabilities, one of which is nearly 1.
+    """Random values of one gain, one to three of them, and their probabilities, one of which is nearly 1.
 
     The other probabilities are about the rounding of 1, or of any size down to 1e-25. The values are of any
     size, too. What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below
@@ -242,8 +242,8 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     """The bounds on ln E[S_+] for a law that `outwards` has moved down and up enclose that of the exact law.
 
     A gain is 1 / rare with the probability ``rare``, which may be lost in rounding beside 1, else -1. S is
-    the sum of n gains. `outwards` moves the values and probabilities by more than ``ulps`` units in the last
-    place, to a lower or higher E[S_+]. The exact number is summed in mpmath with 50 digits.
+    the sum of n gains. `outwards` moves the law to a lower or higher E[S_+], as each number of it may be
+    wrong by ``ulps`` units in the last place. The exact number is summed in mpmath with 50 digits.
     """
     law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
     ulps = 20.0  # more than the few roundings of the law
@@ -288,8 +288,8 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
 
     There are six sums, one for each gain, of factor times E[S_+] over the numbers n = 1 to 60 of gains in S.
     The first gain is never positive. `log_positive_part` brackets ln E[S_+], and a rough bracket has the
-    lower end -inf. Expected are brackets without factors that are far narrower. With 0 ``few_combinations``,
-    contour integrals come before sums over combinations of values.
+    lower end -inf. All are compared with brackets without factors, which are far narrower. With 0
+    ``few_combinations``, contour integrals come before sums over combinations of values.
     """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(29)
