@@ -33,10 +33,12 @@ class FewUsers:
     """
 
     def __init__(self, rng, k):
-        """Draw, for k-RR, three groups (e^eps0, participation, users), a number of dummies and an e^eps.
+        """Draw three groups of k-RR users, a number of dummies, and an e^eps, by the generator ``rng``.
 
-        The target user is of the first group. Only there e^eps0 may be None, for an infinite eps0, and a user
-        may collude. All numbers are few enough for every dataset to be enumerated.
+        A group is (e^eps0, participation, number of users). Participation is the probability that a user
+        takes part. The target user is in the first group. Only there e^eps0 may be None, for an infinite
+        eps0, and a user may collude. The numbers of users and dummies are small, because every dataset is
+        enumerated.
         """
         self.k = k
         # e^eps0 is from 5/4 to 100, different in each group.
@@ -141,12 +143,12 @@ def small_collections(seed, number, k):
 
 
 def check_bounds_of_small_collections(seed, number, k=None):
-    """Assert that no dataset is outside the bounds of one round; return upper bounds over the worst delta.
+    """Assert that the bounds of one round enclose the worst delta; return upper bound / worst delta.
 
     ``number`` random collections of a few users are drawn, with k values, or two to four if k is None.
-    `FewUsers` enumerates the worst delta in fractions. `one_round` returns log10 of a bound, for a user of
-    the group "0". If it is ``unseen`` who takes part, the upper bound holds, too, and is no larger than if it
-    is seen.
+    `FewUsers.worst_delta` enumerates all datasets: it is their largest delta, a fraction. `one_round` returns
+    log10 of a bound for a target user of the group "0". With ``unseen`` nobody sees who takes part. The upper
+    bound for this case is at least its worst delta, and at most the upper bound for the case that all see it.
     """
     ratios = []
     for few_users in small_collections(seed, number, k):
@@ -195,11 +197,11 @@ def test_no_dataset_of_five_hundred_settings_is_outside_the_bounds():
 def test_counts_of_two_values_against_their_sums(others, dummies, width):
     """With two values, x0 and x1, the bounds enclose delta of the worst of all datasets of a few dozen users.
 
-    A dataset says how many users of each group hold x0. ``others`` has the (users, eps0) of the groups beside
-    the target user. The exact delta of a dataset is a sum over the number of reports x0, whose law is a
-    convolution of binomials. `one_round` returns log10 of a bound. Upper bounds are at most ``width`` times
-    the worst delta, and lower ones at least a ``width``-th of it. Poisson numbers of dummies have no lower
-    bound that is as close.
+    ``others`` has (users, eps0) for each group beside the target user. A dataset says how many users of each
+    group hold x0. Its exact delta is a sum over the number of reports x0, whose law is a convolution of
+    binomials. `one_round` returns log10 of a bound. The upper bound may be at most ``width`` times the worst
+    delta, and the lower bound at least the worst delta over ``width``. Poisson numbers of dummies have no
+    lower bound that is as close.
     """
     target_eps0, eps = 1.5, np.array([0.1, 0.4, 0.8])
     # The target user's report is x0 with probability p if the value is x0, else with q = 1 - p.
@@ -267,11 +269,12 @@ ALIKE = [
 
 @pytest.mark.parametrize(("n", "k", "eps0", "eps", "randomizer"), ALIKE)
 def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
-    """One group has the bounds of `tightshuffle.upper` and `lower` on log10 of delta.
+    """One group has the bounds on log10 of delta that `tightshuffle.upper` and `lower` have for n users.
 
-    The rows of ``ALIKE`` are k-RR and five other randomizers, with 1 to 10^12 users. Upper bounds agree to
-    the widths of the brackets that both functions compute. Lower bounds are finite and at most those of
-    `lower`, which also tries datasets that mix two values. With k = 2 they are equal.
+    A row of ``ALIKE`` is (n, k, eps0, eps, randomizer): k-RR ("grr") or one of five other randomizers, with 1
+    to 10^12 users. `one_round` returns the bounds of the group. Its upper bound differs from `upper` by at
+    most the relative error of both functions, ``width``. Its lower bound is finite and at most `lower`, which
+    also tries datasets that mix two values. With k = 2 both lower bounds are equal.
     """
     setting = {"n": n, "k": k, "eps0": eps0, "randomizer": randomizer, "log10": True}
     collection = one_group(n, k, eps0, randomizer)
@@ -290,9 +293,9 @@ def test_alike_users_have_the_known_bounds(n, k, eps0, eps, randomizer):
 def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, monkeypatch):
     """A collection by a matrix file has the eps of `tightshuffle.epsilon`, and keeps the matrix that it read.
 
-    The file is written twice: a report is the user's one of two values with probability 0.6, then 0.99. Its
-    error is the mean total variation distance: a normal estimate of a share is off by its standard deviation
-    times sqrt(2 / pi) on average, and the distance is half the sum over both values.
+    The file is written twice: a report is the user's one of two values with probability 0.6, then 0.99. The
+    expected error is half the sum, over both values, of the mean absolute error of the estimated share. An
+    estimate is taken as normal, so its mean absolute error is sqrt(2 / pi) standard deviations.
     """
     monkeypatch.chdir(tmp_path)
     all_eps = []  # at delta = 1e-6, of each matrix
@@ -322,10 +325,10 @@ def test_a_matrix_has_the_known_bounds_also_after_its_file_changed(tmp_path, mon
 
 @pytest.mark.parametrize("eps0", [1e-9, 0.3, 7.0, 50.0, math.inf])
 def test_gains_are_known_to_their_ulps(eps0):
-    """`uniform_gains` are within `ulps_of_gains` units in the last place of those in mpmath's 50 digits.
+    """`uniform_gains` are within `ulps_of_gains` units in the last place of the gains in mpmath's 50 digits.
 
-    A gain is (R_x0 - e^eps R_x1) / (1 / k) at the reports x0, x1 and another value. R_x is the distribution
-    of a k-RR report of the value x: p at x itself and q at each other value.
+    A report y has the gain k (R_x0(y) - e^eps R_x1(y)), at y = x0, at x1 and at another value. R_x(y) is the
+    probability that a user of k-RR with the value x reports y: p if y is x, and q else.
     """
     group = Group("a", users=10, eps0=eps0)
     # From 0 to just below eps0, where gains cancel. For an infinite eps0 the last is nearly 60.
@@ -363,9 +366,9 @@ def test_no_warning_for_ordinary_and_for_rare_numbers():
 def test_dummies_alone_against_poisson_sums(mean, eps):
     """Values that are sent as they are hide only in dummies, of which each value has a Poisson number.
 
-    delta is E[(N0 - e^eps N1)_+] / mean (docs/theory.md, "Every randomizer"), for Poisson numbers N0 and N1
-    of dummies x0 and x1 with this ``mean``. It is summed over all N0 and N1 that matter. Both bounds are
-    within 2e-4 of it, twice the relative width of a bracket.
+    delta is E[(N0 - e^eps N1)_+] / mean (docs/theory.md, "Every randomizer"). N0 and N1 are the numbers of
+    dummies x0 and x1, independent and Poisson with this ``mean``. The sum over N0 and N1 stops where next to
+    nothing is left. Both bounds are within 2e-4 of it, relatively: twice the default width of `one_round`.
     """
     most = int(mean + 15 * math.sqrt(mean) + 40)  # beyond, next to nothing is left
     n0, n1 = np.arange(most)[:, None], np.arange(most)
@@ -461,14 +464,15 @@ def test_values_themselves_in_several_rounds():
 def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
     """The bounds enclose delta of the worst dataset of three users who send one of three values as it is.
 
-    Each value gets dummies by the law, which are all that hides the target user. The target user and another
-    one take part with probability 1/2, a third one always. An outcome is the histogram of all reports. Unless
-    ``unseen``, everybody also sees who takes part, and the target user does. No lower bound above 0 is known
-    if ``unseen``.
+    ``law_text`` names the distribution of the number of dummies of each value. Only dummies hide the target
+    user. The target user and another one take part with probability 1/2, the third one always. An outcome is
+    the histogram of all reports. Unless ``unseen``, everybody also sees who takes part, and the target user
+    does. No lower bound above 0 is known if ``unseen``.
     """
     k, participation, eps = 3, 0.5, np.array([0.0, 0.4, 1.1])
     law = parse_law(law_text)
-    # {number of dummies of one value: its probability}; a rarer number than e^-20 hardly counts.
+    # {number of dummies of one value: its probability}. ``log_mass`` has natural logs of the probabilities of
+    # the numbers from ``first`` on. A number rarer than e^-20 hardly counts.
     chance_of_dummies = {
         law.first + i: math.exp(ln) for i, ln in enumerate(law.log_mass) if ln > -20
     }
@@ -482,7 +486,7 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
             if not (unseen or own_takes_part):
                 continue
             values = [always] + [own] * own_takes_part + [maybe] * maybe_takes_part
-            # That of who takes part: of two users, or of one if the target user is known to.
+            # The probability of who takes part: of two users, or of one if the target user surely does.
             chance = participation**2 if unseen else participation
             for dummies in itertools.product(chance_of_dummies, repeat=k):
                 histogram = tuple(values.count(x) + number for x, number in enumerate(dummies))
@@ -506,9 +510,10 @@ def test_a_law_of_dummies_by_every_dataset_and_outcome(law_text, unseen):
 def test_rounds_of_a_law_of_dummies():
     """A collection of 52 weekly rounds has the bounds of `HiddenByDummies`, also if it is split into two.
 
-    A million users send one of 408 values as it is, and each takes part with probability 0.8. The law of the
-    dummies of each value has mean 387 and standard deviation 49.6, the example of docs/collections.md. eps is
-    at delta = 1e-8. Not to know who takes part makes it smaller.
+    A million users send one of 408 values as it is, and each takes part with probability 0.8.
+    `HiddenByDummies` has the bounds for users whom only dummies hide. The law of the dummies of each value is
+    the example of docs/collections.md, with mean 387. eps is at delta = 1e-8. It is smaller if nobody sees
+    who takes part.
     """
     groups = (Group("all", 10**6, math.inf, participation=0.8),)
     dummies = Dummies(law="power:387:1.75:49.641")
@@ -543,11 +548,12 @@ def test_rounds_equal_and_different():
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
-    """The bounds enclose delta of two different rounds of k-RR, each with every dataset of three users.
+    """The bounds enclose the worst delta of two different rounds of k-RR with three users.
 
-    delta is enumerated over all pairs of histograms: `add_report` adds the report of one user, or a dummy, to
-    the distribution of a histogram. The target user is the first; by symmetry the user holds 0 under P and 1
-    under Q in both rounds.
+    The target user is the first, who holds 0 under P and 1 under Q in both rounds; by symmetry other values
+    give the same. The worst delta is the largest over every dataset of the other two users in each round. A
+    delta is summed over all pairs of histograms of reports. `add_report` adds one report, of a user or a
+    dummy, to the distribution of a histogram.
     """
     eps = np.array([0.0, 0.3, 1.0, 2.0, 3.0, 3.4])  # delta is 0 from 1.5 + 2 on
 
@@ -584,7 +590,7 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
     assert np.all(upper[:3] < 1.3 * worst[:3])  # the bounds say something up to eps = 1
     lower = 10 ** both.log10_delta(eps, group="0", bound="lower")
     assert np.all(lower <= worst * (1 + 1e-12))
-    # The lower bound is delta of the last dataset of both rounds: all other users hold the third value.
+    # The lower bound is delta of the last dataset of both rounds, where all other users hold the third value.
     if k == 3:
         exact = delta_of_two_rounds(pairs_of_first[-1], pairs_of_second[-1])
         assert np.all(lower[:3] > 0.9 * exact[:3])
@@ -593,9 +599,11 @@ def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(k):
 def test_the_expected_error_is_that_of_simulated_collections():
     """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs.
 
-    The error is the total variation distance of the estimated shares of users and the true ones. The count of
-    a value whose share of the users is x has the mean offset + slope x, from which a run's estimate of x is
-    found. Here every x is 1 / k. p is the probability of reporting the own value, q of each other one.
+    The error is the total variation distance between the estimated and the true shares of the users. A user
+    with the value reports it with probability p, and any other user with q. So for a value with the share x
+    the mean number of reports is offset + slope x. Slope is the sum of p - q over all users who take part on
+    average, and offset that of q, plus the mean number of dummies. A run's estimate of x is (count - offset)
+    / slope. Here every true x is 1 / k.
     """
     k = 20
     groups = (  # name, users, eps0
@@ -605,7 +613,7 @@ def test_the_expected_error_is_that_of_simulated_collections():
     )
     collection = Collection(k, groups, dummies=Dummies(2000, poisson_per_value=50))
     shares = np.full(k, 1 / k)
-    slope, offset = 0.0, 2000 / k + 50  # of the dummies
+    slope, offset = 0.0, 2000 / k + 50  # the mean number of dummies of a value
     for group in groups:
         e_eps0 = None if group.eps0 == math.inf else math.exp(group.eps0)
         p, q = krr_probabilities(0, e_eps0, k)[:2]
@@ -629,10 +637,10 @@ def test_the_expected_error_is_that_of_simulated_collections():
 def test_the_expected_error_with_a_law_is_that_of_simulated_collections(participation):
     """`expected_error` is within 4 standard errors of the mean error of 4,000 simulated runs.
 
-    The error is the total variation distance of the estimated shares of users and the true ones. Each of
-    eight values is held by ten users, who take part by chance and send it as it is. The law says how many
-    dummies it gets. The estimated share of a value is its number of reports less the mean number of dummies,
-    over the number of users who take part on average.
+    The error is the total variation distance between the estimated and the true shares of the users. Each of
+    eight values is held by ten users, who send it as it is, and take part with the probability
+    ``participation``. The number of dummies of a value is drawn from the law. The estimated share of a value
+    is its number of reports less the mean number of dummies, over the mean number of users who take part.
     """
     k, users, runs = 8, 80, 4000
     law = parse_law("geometric:6:0.6")
@@ -640,6 +648,7 @@ def test_the_expected_error_with_a_law_is_that_of_simulated_collections(particip
     collection = Collection(k, groups, dummies=Dummies(law=law.name))
 
     rng = np.random.default_rng(20261128)
+    # Natural logs of the probabilities of the numbers ``first``, ``first`` + 1, ...
     probabilities = np.exp(law.log_mass)
     probabilities /= probabilities.sum()
     dummies = law.first + rng.choice(law.log_mass.size, (runs, k), p=probabilities)

@@ -49,10 +49,11 @@ class FewUsers:
         ]
 
     def probabilities(self, values, own, number_type):
-        """The probabilities of all outcomes, an array: the k sums, and who of the other users takes part.
+        """The probabilities of all outcomes: of the k sums together with who of the other users takes part.
 
         ``values`` are those of the other users, and ``own`` is the target user's value, or None for no value.
-        The target user takes part. ``number_type`` is float or Fraction.
+        The target user takes part. ``number_type`` is float or Fraction. ``growths`` stand for the eps0 of
+        all users (`chances_of_one`).
         """
         # For each user, the probabilities that the k bits of the report are 1.
         bits_of_users = []
@@ -95,9 +96,9 @@ class FewUsers:
 def random_rounds(number):
     """Yield ``number`` random `FewUsers`, two to four users each, with RAPPOR, RAPPOR, OUE, OUE, ...
 
-    In every second one all take part. With each comes a Fraction from 0 to 4 / 5: how far e^eps is to be from
-    1 to the largest e^loss. A growth is from 5/4 to 10, as in `chances_of_one`, and a participation from 1/4
-    to 1.
+    In the first, third, fifth, ... all users take part. With each `FewUsers` comes a Fraction from 0 to 4 /
+    5: how far e^eps is to be on the way from 1 to the largest e^loss, from which on delta is 0. A growth
+    stands for an eps0 (`chances_of_one`) and is from 5/4 to 10. A participation is from 1/4 to 1.
     """
     rng = np.random.default_rng(31)
     for place in range(number):
@@ -116,15 +117,15 @@ def random_rounds(number):
 def test_no_dataset_is_outside_the_bounds(deletion):
     """The bounds of 30 random rounds enclose the worst delta, which is enumerated in fractions.
 
-    p and q are the probabilities of a 1 in the target user's bit of the own value and in the other bits,
-    which follow from the user's budget, as a ``growth``. ``share`` says how far e^eps is from 1 to the
-    largest e^loss. With ``deletion`` the neighbour has no value instead of another one. `one_round` returns
-    log10 of a bound.
+    p is the probability of a 1 in the bit of the target user's value, and q in each other bit
+    (`chances_of_one`). A loss is the log of the ratio of an outcome's probabilities under both values.
+    ``share`` says how far e^eps is on the way from 1 to the largest e^loss. With ``deletion`` the target user
+    has a value or none, else one of two values. `one_round` returns log10 of a bound.
     """
     ratios = []  # of the upper bound to the worst delta, where all take part
     for few_users, share in random_rounds(30):
         p, q = chances_of_one(few_users.randomizer, few_users.growths[0])
-        # e^loss of the target user's bits: one changes if the value is deleted, else two.
+        # e^loss of the target user's bits: one bit differs if the value is deleted, else two bits.
         largest = p / q if deletion else p * (1 - q) / q / (1 - p)
         e_eps = 1 + share * (largest - 1)
         exact = float(few_users.worst_delta(deletion, e_eps))
@@ -137,8 +138,8 @@ def test_no_dataset_is_outside_the_bounds(deletion):
         # 1e-9: what the logarithms of the tested numbers lose. 1e-300 is for an exact delta of 0.
         assert upper >= exact * (1 - 1e-9), drawn
         assert lower <= exact * (1 + 1e-9) + 1e-300, drawn
-        # If it is not seen who takes part, delta is at most that of a target user who does, times the
-        # probability that the target user does. A bound above this product holds.
+        # ``unseen``: nobody sees who takes part. Then delta is at most that of a target user who takes part,
+        # times the probability of taking part. A bound above this product holds.
         assert unseen >= float(few_users.participations[0]) * exact * (1 - 1e-9), drawn
         if min(few_users.participations) == 1:
             ratios.append(upper / exact)
@@ -153,10 +154,10 @@ def test_no_dataset_is_outside_the_bounds(deletion):
 def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations, deletion):
     """The upper bound holds for every pair of datasets of two rounds of OUE with two values and three users.
 
-    Each user has a different e^eps0 in each round: ``growths``. `FewUsers.pair` returns the probabilities of
-    all outcomes under P and Q for the values of the others. delta is enumerated in both directions over all
-    pairs of outcomes, in which it is seen who takes part. If the target user may stay away and that is not
-    seen, the bound is smaller.
+    ``growths`` has e^eps0 of each user, in each round. `FewUsers.pair` returns the probabilities of all
+    outcomes under P and under Q, for given values of the other users. An outcome also says who takes part.
+    delta is enumerated over all pairs of outcomes, of P against Q and of Q against P. With ``unseen`` nobody
+    sees who takes part: then the bound is smaller if the target user may stay away.
     """
     rounds = [
         FewUsers("oue", growths, participations, k=2)
@@ -194,9 +195,10 @@ def test_what_holds_for_known_users_holds_for_unseen_ones():
 @pytest.mark.parametrize("deletion", [False, True])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
 def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
-    """Two groups with one eps0, 700 and 300 users without the 50 who collude, have the bounds of 1000 users.
+    """Two groups with one eps0 have the bounds of one group of 1000 users.
 
-    Those bounds are of `tightshuffle.epsilon` and `upper` (log10 of delta), for one round and for three.
+    They have 700 users and 300 who do not collude, beside 50 who do. The expected bounds are those of
+    `tightshuffle.epsilon` and of `tightshuffle.upper` (log10 of delta), for one round and for three.
     """
     groups = Group("a", 700, eps0), Group("b", 350, eps0, colluding=50)
     eps = np.array([[0.1], [0.4]])
@@ -211,11 +213,12 @@ def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6])
 def test_who_takes_part_is_seen(delta):
-    """eps at ``delta`` holds for one dataset: all 4000 others hold another value than the target user.
+    """If all see who takes part, delta of one dataset is below ``delta`` at the eps found for ``delta``.
 
-    How many of them take part is binomial, and everybody knows the number. So the exact delta is the mean,
-    over this number, of delta of one count, that of the target user's value: the others' bits in it are 1
-    with the probability q. By ``deletion``, the target user's bit is 1 with p, or with q for no value.
+    In this dataset all 4000 other users hold another value than the target user. How many of them take part
+    is binomial, and everybody knows this number. So the exact delta is the mean, over the number, of delta of
+    one count: that of ones in the bit of the target user's value. The other users' bits are 1 with the
+    probability q. By ``deletion`` the target user's bit is 1 with p for the value, and with q for no value.
     """
     n, participation, eps0 = 4000, 0.5, 8.0
     group = Group("all", n + 1, eps0, participation)
@@ -224,7 +227,7 @@ def test_who_takes_part_is_seen(delta):
     q = chances_of_one("rappor", math.exp(eps0 / 2))[1]
     p = 1 - q
     present = np.arange(n // 2 - 400, n // 2 + 401)  # 12 standard deviations on each side
-    ones = np.arange(600)  # far more than the about 36 expected
+    ones = np.arange(600)  # far more than the mean, about 2000 q = 36
     deltas = []
     for number in present.tolist():
         others = stats.binom.pmf(ones, number, q)
@@ -264,9 +267,11 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
 def test_the_expected_error_is_that_of_simulated_sums():
     """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs of RAPPOR.
 
-    The error is the total variation distance of the estimated shares of users and the true ones. The count of
-    a value whose share of the users is x has the mean offset + slope x, from which a run's estimate of x is
-    found. Here every x is 1 / k. A bit is 1 with the probability p for a user who holds its value, else q.
+    The error is the total variation distance between the estimated and the true shares of the users. The bit
+    of a value is 1 with probability p for a user who holds the value, else q. `chances_of_one` returns both
+    for RAPPOR's e^(eps0 / 2). So for a value with the share x the mean number of ones is offset + slope x.
+    Slope is the sum of p - q over all users who take part on average, and offset that of q. A run's estimate
+    of x is (count - offset) / slope. Here every true x is 1 / k.
     """
     groups = [Group("a", 3000, 6.0), Group("b", 5000, 4.0, participation=0.5)]
     k = 20
@@ -335,10 +340,10 @@ def test_extreme_numbers_give_no_warning():
 
 
 def test_nearly_equal_bits_give_no_warning():
-    """Bits that nearly have the same probability of a 1 for every value, at eps0 = 1e-100, give no warning.
+    """At eps0 = 1e-100, where a bit is about as likely 1 for every value, there is no warning.
 
-    Beside users with eps0 = 50, the bounds are still ones. Alone, such a user's report says nothing in
-    floats, so the expected error is infinite.
+    In a collection that also has users with eps0 = 50, eps and delta are above 0, and delta is at most 1. One
+    user with eps0 = 1e-100 alone has a report that says nothing in floats, so the expected error is infinite.
     """
     far = Collection(
         5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums"

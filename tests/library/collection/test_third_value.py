@@ -36,12 +36,13 @@ def test_ratios_of_binomial_probabilities(n, share):
     [(250, 1000, 2.0, [0.1, 0.3]), (1000, 3, 2.0, [0.05, 0.1]), (300, 10, 1.0, [0.02, 0.1])],
 )
 def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps, monkeypatch):
-    """The lower bound has a slope r_m for each number m of reports, or if these are many, one for all m >= l.
+    """A lower bound with one slope is no larger than one with a slope for each number of reports, and close.
 
-    With the one slope it is no more than with all, but for 1e-4, and close to it. What the one slope gives
-    away below l is taken off: the bound on the probability of fewer than l reports. If that is made e times
-    larger, the result falls. All numbers are natural logs of delta, of k-RR where all other users hold one
-    third value. ``lie`` is the probability of reporting one given other value.
+    The bound is for k-RR where all other users hold one third value. It is a sum over the number m of
+    reports, and a slope is subtracted from each gain. For many reports there is one slope for all m from some
+    l on. What this gives away below l is taken off, by the bound `ln_probability_of_fewer` on the probability
+    of fewer than l reports. If that is made e times larger, the result falls. Results are natural logs of
+    delta. ``lie`` is the probability of reporting one given other value.
     """
     group = Group("a", n, eps0)
     eps, lie = np.array(eps), float(lie_probability(eps0, k))
@@ -49,7 +50,7 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     # The number of the other users' reports that are not the third value.
     cover = Cover.from_numbers([(n - 1, (k - 1) * lie)])
 
-    # 200 units in the last place are more than the gains lose.
+    # By ``ulps`` units in the last place gains may be wrong: 200 are more than they lose.
     def ln_bound():
         return third_value.ln_delta_of_third_value(eps, gains, lie, k, cover, ulps=200.0)
 
@@ -72,11 +73,12 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
     ("n", "k", "eps0"), [(2, 3, 1.0), (20, 408, 1.0), (50, 10, 2.0), (80, 10, 1.0)]
 )
 def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
-    """The lower bound for one round of k-RR is delta where all others hold a third value.
+    """The lower bound for one round of k-RR is delta where all other users hold a third value.
 
-    That delta is summed over all outcomes. The bound is at most 2e-4 below, twice the width 1e-4 of a
-    bracket, and never above. An outcome has three counts: of reports x0, x1 and any other value but the
-    third. A user reports the own value with the probability ``truth``, and each other value with ``lie``.
+    That delta is summed over all outcomes. The bound is never above it, and at most 2e-4 below, relatively:
+    twice the ``width`` that is asked for. An outcome has three counts: of reports x0, of reports x1, and of
+    all others but the third value. A user reports the own value with the probability ``truth``, and each
+    other value with ``lie``.
     """
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
     group = Group("a", n, eps0)
@@ -105,10 +107,11 @@ def test_few_users_against_the_sum_over_all_counts(n, k, eps0):
 
 
 def test_fewer_reports_are_no_likelier_than_their_bound():
-    """The bound on ln P(J' < l, G_1 + ... + G_J' > 0) is above the sum over J', by less than 3.
+    """The bound on ln P(J' < l, G_1 + ... + G_J' > 0) is at least the exact number, and less than 3 above it.
 
-    J' is a binomial number of independent gains G, of ``values`` with probabilities ``masses``. The sum is
-    exact, over the counts of the values among j gains, for l = 2, 6 and 12. `add_report` adds one gain.
+    J' is a binomial number of independent gains G, of ``values`` with probabilities ``masses``. The exact
+    number, for l = 2, 6 and 12, is summed over the number j of gains and how many of them have each value.
+    `add_report` adds one gain to the distribution of these counts.
     """
     values, masses = np.array([2.0, -3.0, -0.1]), np.array([0.3, 0.3, 0.4])
     n, share = 40, 0.4

@@ -39,9 +39,10 @@ def exact_log(values, probabilities, n):
 def exact_log_of_parts(values, probabilities, parts):
     """Natural log of E[S_+], by rational numbers, for a sum S of a random number of gains.
 
-    The number is the sum of independent ones, Binomial(n, share) for each (n, share) in ``parts``. That is as
-    if each part had n gains, which are 0 but with the probability ``share``. A gain has ``values`` with these
-    ``probabilities``, and the value 0 with what they miss to 1. The result is an mpmath number.
+    The number of gains is a sum of independent binomials, one Binomial(n, share) for each (n, share) in
+    ``parts``. So each part is like n gains, each of which is replaced by 0 with the probability 1 - share. A
+    gain has ``values`` with these ``probabilities``, and the value 0 with what they miss to 1. The result is
+    an mpmath number.
     """
     distribution = {Fraction(0): Fraction(1)}  # of the sum so far
     for n, share in parts:

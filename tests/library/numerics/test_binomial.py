@@ -8,7 +8,10 @@ from tightshuffle.numerics.binomial import log_binomial_pmf
 
 
 def exact_log_pmf(successes, trials, probability):
-    """Natural log of the binomial probability of so many ``successes``, as an mpmath number of 50 digits."""
+    """Natural log of the probability of exactly ``successes`` in ``trials`` trials, in mpmath with 50 digits.
+
+    ``probability`` is that of one success.
+    """
     with mp.workdps(50):
         log_ways = (  # of the binomial coefficient
             mp.loggamma(trials + 1)

@@ -64,10 +64,10 @@ def test_rounding_of_log_mgf_of_sum_and_of_weights(law):
     """`tilted_points` know log M(theta)^n to their ``rounding``, and ``weights`` to ``weight_ulps``.
 
     A ``law`` is (values g of a gain G, their probabilities p, parts [(number n of gains, share)]), and M(z) =
-    E[e^(z G)]. `tilted_point` tilts it by e^(theta G), theta near the saddle point; its arrays have one row,
-    for one point. ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts
-    (`log_power`). ``weights`` are the tilted probabilities p e^(theta g) / M(theta), and ``weight_ulps``
-    units in their last place. The exact numbers are those of mpmath with 60 digits.
+    E[e^(z G)]. `tilted_point` returns arrays with one row, for one point. Its theta is near the saddle point.
+    ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts; `log_power` has it in
+    mpmath. ``weights`` are the tilted probabilities p e^(theta g) / M(theta), which are wrong by at most
+    ``weight_ulps`` units in the last place. mpmath has 60 digits.
     """
     values, probabilities, _ = law
     points = tilted_point(*law)
@@ -92,11 +92,11 @@ def test_rounding_of_log_mgf_of_sum_and_of_weights(law):
 def test_log_aliasing_at_every_length(law, theta_tau):
     """For each length L, `log_alias_bounds` is at least the log of the sum of the aliases, as mpmath has it.
 
-    The aliases are e^(-theta m L) E[(S + U + m L)_+] for every whole m other than 0. S is the sum of the n
-    gains of the ``law`` (values, probabilities, n), and U is Gaussian with standard deviation tau. Logs are
-    natural, and the unit is M(theta)^n e^(theta^2 tau^2 / 2), where M(theta)^n = E[e^(theta S)].
-    `tilted_point` has theta, near the saddle point, and the standard deviation sigma of S. ``LENGTHS`` are L
-    in units of sigma.
+    An alias is e^(-theta m L) E[(S + U + m L)_+] for a whole m other than 0; `smoothed_mean` has this mean. S
+    is the sum of the n gains of the ``law`` (values, probabilities, n), and U is Gaussian with standard
+    deviation tau. Logs are natural, in units of M(theta)^n e^(theta^2 tau^2 / 2), where M(theta)^n =
+    E[e^(theta S)] (`log_power`). `tilted_point` has theta, near the saddle point, and the standard deviation
+    sigma of S under the tilt. ``LENGTHS`` are L / sigma.
     """
     points = tilted_point(*law)
     values, probabilities, n = law
@@ -121,9 +121,9 @@ def test_log_aliasing_at_every_length(law, theta_tau):
 def test_truncation(reach_tau, theta_tau):
     """`truncation_error` is at least the integral over u > V of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)).
 
-    What the nodes beyond u = V, the ``reach``, add would be this integral if they were dense and |M(z)| were
-    M(theta) everywhere, the largest that it can be. mpmath integrates over x = u tau, which has the result
-    divided by tau. Parameters are V tau and theta tau.
+    The error is what the nodes beyond u = V, the ``reach``, add to a sum at most. It is this integral if
+    nodes are dense and |M(z)| is M(theta) everywhere, the largest that it can be. mpmath integrates over x =
+    u tau, which gives the integral divided by tau. The parameters are V tau and theta tau.
     """
     with mp.workdps(30):
         # Beyond x = 40 nothing is left: e^-800.
@@ -145,14 +145,15 @@ def test_truncation(reach_tau, theta_tau):
 def test_skipping(law, threshold):
     """`skipping_error` is at least what all nodes outside of the windows add, in absolute value.
 
-    Nodes are z = theta + i u with u = h, 2 h, ..., 4000 h. `angle_windows` gives the windows in which they
-    are summed: u is up to ``half_width`` from a multiple of ``distance``. Outside, |M(z) / M(theta)|^n is at
-    most e^-threshold. `tilted_point` has theta, near the saddle point, and log M(theta). M(z) = E[e^(z G)] is
-    summed here over the values of the ``law`` (values, probabilities, number n of gains).
+    Nodes are z = theta + i u with u = h, 2 h, ..., 4000 h. Those in windows are summed: u is up to
+    ``half_width`` from a multiple of ``distance`` (`angle_windows`). At the others |M(z) / M(theta)|^n is at
+    most e^-``threshold``. `tilted_point` has theta, near the saddle point, and log M(theta). M(z) = E[e^(z
+    G)] is summed here over the values of the ``law`` (values of a gain G, their probabilities, number n of
+    gains).
     """
     values, probabilities, n = law
     points = tilted_point(*law)
-    # Nodes are dense: sigma is the standard deviation of the sum of n gains, next to the node theta.
+    # Nodes are dense: sigma is the standard deviation of the sum of n gains under the tilt.
     theta, h = points.theta[0], 0.05 / points.sigma[0]
     last = np.array([4000.0])
     distance, half_width = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
@@ -182,11 +183,11 @@ def test_skipping_where_every_node_is_as_large_as_may_be(h):
 
 
 def test_rounding_of_power_is_what_its_argument_may_do():
-    """With w = M(z) / M(theta) - 1, log (1 + s w)^n of share s moves by at most the bound if w moves a bit.
+    """If w moves by ``units`` steps, log (1 + s w)^n moves by at most `rounding_of_power` steps.
 
-    For a Poisson number, s = 0, it is log e^(n w). w moves by ``units`` times ``step``, in a random direction
-    of the complex plane, and the bound is how many steps the logarithm moves. The logarithm is computed here
-    before and after the move, for 200 random w of each share.
+    w = M(z) / M(theta) - 1 is a complex number, which moves in a random direction. A step is 1e-9. s is the
+    share of a binomial number of gains. For a Poisson number, s = 0, the logarithm is log e^(n w). It is
+    computed here before and after the move, for 200 random w of each share.
     """
     rng, step = np.random.default_rng(5), 1e-9
     n = 1000
@@ -209,11 +210,11 @@ def test_rounding_of_power_is_what_its_argument_may_do():
 def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
     """The sums of `sum_nodes` for tau and 2 tau are within their ``errors`` of mpmath's, with 40 digits.
 
-    The sum over the nodes z = theta + i j h, j = 0, ..., ``last``, is that of the real parts of M(z)^n e^(z^2
-    tau^2 / 2) / z^2, times h / (2 pi), and twice that for j > 0, which stands for -j too. h is ``step`` over
-    the standard deviation of the sum of gains. With ``last`` = 0 there is only the node theta, whose angle 0
-    has no error. The unit is M(theta)^n e^(theta^2 tau^2 / 2). Of the ``law`` (values, probabilities, parts
-    of the number of gains), `log_power` is log M(z)^n, and `tilted_point` has theta, near the saddle point.
+    A node is z = theta + i j h, j = 0, ..., ``last``. It adds h / (2 pi) times the real part of M(z)^n e^(z^2
+    tau^2 / 2) / z^2, and twice that for j > 0, for -j too. The unit is M(theta)^n e^(theta^2 tau^2 / 2). h is
+    ``step`` over the standard deviation of the sum of gains. With ``last`` = 0 the only node is theta, whose
+    angle 0 has no error. A ``law`` is (values of a gain, their probabilities, parts of the number of gains).
+    `log_power` is its log M(z)^n, and `tilted_point` has theta, near the saddle point.
     """
     points = tilted_point(*law)
     theta = float(points.theta[0])
@@ -239,8 +240,8 @@ def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
 def test_no_node_is_lost_by_rounding():
     """A window that is to hold all nodes 0, h, ..., last * h does, for each ``last`` from 1 to 59.
 
-    In floats last * h / h is often a little below the whole number ``last``. So `angle_windows` makes half
-    the width of the window a little larger.
+    `angle_windows` returns half the width of the window. In floats last * h / h is often a little below the
+    whole number ``last``, so half the width has to be a little larger than last * h.
     """
     points = tilted_point([1.0, -1.0], [0.25, 0.5], 6)
     last = np.arange(1.0, 60)
@@ -257,11 +258,11 @@ def test_no_node_is_lost_by_rounding():
 def test_smoothing(law, width):
     """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau), and ``low`` and ``high`` are just outside of them.
 
-    A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau (`smoothed_mean`, 40 digits). S is the
-    sum of the gains of the ``law``, and `exact_log` is log E[S_+] by fractions. `tilted_point` has theta,
-    near the saddle point. tau makes the bracket somewhat narrower than ``width``, relatively.
-    `contour_bounds` returns low and high, natural logs. What U adds where S is 0 can be taken off
-    (`high_without_zero`).
+    S is the sum of the gains of the ``law``, and `exact_log` is ln E[S_+] by fractions. A(tau) = E[(S + U)_+]
+    for a Gaussian U of standard deviation tau (`smoothed_mean`, 40 digits). `contour_bounds` returns low and
+    high, bounds on ln E[S_+]. tau is small enough for them to differ by somewhat less than ``width``.
+    `high_without_zero` is high less what U adds where S is 0. `tilted_point` has theta, near the saddle
+    point.
     """
     points = tilted_point(*law)
     tau = np.array([math.sqrt(width / 2)]) / points.theta
@@ -298,10 +299,10 @@ def test_without_zero_takes_off_no_more_than_what_zero_adds():
 def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
     """The bounds on ln E[S_+] by sums over a box enclose `exact_log`, which sums fractions.
 
-    A combination says how many of the n gains of the ``law`` have each value. A box holds them all but for
-    about e^-depth of their probability. The upper bound also has a term for what is outside
-    (`box.log_bound_outside`). `tilted_point` makes the gains with which S is near 0 likely, in which boxes
-    are taken. 42 is the package's depth: next to nothing is outside.
+    S is the sum of the n gains of the ``law``. A combination says how many of them have each value. A box
+    holds all combinations but for about e^-depth of their probability under the tilt of `tilted_point`, which
+    makes S near 0 likely. The upper bound has a term for what is outside (`box.log_bound_outside`). 42 is the
+    package's depth: next to nothing is outside.
     """
     points = tilted_point(*law)
     low, high = np.ravel(
@@ -309,19 +310,19 @@ def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
     )
     truth = exact_log(*law)
     assert low <= truth <= high
-    # At depth 42 only rounding is left. Of LATTICE, with the most gains, it is 1.4e-12.
+    # At depth 42 the bounds differ by rounding only: by 1.4e-12 for LATTICE, which has the most gains.
     if depth == 42.0 and law is not LATTICE:
         assert high - low < 1e-12
-    # At depth 0.5 the sum alone is too small by far more than rounding.
+    # At depth 0.5 the box misses much: the lower bound is too small by far more than rounding.
     if depth == 0.5 and law is LATTICE:
         assert low + 0.01 < truth
 
 
 def test_moved_values_hold_sums_over_users():
-    """Sums of the values ``less`` and ``more`` over users, in floats, enclose the exact sum of ``g``.
+    """Sums over users of the values ``less`` and ``more``, in floats, enclose the exact sum of ``g``.
 
-    `moved_values` makes them. g[i] is the value of users[i] users, and the exact sum is a fraction. It nearly
-    cancels, so that rounding would count.
+    `moved_values` makes both from g: a little smaller and a little larger. users[i] users have the value
+    g[i], and their exact sum is a fraction. It nearly cancels, so that rounding would count.
     """
     rng = np.random.default_rng(30)
     for _ in range(300):
@@ -368,9 +369,9 @@ def list_of_points_per_box(monkeypatch):
 def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n, monkeypatch):
     """The bounds on ln E[S_+] of points that share a box enclose `exact_log` of each, which sums fractions.
 
-    ``points_and_n`` has the values of the gains of five points, the probabilities that all of them have, and
-    the number n of gains in S. A box holds the combinations of how many gains have each value, but for about
-    e^-depth of their probability. 42 is the package's depth, where next to nothing is outside.
+    ``points_and_n`` has the gain's values at each of five points, their common probabilities, and the number
+    n of gains in S. A combination says how many gains have each value. A box holds all combinations but for
+    about e^-depth of their probability. 42 is the package's depth: next to nothing is outside.
     ``points_per_box`` gets the number of points of each box that is summed.
     """
     # So few terms at once that a box is summed in several chunks.
@@ -391,12 +392,13 @@ def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n,
 def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
     constant, value, monkeypatch
 ):
-    """Each of five points gets its own box, whose bounds on ln E[S_+] enclose `exact_log`.
+    """Each of five points gets its own box, whose bounds on ln E[S_+] enclose `exact_log` (fractions).
 
-    With MOST_TOGETHER = 0 a box of several points is always too large: it may hold no combination. With a
-    negative COST_OF_BOX two boxes always take less time than one. ``ALIKE_POINTS`` has the values of the five
-    points, their common probabilities and number of gains. ``points_per_box`` gets the number of points of
-    each box that is summed. The depth is 42: next to nothing is outside of a box.
+    MOST_TOGETHER is how many combinations a box of several points may hold: with 0 it is always too large.
+    COST_OF_BOX is the time that one more box takes: if negative, two boxes always take less time than one.
+    ``ALIKE_POINTS`` has the gain's values at each point, their common probabilities and the number of gains.
+    ``points_per_box`` gets the number of points of each box that is summed. At the depth 42 next to nothing
+    is outside of a box.
     """
     points_per_box = list_of_points_per_box(monkeypatch)
     monkeypatch.setattr(box, constant, value)
@@ -411,9 +413,10 @@ def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
 def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
     """A box for all three points is tried, but the last point's combinations vanish in it, so it is split.
 
-    For S > 0 the last point needs 23 of 50 gains to be 1, which has the probability 2^-53, the first point
-    one of them. The bounds on ln E[S_+] still enclose `exact_log`, within 1e-9. ``points_per_box`` gets the
-    number of points of each box that is summed; the depth 42 leaves next to nothing outside.
+    S is the sum of 50 gains, each 1 with the probability 2^-53. For S > 0 the first point needs one gain of
+    1, the last point 23. The bounds on ln E[S_+] still enclose `exact_log`, which sums fractions, and are
+    within 1e-9. ``points_per_box`` gets the number of points of each box that is summed. At the depth 42 next
+    to nothing is outside of a box.
     """
     values_of_points = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]]
     probabilities, n = [2.0**-53, 1 - 2.0**-53], 50
@@ -452,10 +455,10 @@ NO_BOX = dict.fromkeys(("FEW_COMBINATIONS", "SOME_COMBINATIONS", "MOST_COMBINATI
 def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
     """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, in whichever way it is computed.
 
-    The ways are contour integrals, sums over boxes of counts and Chernoff's bound. Which ones are used is
-    decided by the constants of the modules `bracket` and `contour` that are set here; ``NO_BOX`` allows no
-    box. A law is (the values of a gain, their probabilities, the number of gains in S), with few enough gains
-    for fractions.
+    The ways are contour integrals, sums over boxes of counts and Chernoff's bound. The constants of the
+    modules `bracket` and `contour` that are set here are limits, which decide on the way; the name of each
+    case says which. ``NO_BOX`` sets all limits on the size of boxes to 0. A law is (the values of a gain,
+    their probabilities, the number of gains in S), with few enough gains for fractions.
     """
     for module, constants in ((bracket, of_bracket), (contour, of_contour)):
         for name, value in constants.items():
@@ -470,9 +473,9 @@ def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
 def test_values_of_any_size():
     """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, for values of any size.
 
-    A law is (the values of a gain, their probabilities, the number of gains in S). A value so far below zero
-    that one gain outweighs all others is as bad as any lower one. Then the largest values are next to the
-    limits 1e-150 and 1e150.
+    A law is (the values of a gain, their probabilities, the number of gains in S). First, one value is so far
+    below 0 that one such gain outweighs all others, and the bracket has the default width 1e-4. Then the
+    largest value is next to the limits of what is accepted, 1e-150 and 1e150.
     """
     for down in (1e14, 1e40, 1e160, 1e300):
         law = [1.5, -down], [0.3, 0.7], 5
@@ -493,10 +496,11 @@ def test_probabilities_that_sum_to_one_up_to_rounding():
 
 
 def test_copies_under_the_tilt():
-    """`tilted_copies` is the mean number of copies of the gain under the tilt, for a sum of three ``parts``.
+    """`tilted_copies` is the mean number of copies of a gain G under the tilt, for a sum of three ``parts``.
 
-    A part (n, s) has Binomial(n, s) copies, and under the tilt n s M / (1 - s + s M) on average. M = M(theta)
-    = E[e^(theta G)] is mpmath's. A part (n, 0) is Poisson of mean n, and has n M. (1, 1) is one sure copy.
+    A part (n, s) has Binomial(n, s) copies, and under the tilt n s M / (1 - s + s M) on average, with M =
+    E[e^(theta G)] by mpmath. A part (n, 0) has a Poisson number of mean n, and n M under the tilt. A part (1,
+    1) is one sure copy. `tilted_point` has theta.
     """
     values, probabilities, parts = [3.0, -2.0], [0.1, 0.6], [(50.0, 0.3), (20.0, 0.0), (1.0, 1.0)]
     n, shares = np.array(parts).T

@@ -33,8 +33,10 @@ def grid(masses, spacing=0.25, ln_infinite=-INF):
 def exact_delta(eps, rounds):
     """delta of all rounds together in mpmath, outcome by outcome, with the masses that the grids have.
 
-    ``rounds`` has pairs (`LossGrid`, how often). The loss of index i is i times the spacing of the grids.
-    delta is the mean of (1 - e^(eps - loss))_+, which is 1 for an infinite loss.
+    ``rounds`` has pairs (`LossGrid`, how often). A grid has the natural logs of its probabilities:
+    ``log_mass`` of the losses with the indices ``first``, ``first`` + 1, ..., and ``log_infinite`` of an
+    infinite loss. The loss of index i is i times the spacing. delta is the mean of (1 - e^(eps - loss))_+,
+    which is 1 for an infinite loss.
     """
     mass_of_index = {0: mp.mpf(1)}  # of the sum of the indices of all rounds so far
     all_finite = mp.mpf(1)  # the probability of no infinite loss
@@ -75,9 +77,9 @@ def test_composed_rounds_against_every_outcome(rounds):
     """The bounds of `ln_delta` enclose ln delta of all rounds, by mpmath over every outcome (`exact_delta`).
 
     ``rounds`` has pairs (`LossGrid`, how often). At eps = largest, the sum of the largest finite losses,
-    delta is the probability of an infinite loss. mpmath has 400 digits, because delta may be e^-400. Bounds
-    are 1e-6 apart in ln delta, but for `RARE_LARGE_LOSS`, whose large losses are below the transform's
-    rounding.
+    delta is the probability of an infinite loss. This may be about e^-400, so mpmath has 400 digits. Below
+    0.95 of the largest, both bounds are within 1e-6 in ln delta, but for `RARE_LARGE_LOSS`: its large losses
+    are so rare that the rounding of the Fourier transform hides them.
     """
     largest = sum(times * of_round.losses[-1] for of_round, times in rounds)
     next_to_largest = [0.9 * largest, largest - 1e-6, largest, largest + 1]
@@ -97,8 +99,8 @@ def test_composed_rounds_against_every_outcome(rounds):
 def test_a_tilt_reaches_any_depth():
     """ln delta of 30 rounds of a rare loss is within 1e-6 of mpmath's where delta falls from 1e-9 to 1e-270.
 
-    A loss is 1 or -1, index 4 or -4 times the spacing 1/4, with probability 1e-9 each. eps is up to 29.5,
-    where all 30 losses have to be 1.
+    A loss is 1 or -1 with probability 1e-9 each, else 0: the indices 4, -4 and 0 of `grid`, whose spacing is
+    1/4. eps is up to 29.5, where all 30 losses have to be 1. `exact_delta` is mpmath's delta.
     """
     rounds = [(grid({-4: 1e-9, 0: 1 - 2e-9, 4: 1e-9}), 30)]
     eps = np.arange(0.5, 29.6, 1.0)
@@ -112,12 +114,12 @@ def test_a_tilt_reaches_any_depth():
 
 @pytest.mark.parametrize("bins", [2**14, 7])
 def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
-    """`convolve` has the masses of a sum where it nearly always is; what is outside weighs at most WRAPPED.
+    """`convolve` has the masses of a sum where the sum nearly always is; at most WRAPPED = 1e-18 is outside.
 
     ``parts`` are random masses of indices 0, 1, ... and how many summands have each. The exact masses are
-    convolved one summand at a time. ``noise`` bounds the norm of the errors, and ``first`` is the index of
-    the first returned mass. Where the sum nearly always is, is bounded for so many ``bins`` of indices, and
-    has to hold for few, too.
+    convolved one summand at a time. ``first`` is the index of the first mass that is returned, and ``noise``
+    bounds the norm of all errors. To bound the range of the sum, neighbouring indices are put into about
+    ``bins`` bins; few have to do, too.
     """
     monkeypatch.setattr(loss_grid, "BINS", bins)
     rng = np.random.default_rng(3)
@@ -206,12 +208,13 @@ PAIRS = [
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize(("spacing", "points"), [(0.1, 40), (0.4, 12), (0.03, 5)])
 def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, points):
-    """`dominating_grid` makes a grid of losses from ln delta of a pair at some eps, ``index`` * ``spacing``.
+    """`dominating_grid` makes a grid from ln delta of a pair (P, Q). Its delta is nowhere below the pair's.
 
-    Its delta is at least the pair's (P, Q) at every eps, between the points and beyond them, and also if it
-    is composed with itself. A pair is a list of outcomes with their probabilities (p, q), and `delta_of_pair`
-    its delta in mpmath, in the worse direction. ``index`` has about ``points`` whole numbers from 0 to 3
-    ``points``.
+    ln delta is given at the eps ``index`` * ``spacing``, with about ``points`` whole numbers from 0 to 3
+    ``points`` as index. delta is compared between these eps and beyond them, and for two rounds. A pair is a
+    list of outcomes with their probabilities (p, q). `delta_of_pair` is the larger one of delta of P against
+    Q and of Q against P, in mpmath. `ln_delta` takes rounds (grid, how often). ``log_mass`` and
+    ``log_infinite`` are the logs of a grid's probabilities.
     """
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     tiny = mp.mpf(10) ** -60  # so that delta 0 has a logarithm
@@ -231,10 +234,10 @@ def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, 
 
 
 def test_connected_points_are_met():
-    """At the points, `dominating_grid` has the delta that it was given, if that is convex in e^eps: no more.
+    """`dominating_grid` has just the delta that it was given, at its points, if that is convex in e^eps.
 
-    It was given ln delta of a pair with the losses -ln 2.5, 0 and ln 2.5, by mpmath, up to eps = 0.9. The
-    finite losses of the grid are -0.9, 0 and 0.9.
+    It was given ln delta of the pair ``PAIRS[0]`` by mpmath, up to eps = 0.9. The losses of this pair are -ln
+    2.5, 0 and ln 2.5. The finite losses of the grid are -0.9, 0 and 0.9.
     """
     index, spacing = np.arange(19), 0.05
     with mp.workdps(30):
@@ -243,7 +246,7 @@ def test_connected_points_are_met():
     found = ln_delta(spacing * index[1:], [(dominating, 1)], Side.UPPER)
     np.testing.assert_allclose(found, ln_deltas[1:], atol=1e-6)
 
-    # Its own mirror image: a loss is e^loss times as likely as the opposite one.
+    # P and Q may be swapped: each loss is e^loss times as likely as the loss with the other sign.
     ln_mass, ln_mass_of_opposite = dominating.log_mass, dominating.log_mass[::-1]
     occurs = np.isfinite(ln_mass) & np.isfinite(ln_mass_of_opposite)
     assert occurs.sum() == 3
@@ -252,11 +255,11 @@ def test_connected_points_are_met():
 
 
 def test_masses_are_rounded_up():
-    """Each jump of delta's slope in e^eps, in 40 digits, is at most the mass that it gives, within 1e-10.
+    """`dominating_grid` rounds masses up: those of finite losses by less than 1e-10 in their natural logs.
 
-    A jump at eps is the mass of the loss -eps, and e^eps times the jump that of the loss eps. delta is given
-    at five eps, ``index`` * ``spacing``, and linear in e^eps between them. What is left of delta at the last
-    one is the mass of an infinite loss. Masses are natural logs.
+    delta is given at five eps, ``index`` * ``spacing``, and linear in e^eps between them. Where its slope
+    jumps, at some eps, the jump is the mass of the loss -eps, and e^eps times the jump that of the loss eps.
+    What is left of delta at the last eps is the mass of an infinite loss. The exact masses have 40 digits.
     """
     index, spacing = np.array([0, 1, 3, 4, 7]), 0.3
     ln_deltas = np.array([-1.1, -1.4, -3.5, -5.2, -14.0])

@@ -17,9 +17,10 @@ from tightshuffle.side import Side
 
 
 def random_gain(rng):
-    """Values of one gain and their probabilities, both (1 to 3,); these sum to less than 1.
+    """Random values of one gain, one to three of them, and their probabilities, which sum to less than 1.
 
-    The values are of like or of very different sizes, or a lattice. The rest is the probability of 0.
+    The values are of like or of very different sizes, or whole numbers. What the probabilities miss to 1 is
+    the probability of the value 0.
     """
     classes = rng.integers(1, 4)
     kinds_of_values = [
@@ -50,10 +51,11 @@ EDGES = [
 
 
 def random_gain_at_an_edge(rng):
-    """Values of one gain and their probabilities, both (1 to 3,); one value has nearly all probability.
+    """Random values of one gain, one to three of them, and their probabilities, one of which is nearly 1.
 
-    The others are next to a rounding of 1, or of any size down to 1e-25. The values are of any size, too.
-    What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below it.
+    The other probabilities are about the rounding of 1, or of any size down to 1e-25. The values are of any
+    size, too. What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below
+    it.
     """
     classes = rng.integers(1, 4)
     values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
@@ -81,10 +83,10 @@ contour_or_box_first = pytest.mark.parametrize(
 def test_laws_against_rational_sums(few_combinations, monkeypatch):
     """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, as narrowly as asked.
 
-    A law is (the values of a gain, their probabilities, the number of gains in S): random ones, and those
-    with probabilities next to the rounding of 1, of which ``EDGES`` has some. Up to ``few_combinations`` ways
-    of giving the gains their values are summed; with 0 of them, contour integrals come first. A width of the
-    bracket is relative in E[S_+].
+    A law is (the values of a gain, their probabilities, the number of gains in S). ``EDGES`` has laws with
+    probabilities next to the rounding of 1 or values of very different sizes, and more are random. If there
+    are at most `FEW_COMBINATIONS` ways of giving the gains their values, these are summed; with 0, contour
+    integrals come first. The ``width`` of a bracket is relative in E[S_+].
     """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(20)
@@ -104,10 +106,11 @@ def test_laws_against_rational_sums(few_combinations, monkeypatch):
 
 
 def log_binomial_excess(n, p, up, down):
-    """Natural log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, term by term.
+    """Natural log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, as an mpmath number.
 
-    This is the sum of n gains that are ``up`` with the probability p, else -``down``. The result is an mpmath
-    number. The terms start at the least N with a positive sum, whose probability is computed by loggamma.
+    N of n gains are ``up``, each with the probability p, and the others -``down``: the mean is that of the
+    positive part of their sum. It is summed over N, from the least N with a positive sum, whose probability
+    is computed by loggamma.
     """
     with mpmath.workdps(60):
         p, up, down = map(mpmath.mpf, (p, up, down))
@@ -156,10 +159,10 @@ def gains_of_krr(eps, k, eps0):
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
 @pytest.mark.parametrize(("k", "eps0"), [(3, 1e-6), (15, 4.0), (10**6, 8.0), (3, 50.0)])
 def test_every_size_is_answered(n, k, eps0):
-    """Bounds on ln E[S_+] for gains of k-RR at 41 eps, from 0 to next to eps0, are ordered and narrow.
+    """Bounds on ln E[S_+] for n gains of k-RR at 41 eps, from 0 to next to eps0, are ordered and narrow.
 
-    `gains_of_krr` has the values and probabilities of a gain at each eps; delta is E[S_+] / n, so it falls.
-    Bounds are as narrow as the default width 1e-4, relative in E[S_+], down to 10^-100,000.
+    `gains_of_krr` has the values and probabilities of a gain at each eps. E[S_+] is n delta, so it falls with
+    eps. Where it is above 10^-100,000, bounds are as narrow as the default width, 1e-4 relative to E[S_+].
     """
     eps = eps0 * np.concatenate([[0.0], np.logspace(-5, 0, 40)[:-1], [1 - 1e-9]])
     values, probabilities = gains_of_krr(eps, k, eps0)
@@ -176,8 +179,8 @@ def test_every_size_is_answered(n, k, eps0):
 def test_a_batch_gives_what_one_point_gives():
     """`log_positive_part` of 60 points at once has the same bits as that of each point alone.
 
-    A point is an eps with a number n of gains; `gains_of_krr` has the values and probabilities of its gain.
-    Points and numbers of gains also broadcast against each other.
+    A point is an eps with a number n of gains. `gains_of_krr` has the values and probabilities of a gain at
+    each eps. If n has another axis than the points, the result has both: (60, 2).
     """
     rng = np.random.default_rng(21)
     eps = np.sort(rng.uniform(0, 2, 60))
@@ -190,11 +193,12 @@ def test_a_batch_gives_what_one_point_gives():
 
 
 def test_outwards_bounds_every_rounding():
-    """`outwards` moves a law by more than it is off: so E[S_+] is below that of the true law, or above.
+    """`outwards` moves a law's E[S_+] at least as far up or down as rounding of the law may have moved it.
 
-    A law is the values of a gain and their probabilities, and S the sum of n gains. True laws are drawn
-    around it, off by half of ``ulps`` units in the last place at most. `log_positive_part` returns brackets
-    of ln E[S_+], so ends of brackets are compared. Moved probabilities are still such.
+    A law is the values of a gain and their probabilities, and S is the sum of n gains. ``ulps`` is by how
+    many units in the last place each may be wrong. True laws are drawn around the law, wrong by half of that
+    at most. `log_positive_part` returns brackets of ln E[S_+], so ends of brackets are compared. Moved
+    probabilities are at least 0 and sum to at most 1.
     """
     rng = np.random.default_rng(22)
     ulps = 2.0**40  # so large that the moves can be seen: relatively 2^-12
@@ -235,10 +239,11 @@ def test_outwards_broadcasts(side):
 @pytest.mark.parametrize("rare", [1.9e-22, 5e-17, 1e-9])
 @pytest.mark.parametrize("n", [10**6, 10**12])
 def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
-    """`outwards` moves a law so that the bounds on ln E[S_+] enclose that of the exact law.
+    """The bounds on ln E[S_+] for a law that `outwards` has moved down and up enclose that of the exact law.
 
-    A gain is 1 / rare with the probability ``rare``, which is lost in rounding beside 1, else -1. S is the
-    sum of n gains. The exact number is summed in mpmath with 50 digits.
+    A gain is 1 / rare with the probability ``rare``, which may be lost in rounding beside 1, else -1. S is
+    the sum of n gains. `outwards` moves the law to a lower or higher E[S_+], as each number of it may be
+    wrong by ``ulps`` units in the last place. The exact number is summed in mpmath with 50 digits.
     """
     law = np.array([1 / rare, -1.0]), np.array([rare, 1 - rare])
     ulps = 20.0  # more than the few roundings of the law
@@ -247,7 +252,8 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
     with mpmath.workdps(50):
         p, exact = mpmath.mpf(rare), mpmath.mpf(0)
         probability = (1 - p) ** n
-        # Over the number j of gains that are 1 / rare, up to 12 standard deviations and 30 above its mean.
+        # Over the number j of gains that are 1 / rare; the other n - j are -1. Beyond 12 standard deviations
+        # and 30 above the mean of j, next to nothing is left.
         for j in range(1, math.ceil(n * rare + 12 * math.sqrt(n * rare) + 30)):
             probability *= (n - j + 1) / mpmath.mpf(j) * p / (1 - p)
             exact += max(j * mpmath.mpf(1 / rare) - (n - j), 0) * probability
@@ -255,11 +261,11 @@ def test_probabilities_that_miss_1_by_a_rounding_stay_on_their_side(n, rare):
 
 
 def test_only_the_largest_of_a_group_are_narrow():
-    """With groups the largest point of each has the same bracket as without, and some others a wider one.
+    """With ``groups`` the largest E[S_+] of a group has the same bracket as without; some others are wider.
 
-    60 random points, each a gain with three values and S the sum of 200 of them, are in four groups. A
-    bracket of ln E[S_+] has two ends, low and high. Chernoff's bound is not the largest at the same point as
-    the expectation here.
+    60 random points are in four groups. A point is a gain with three values, and S the sum of 200 of them.
+    `log_positive_part` returns the ends of a bracket of ln E[S_+], low and high. Chernoff's bound is largest
+    at another point than E[S_+] here.
     """
     rng = np.random.default_rng(27)
     values, group = rng.normal(-0.5, 1, (60, 3)), rng.integers(0, 4, 60)
@@ -278,12 +284,12 @@ def test_only_the_largest_of_a_group_are_narrow():
 
 @contour_or_box_first
 def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
-    """Points that do not count in their sum have rough brackets of ln E[S_+], and that of the sum is narrow.
+    """With ``log_factors``, points that do not count in a sum have rough brackets, and the sum a narrow one.
 
-    A sum is over the numbers of gains n = 1 to 60, of factor times E[S_+]. There are six, one for each gain,
-    the first of which is never positive. They are compared with brackets without factors that are far
-    narrower. A rough bracket has the lower end -inf. With 0 ``few_combinations``, contour integrals come
-    before sums over combinations of values.
+    There are six sums, one for each gain, of factor times E[S_+] over the numbers n = 1 to 60 of gains in S.
+    The first gain is never positive. `log_positive_part` brackets ln E[S_+], and a rough bracket has the
+    lower end -inf. All are compared with brackets without factors, which are far narrower. With 0
+    ``few_combinations``, contour integrals come before sums over combinations of values.
     """
     monkeypatch.setattr(bracket, "FEW_COMBINATIONS", few_combinations)
     rng = np.random.default_rng(29)
@@ -318,10 +324,10 @@ def test_sums_of_expectations_with_factors(few_combinations, monkeypatch):
 def test_a_sum_counts_what_the_saddle_point_finds_too_likely(monkeypatch):
     """Points that a first approximation finds not to count in a sum are bracketed if they do count.
 
-    The sum is over the numbers n of gains, of factor times E[S_+]. The approximation of E[S_+] / M(theta)^n,
-    `log_gaussian_guess`, is wrong where S is above 0 far more rarely than under a bell. Here it is replaced
-    by one that makes n = 4 by far the largest. All brackets still hold the fractions of `exact_log`, and that
-    of the sum is 1e-4 wide, the default, and a bit.
+    The sum is over the numbers n of gains in S, of factor times E[S_+]. `log_gaussian_guess` approximates ln
+    of E[S_+] / M(theta)^n, with M(theta)^n = E[e^(theta S)], and is wrong where S is above 0 far more rarely
+    than a Gaussian. Here it is replaced by one that makes n = 4 by far the largest. All brackets still hold
+    `exact_log`, by fractions, and that of the sum is at most 10 % wider than the default, 1e-4.
     """
     values, probabilities = [1.0, -1e12], [0.3, 0.7 - 1e-9]
     n, log_factors = np.array([3, 4, 5]), np.array([0.0, -9.0, -18.0])
@@ -342,7 +348,8 @@ def test_no_positive_value():
 def test_a_random_number_of_gains_against_rational_sums():
     """`log_positive_part` brackets ln E[S_+] for a random number of gains: the sum of two binomials and 1.
 
-    It is compared with fractions in `exact_log_of_parts`. A part is (n, share) for Binomial(n, share).
+    The expected number is by fractions (`exact_log_of_parts`). A part is (n, share) for Binomial(n, share)
+    gains.
     """
     rng = np.random.default_rng(28)
     for _ in range(25):
