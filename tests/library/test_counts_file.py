@@ -50,7 +50,7 @@ def test_bad_counts_are_named_in_one_short_line(tmp_path, content, message):
 
 
 def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
-    """A file is refused 1. with more cells than MOST_CELLS, 2. for its size alone, MOST_BYTES = 200 MB."""
+    """A file is refused 1. for more cells than MOST_CELLS, here 2; 2. for more bytes than MOST_BYTES (200 MB)."""
     path = tmp_path / "counts.csv"
     path.write_text("cell,count\n1,1\n2,1\n3,1\n")
     monkeypatch.setattr(counts_file, "MOST_CELLS", 2)

@@ -97,10 +97,10 @@ def test_no_dataset_violates_the_bounds_or_the_blanket_and_references_are_datase
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["grr", "subset", "rappor", "oue", "hadamard", "hash"])
 def test_how_narrow_the_bracket_of_many_users_is(kind):
-    """The upper eps is above the lower one by at most 1e-4 of it for k-RR ("grr"), for which any eps counts.
+    """For k-RR ("grr") the upper eps is at most 1e-4 above the lower one, relatively: see docs/package.md.
 
-    For other kinds it is at most 0.2 % up to eps 0.1, and 10 % up to eps 1. docs/package.md promises this.
-    Here it is asked for in 100 random settings where eps is between 0.01 and 1.
+    For each other kind it is at most 0.2 % above it up to eps 0.1, and 10 % up to eps 1. Tried are 100 random
+    settings where eps is between 0.01 and 1.
     """
     rng = np.random.default_rng(20261124)
     tried = 0

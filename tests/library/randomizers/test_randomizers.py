@@ -212,14 +212,14 @@ def exact_supports(name, k, eps0):
     if kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    # Values are supported independently, each with probability q. Of a hash function only any two are.
+    # Values are supported independently, each with probability q. With hash functions only any two are.
     one_over_q = {
         "rappor": mpmath.exp(eps0 / 2) + 1,
         "oue": mpmath.exp(eps0) + 1,
         "hash": mpmath.mpf(number or 2),
     }
     q = 1 / one_over_q[kind]
-    # A report of a hash function may support no more than two values at once: 0 is safe.
+    # A family of hash functions may have no report that supports all k values: 0 is safe.
     omega = mpmath.mpf(0) if kind == "hash" and k > 2 else q**k
     return q, q**2, omega
 
@@ -266,7 +266,7 @@ def test_the_variance_of_a_matrix_is_that_of_weighted_least_squares(name, k):
     """`variance` of a user's own matrix is that of the estimates by weighted least squares, for n users.
 
     The estimated shares are weights (values, reports) times the frequencies of the reports. The weights are
-    the best for equal shares. A user's report is multinomial, with one trial, by ``finite.matrix``,
+    those for equal shares. A user's report is multinomial, with one trial, by ``finite.matrix``,
     P(report | value).
     """
     n, finite = 50, Finite(matrix_of(name, k, 1.1))
