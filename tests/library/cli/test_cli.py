@@ -308,7 +308,7 @@ def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e
 @pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
 @pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
 def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
-    """Of eps: 1. `upper` is < 0.2 % above `lower`, 2. and the least upper bound; 3. larger for two rounds."""
+    """1. The upper eps is < 0.2 % above the lower. 2. No upper bound is smaller. 3. It grows with rounds."""
     words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
     text = text_answer("epsilon", "upper,lower", *words)
     low, high = map(float, re.search(r"between (\S+) and (\S+)", text).groups())

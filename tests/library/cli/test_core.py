@@ -44,10 +44,11 @@ def run_with_light_core(tmp_path_factory):
 
 
 def test_every_command_and_method(run_with_light_core, tmp_path):
-    """With numpy and scipy alone, each command gives JSON, without an error or a warning.
+    """With no other packages than numpy and scipy, each command gives JSON, without an error or a warning.
 
-    ``run_with_light_core`` runs a program's text in a Python that has no other package; there ``main`` is the
-    command. The option ``--count`` is how many users hold a value, which some of the methods ("all") need.
+    ``run_with_light_core`` runs a program's text in such a Python, where ``main`` is the command. "all" stands
+    for all methods, of which some need ``--count``, how many users hold a value. WORDS_OF_SETTING gives n, k
+    and eps0.
     """
     (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     commands = [

@@ -115,11 +115,11 @@ settings = st.fixed_dictionaries(
 
 @given(settings, st.floats(0, 1), st.floats(0, 40))
 def test_no_setting_satisfies_theorem_2_3(setting, share_of_holders, eps):
-    """Inequalities of its constants, by which its conditions a) and b) never hold: see `biswas_blanket`.
+    """Inequalities show that Theorem 2.3 never applies, as neither a) nor b) can hold: see `biswas_blanket`.
 
     ``setting`` is any n, k and eps0, and ``share_of_holders`` the share of the other users who hold x0.
     ``Printed`` has C and kappa_1 to kappa_5 in 50 digits, as the paper's eqs. (3) to (8) define them.
-    ``kappas`` has those of the package. Other letters are the paper's, too.
+    ``kappas`` has those of the package. S_1, P_1, P_2 and H are names of the paper.
     """
     count = int(share_of_holders * (setting["n"] - 1))
     printed, eps0 = Printed(**setting, count=count), setting["eps0"]

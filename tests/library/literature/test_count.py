@@ -149,7 +149,7 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count(n, k, eps0):
             found = log10_delta(eps, n=n, k=k, eps0=eps0, count=counts, form=form)
             assert np.all(found <= bound + 1e-9)
         nontrivial += bound < 0
-    # Elsewhere of the 24 points the ceiling only says that delta <= 1. The fewest of the settings are 13.
+    # At 13 or more of the 24 points of each setting, the ceiling says more than that delta <= 1.
     assert nontrivial >= 13
 
 

@@ -110,7 +110,7 @@ def test_no_dummies_where_reports_alone_are_enough():
 def delta_and_delta_if_more_accurate(
     design, *, n, k, eps, rounds, values_per_user, colluding, participation, honest, **_
 ):
-    """The list [delta at eps of a design, delta at eps if one of its parameters makes it more accurate].
+    """The list [delta at eps of a design, delta at eps of the same design made a little more accurate].
 
     delta is by the bound behind the design. More accurate is 0.1 % fewer Poisson dummies, 0.1 % less
     deviation of a law, one dummy fewer, or 0.1 % more eps0. The keywords are the arguments of
@@ -300,7 +300,7 @@ def mean_absolute_error(
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_errors_are_those_of_the_closed_forms(question):
-    """Three errors of each design: `error` of all values, `rare_error` of one of nobody, `popular_error`.
+    """Each design has the closed forms' error of all values, of one that nobody holds, and of a popular one.
 
     ``mean_absolute_error`` is the closed form, in users, for a value that a given share of the users hold.
     QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
@@ -347,9 +347,9 @@ def test_the_error_of_a_popular_value_is_that_of_a_simulation():
 
 
 def test_who_takes_part_hides_others_by_every_number_of_reports():
-    """The planned eps0 reaches the delta asked for, but not half of it, if six users report at times.
+    """With the planned eps0, the largest delta is at most what was asked for, and above half of it.
 
-    Each reports with probability 0.6. delta is computed for every dataset, as a mean over who of the other
+    Each of six users reports with probability 0.6. delta of every dataset is a mean over who of the other
     five reports. The larger eps0 that is enough if everybody reports would be too large.
     """
     n, k, eps, delta, participation = 6, 3, 0.5, 0.02, 0.6
@@ -522,7 +522,7 @@ def test_from_six_on_nothing_useful_is_left(eps, shown):
 
 
 def test_the_command_says_whom_the_guarantee_is_for():
-    """If users report with probability 0.8, `design` and `plan` say so, and ERROR_OF_REPORTS of errors."""
+    """If users report with probability 0.8, `design` and `plan` say so. ERROR_OF_REPORTS is on the errors."""
     words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
     for command in ("design", "plan"):
         text = text_answer(command, *words)

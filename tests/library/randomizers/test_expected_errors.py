@@ -28,11 +28,11 @@ def four_standard_errors(values):
 
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
 def test_errors_of_every_randomizer(name):
-    """1. `errors` of five shares, and 2. `largest_error` of them, are the means of 200 simulations.
+    """1. `errors` are the mean absolute errors of 200 simulations. 2. So is `largest_error`, or it is larger.
 
-    They are expected absolute errors, and SHARES are the users' shares of five values. Reports are drawn from
-    the full matrix, whose columns are the laws of the reports of each value. ``supports_of`` says which
-    reports support which values. The tolerance is four standard errors of the simulated mean.
+    SHARES are the users' shares of five values. Reports are drawn from the full matrix, whose columns are the
+    laws of the reports of each value. ``supports_of`` says which reports support which values. The tolerance
+    is four standard errors of the simulated mean.
     """
     n, repetitions, rng = 100_000, 200, np.random.default_rng(20261122)
     k = len(SHARES)
