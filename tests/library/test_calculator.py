@@ -86,7 +86,7 @@ def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
     setting = answers.Setting("grr", 2000, 10, 0.4)
     log10_deltas = {name: np.array([0.0, -9.0]) for name in setting.methods()}
     monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), log10_deltas))
-    # The last line is a dot at the answer, log10 delta = -6 and eps = 0.5.
+    # The last line of the picture is no curve, but a dot at the answer: log10 delta = -6 and eps = 0.5.
     figure = picture.draw(setting, -6.0, 0.5)
     *lines, _dot = figure.axes[0].lines
     looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}

@@ -86,7 +86,7 @@ def test_the_trade_off_curve_bounds_the_count():
 
     # The curve is not far below that of many users: of two normal distributions at the distance gaussian_mu.
     of_many_users = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(n=n, k=k, eps0=eps0))
-    # Only where alpha is not extreme.
+    # Compared where alpha is not extreme.
     inner = (alpha > 0.01) & (alpha < 0.99)
     assert np.max(of_many_users[inner] - curve[inner]) < 0.03
 

@@ -464,7 +464,8 @@ def finished_process(*words):
 def test_the_installed_command():
     """The script that pip installs gives 1. an answer, 2. a refusal, 3. the version, as `python -m` does.
 
-    ``finished_process`` runs a command line and returns its exit code and both outputs, as texts.
+    INSTALLED_COMMAND is the script's path. ``finished_process`` runs a command line and returns its exit code
+    and both outputs, as texts.
     """
     words = "delta upper --n 1e4 --k 8 --eps0 1 --eps 0.1 --json"
     done = finished_process(INSTALLED_COMMAND, *words.split())

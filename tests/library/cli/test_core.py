@@ -46,7 +46,7 @@ def run_with_light_core(tmp_path_factory):
 def test_every_command_and_method(run_with_light_core, tmp_path):
     """With no other packages than numpy and scipy, each command gives JSON, without an error or a warning.
 
-    ``run_with_light_core`` runs a program's text in such a Python, where ``main`` is the command. "all" stands
+    ``run_with_light_core`` runs a program's text in such a Python, where ``main`` is the command. "all" is
     for all methods, of which some need ``--count``, how many users hold a value. WORDS_OF_SETTING gives n, k
     and eps0.
     """

@@ -87,7 +87,7 @@ def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequ
 
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
 def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0):
-    """Theorem 3.1 of Feldman et al. 2021 gives eps for a delta, in closed form; the bound is its inverse:
+    """`feldman` is the inverse of Theorem 3.1 of Feldman et al. 2021, which gives eps for a delta:
 
     eps = log(1 + (e^eps0 - 1) / (e^eps0 + 1) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
 

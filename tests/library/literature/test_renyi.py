@@ -18,10 +18,10 @@ girgis = at_points(renyi.girgis)
 
 
 def theorem_3_1(lam, n, eps0):
-    """Theorem 3.1 of Girgis et al. for a whole order lam: a bound on the Renyi divergence, word for word.
+    """The bound on the Renyi divergence of whole order ``lam`` by Theorem 3.1 of Girgis et al., as printed.
 
-    The result is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds
-    the mean of the likelihood ratio to the power lam.
+    It is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds the
+    mean of the likelihood ratio to the power lam.
     """
     with mp.workdps(60):
         e_eps0 = mp.exp(mp.mpf(eps0))

@@ -120,9 +120,9 @@ def test_a_matrix_keeps_all_digits(scale):
 
 
 def test_distributions_are_the_gains_of_every_pair():
-    """`distributions` yields gains and probabilities for each x0 and reference, with a row for each other x1.
+    """`distributions` yields, for each x0 and reference, what `gains` returns for the pairs (x0, x1).
 
-    Each row is what `gains` returns for the pair (x0, x1) alone.
+    Its arrays of gains and of probabilities have a row for each value x1 other than x0.
     """
     # A random matrix of five reports and four values.
     finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
