@@ -8,13 +8,13 @@ mp.mp.dps = 60
 
 
 def printed_terms(*, n, k, eps0, count):
-    """(P(s), Q(s), printed ratio, exact ratio) for every count s of reports of x0, from 0 to n.
+    """The list of (P(s), Q(s), printed ratio, exact ratio) for every count s of reports of x0, from 0 to n.
 
-    ``count`` = m of the n - 1 other users hold x0. P(s) is eq. (6), if the target user holds x0, and Q(s) is
-    eq. (9), if not. The ratio P(s) / Q(s) is e^{v_s}: as Theorem 1 prints it, and as in the step before it.
-    Letters are the paper's; r of the m users and s - r of the n - m other ones report x0. With the mean over
-    r, given s, the exact ratio is kappa2 + (e^eps0 - kappa2) E[(s - r) / (n - m)]. In the printed one
-    (s - r) / (n - m) is squared.
+    ``count`` = m of the n - 1 other users hold x0. P(s) is the probability of s if the target user holds x0,
+    eq. (6) of Biswas et al., and Q(s) that if not, eq. (9). Letters are the paper's: r of the m users and
+    s - r of the n - m other ones report x0. With the mean E over r, given s, the exact P(s) / Q(s) is
+    kappa2 + (e^eps0 - kappa2) E[(s - r) / (n - m)], as in the step before Theorem 1. In the ratio that
+    Theorem 1 prints, e^{v_s}, (s - r) / (n - m) is squared.
     """
     m, e_eps0 = count, mp.exp(mp.mpf(eps0))
     kappa1 = e_eps0 * (e_eps0 + k - 2) / (k - 1)
@@ -42,9 +42,10 @@ def printed_terms(*, n, k, eps0, count):
 
 
 def printed_delta(eps, terms, *, form, direction):
-    """delta by eq. (6) from the `printed_terms`; in reverse, by eq. (2) with P and Q exchanged.
+    """delta by eq. (6), or for ``direction`` "reverse" by eq. (2) with P and Q exchanged.
 
-    ``form`` is which ratio is taken: "published" or "exact".
+    ``terms`` are the `printed_terms`. ``form`` is which ratio is taken: "published" for the printed one, or
+    "exact".
     """
     e_eps, delta = mp.exp(mp.mpf(eps)), mp.mpf(0)
     for p, q, printed_ratio, exact_ratio in terms:

@@ -29,18 +29,18 @@ groups:
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_bracket_is_that_of_the_package(randomizer, rounds):
     """The lower and the upper eps for delta = 1e-6 are those that the package's functions return."""
-    # Of the users, 20 collude; the calculator is told 0.01 of them.
+    # 20 of the 2000 users collude. The calculator is given them as a share, 0.01.
     given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
     setting = answers.Setting(**given | {"rounds": rounds, "colluding": 0.01})
     low, high = answers.bracket(setting, log10_delta=-6.0)
     assert high == tightshuffle.epsilon(1e-6, rounds=rounds, **given)
     if rounds > 1 and randomizer == "grr":
-        # A collection has a lower bound of all rounds together.
+        # The class `Collection`, with the honest users only, has a lower bound for all rounds together.
         honest = tightshuffle.Group("all", 2000 - 20, 2.0)
         collection = tightshuffle.Collection(10, (honest,), rounds=rounds)
         assert low == collection.epsilon(1e-6, bound="lower")
     else:
-        # That of a single round holds for more of them, too.
+        # The lower bound of a single round holds for more rounds, too.
         assert low == tightshuffle.epsilon(1e-6, method="lower", **given)
     assert low <= high
 
@@ -75,7 +75,7 @@ def test_an_uploaded_matrix():
 
 
 def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
-    """In the colour or in the style of the line; the two bounds to look at are drawn black and red."""
+    """Curves differ in colour or style. That of "upper" is a black line and that of "lower" a red one."""
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_rgb
 
@@ -86,7 +86,7 @@ def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
     setting = answers.Setting("grr", 2000, 10, 0.4)
     log10_deltas = {name: np.array([0.0, -9.0]) for name in setting.methods()}
     monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), log10_deltas))
-    # The last line is a dot at the answer, log10 delta = -6 and eps = 0.5.
+    # The last line of the picture is no curve, but a dot at the answer: log10 delta = -6 and eps = 0.5.
     figure = picture.draw(setting, -6.0, 0.5)
     *lines, _dot = figure.axes[0].lines
     looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}
@@ -102,7 +102,7 @@ def test_what_is_left_if_the_shuffler_fails():
 
 @pytest.fixture
 def calculator():
-    """A process of `tightshuffle calculator --no-browser` whose page is served, and the page's address.
+    """The pair (process of `tightshuffle calculator --no-browser`, address of the page that it serves).
 
     After the test the process and those that it started are ended.
     """

@@ -38,7 +38,7 @@ BAD_COUNTS = {
 
 @pytest.mark.parametrize(("content", "message"), BAD_COUNTS.values(), ids=BAD_COUNTS)
 def test_bad_counts_are_named_in_one_short_line(tmp_path, content, message):
-    """BAD_COUNTS are files of counts with a mistake, in bytes, and what the error says about each."""
+    """BAD_COUNTS are pairs: the bytes of a file of counts with a mistake, and what the error says of it."""
     path = tmp_path / "counts.csv"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"counts.csv: ") as caught:
@@ -50,7 +50,7 @@ def test_bad_counts_are_named_in_one_short_line(tmp_path, content, message):
 
 
 def test_a_huge_file_is_not_read(tmp_path, monkeypatch):
-    """A file is refused 1. with more cells than MOST_CELLS, 2. for its size alone, MOST_BYTES = 200 MB."""
+    """A file is refused 1. for more cells than MOST_CELLS, here 2, or 2. for more bytes than MOST_BYTES."""
     path = tmp_path / "counts.csv"
     path.write_text("cell,count\n1,1\n2,1\n3,1\n")
     monkeypatch.setattr(counts_file, "MOST_CELLS", 2)

@@ -28,10 +28,11 @@ MORE_ARGUMENTS = {  # of each public function that asks about a setting
 
 @pytest.mark.parametrize("name", MORE_ARGUMENTS)
 def test_help_shows_every_argument_with_its_default_and_its_meaning(name):
-    """`make_points`, which checks the arguments of them all, has the defaults, and MEANINGS the texts.
+    """An argument has the same default and the same text in each public function that takes it.
 
-    MORE_ARGUMENTS has the names of public functions, and which arguments each takes beside those of one round
-    (n, k, eps0, randomizer, colluding). Arguments that only this function has are not in MEANINGS.
+    The defaults are those of `make_points`, which checks the arguments of all these functions. MEANINGS has
+    the texts. MORE_ARGUMENTS has the names of the functions, and which arguments each takes beside those of
+    one round (n, k, eps0, randomizer, colluding). An argument of one function alone is not in MEANINGS.
     """
     function = getattr(tightshuffle, name)
     parameters = inspect.signature(function).parameters
@@ -98,7 +99,7 @@ def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
 
 
 def test_a_bracket_is_both_ends_together():
-    """`bracket` returns `epsilon` by the method "lower" and by the default, "upper": arrays, or two floats.
+    """`bracket` is `epsilon` by the methods "lower" and "upper", the default: two arrays, or two floats.
 
     SETTING is n, k and eps0.
     """

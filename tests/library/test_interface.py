@@ -66,27 +66,27 @@ def test_colluding_users_do_not_count():
 
 
 def test_the_trade_off_curve_bounds_the_count():
-    """No test by the count of x0, when all other users hold x2, has errors below the curve.
+    """`tradeoff` bounds from below the error beta of every test by the count of x0, given its error alpha.
 
-    Errors are alpha, a user with x1 is taken for one with x0, and beta, the reverse. p and q are the
-    probabilities that k-RR reports x0 for a user who holds x0, and who does not. The curve is the least beta
-    for each alpha.
+    alpha is the probability that a user with x1 is taken for one with x0, and beta the reverse. All other
+    users hold x2. p and q are the probabilities that k-RR reports x0 for a user who holds x0, and who does
+    not.
     """
     n, k, eps0 = 200, 5, 1.0
     p, q = np.exp(eps0) / (np.exp(eps0) + k - 1), 1 / (np.exp(eps0) + k - 1)
     count_of_others = stats.binom.pmf(np.arange(n), n - 1, q)
     if_x0 = np.convolve(count_of_others, [1 - p, p])  # probabilities of the counts 0, ..., n
     if_x1 = np.convolve(count_of_others, [1 - q, q])
-    # Each test decides for x0 from some count on.
+    # Each test decides for x0 from some count on: from n, n - 1, ..., 0.
     alpha = np.cumsum(if_x1[::-1])
     beta = 1 - np.cumsum(if_x0[::-1])
     curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
     assert np.all(curve <= beta + 1e-12)
     assert curve[0] > 0.99  # where alpha is nearly 0
 
-    # The curve is close to that of two normal distributions at the distance mu of many users.
+    # The curve is not far below that of many users: of two normal distributions at the distance gaussian_mu.
     of_many_users = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(n=n, k=k, eps0=eps0))
-    # By 2e-5, where both errors are not extreme.
+    # Compared where alpha is not extreme.
     inner = (alpha > 0.01) & (alpha < 0.99)
     assert np.max(of_many_users[inner] - curve[inner]) < 0.03
 

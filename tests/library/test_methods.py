@@ -32,10 +32,10 @@ def log10_delta(name, eps, holders=500, **setting):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arguments_broadcast(name):
-    """log10 delta by a method's name is 1. the bound's own, 2. a table of eps and n, 3. for numbers a float.
+    """log10 delta by a method's name: 1. that of the method's function. 2. Arrays of eps and n give a table.
 
-    EPS are three eps and SETTING is n, k and eps0, inside of every theorem's range. OURS has the functions of
-    some of the bounds.
+    3. Numbers give a float. EPS are three eps and SETTING is n, k and eps0, inside of every theorem's range.
+    OURS has the functions of three methods.
     """
     found = log10_delta(name, EPS, **SETTING)
     assert np.all(np.isfinite(found))
@@ -77,13 +77,13 @@ def test_upper_bounds_are_above_those_of_single_datasets(name, below):
 def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share_of_eps0):
     """1. delta is at most 1. 2. `lower` is at most `upper`. 3. delta falls with eps. 4. From eps0 on it is 0.
 
-    NEVER_ZERO are the bounds that are above 0 there, too. ``log10_delta`` is by the method with this name, if
-    half of the users hold x0, for those that ask how many.
+    NEVER_ZERO are the two methods whose bounds are above 0 there, too. ``log10_delta`` is by the method with
+    this name. n // 2 of the other users hold x0, for a method that asks how many.
     """
     eps = share_of_eps0 * eps0
     setting = {"n": n, "k": k, "eps0": eps0}
     found, at_larger_eps = log10_delta(name, [eps, 1.01 * eps], n // 2, **setting)
-    assert found <= 0 or name in ("erlingsson", "feldman")  # which may be nan
+    assert found <= 0 or name in ("erlingsson", "feldman")  # these two may be nan
     if name == "lower":
         assert found <= log10_delta("upper", eps, **setting)
     if name in ("count-exact", "clones"):
@@ -114,10 +114,10 @@ USERS["koskela-strong"] = 3000
 )
 @pytest.mark.parametrize("asked", [5e-3, 1e-5])
 def test_delta_at_the_eps_of_a_delta_is_that_delta(name, rounds, asked):
-    """For an upper bound it is at most that, at the smallest such eps; for a lower bound at least that.
+    """`epsilon` of a delta, ``asked``: an upper bound at this eps is at most ``asked``, a lower one at least.
 
-    ``asked`` is a delta. USERS has an n for which the method applies. Of the other users 30 hold x0, if the
-    method asks how many.
+    A smaller eps would not do for the upper bound. USERS has an n for which the method applies. Of the other
+    users 30 hold x0, if the method asks how many.
     """
     method = METHODS[name]
     setting = {"n": USERS[name], "k": 8, "eps0": 0.45, "rounds": rounds}
@@ -129,7 +129,7 @@ def test_delta_at_the_eps_of_a_delta_is_that_delta(name, rounds, asked):
         assert 0 <= above <= TOLERANCE
         return
     assert above <= 0
-    # eps is rounded up by at most some 1e-10 (1 + eps), or by TOLERANCE = 1e-5 in log10 delta.
+    # eps is rounded up by at most some 1e-10 (1 + eps), below 1e-8, or by TOLERANCE = 1e-5 in log10 delta.
     slack = TOLERANCE if method.takes_any_randomizer and rounds == 1 else 0.0
     assert log10_delta(name, eps - 1e-8, 30, **setting) > np.log10(asked) - slack
 

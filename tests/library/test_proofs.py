@@ -30,9 +30,9 @@ def digest_of_code(name):
 
 
 def syntax(node):
-    """The syntax tree as nested lists, [type of node, [[field, content], ...]], without docstrings.
+    """A syntax tree as nested lists, [type of node, [[field, content], ...]], without docstrings.
 
-    ``node`` is a node of `ast`, or what a field has: a list of nodes, or a name or number, which is returned.
+    ``node`` is a node of `ast`, or the content of a field: a list, or a name or number, returned as it is.
     Empty fields are left out, because versions of Python differ in them.
     """
     if isinstance(node, list):

@@ -15,7 +15,7 @@ OWN = Finite([[0.7, 0.4], [0.3, 0.6]])
 
 
 def test_numbers_give_a_float() -> None:
-    """For mypy and when run. ``assert_type`` returns its argument, and OWN is a user's own randomizer."""
+    """Both mypy and a run find floats. ``assert_type`` returns its argument, and OWN is a randomizer."""
     found = [
         assert_type(tightshuffle.delta(0.1, n=1000, k=10, eps0=2.0), float),
         assert_type(tightshuffle.delta(0, n=1e3, k=10, eps0=2, rounds=2, log10=True), float),
@@ -30,7 +30,7 @@ def test_numbers_give_a_float() -> None:
 
 
 def test_arrays_give_an_array() -> None:
-    """For mypy and when run. ``assert_type`` returns its argument, and EPS has two numbers, as the lists."""
+    """Both mypy and a run find arrays. ``assert_type`` returns its argument, and EPS has two numbers."""
     found = [
         assert_type(tightshuffle.delta(0.1, n=[1000, 2000], k=10, eps0=2.0), Floats),
         assert_type(tightshuffle.epsilon([1e-6, 1e-9], n=1000, k=10, eps0=2.0), Floats),

@@ -35,10 +35,10 @@ def log10_deltas(method, eps, **options):
 
 @pytest.mark.parametrize("name", methods.METHODS)
 def test_delta_of_every_method(name):
-    """The JSON has the setting and, for each eps, log10 delta as in Python and no note.
+    """The JSON answer of `delta` has the setting and, for each eps, Python's log10 delta and no note.
 
     WORDS_OF_SETTING gives n, k and eps0 on the command line, and SETTING is the same as a dict.
-    ``log10_deltas`` asks the function `tightshuffle.delta` in that setting.
+    ``log10_deltas`` is what the function `tightshuffle.delta` returns in that setting.
     """
     method = methods.METHODS[name]
     # Some methods also need to know how many of the other users hold the first value.
@@ -57,7 +57,7 @@ def test_delta_of_every_method(name):
     }
     assert given == expected
 
-    # For a single eps, it has numbers instead of lists.
+    # For a single eps, the JSON has numbers instead of lists.
     of_one_eps = json_answer(*words, "--eps", 0.28)
     assert [of_one_eps[key] for key in ("eps", "log10_delta", "note")] == [
         0.28,
@@ -70,10 +70,10 @@ DUMMIES = ["dummies", "--n", 10_000, "--k", 50, "--delta", "1e-6"]
 
 
 def test_dummies_of_the_best_law_and_of_a_given_one():
-    """The designs by dummies for eps 1 begin with the best, and its law gives that eps if asked for by name.
+    """`dummies` lists designs for eps 1. The law of the first, asked for by name, has an eps of at most 1.
 
-    DUMMIES is the command `dummies` for 10,000 users, 50 values and delta 1e-6. The last design is a Poisson
-    number of dummies from every user's device, and the devices of colluding users do not count.
+    DUMMIES is the command for 10,000 users, 50 values and delta 1e-6. The first design is the best. The last
+    is a Poisson number of dummies from every user's device, where the 1000 colluding users' do not count.
     """
     words = [*DUMMIES, "--values-per-user", 2]
     found = json_answer(*words, "--eps", 1, "--colluding", "10%")
@@ -103,7 +103,7 @@ def test_a_bad_argument_of_dummies_is_named(argument, words):
 
 @pytest.mark.parametrize(("parties", "honest"), [(2, 1), (3, 2)])
 def test_dummies_of_parties_and_a_law_of_theirs(parties, honest):
-    """Each of the parties adds dummies by one law. The sum of the honest parties' dummies hides a user.
+    """All parties add dummies by the same law. A user is hidden by the sum of the honest parties' dummies.
 
     DUMMIES is the command `dummies` for 10,000 users, 50 values and delta 1e-6. ``error_of_parties`` is the
     expected absolute error of one value's estimated count, in users.
@@ -120,11 +120,11 @@ def test_dummies_of_parties_and_a_law_of_theirs(parties, honest):
     # The total variation distance is half the sum of the 50 values' errors, as shares of the users.
     assert best["expected_tv"] == pytest.approx(50 / 2 * error_of_parties(law, parties) / 10_000)
 
-    # A single honest party has to hide a user alone, by the law that the shuffler would need.
+    # A single honest party needs the law that the shuffler would need, and two honest parties another one.
     of_shuffler = json_answer(*DUMMIES, "--eps", 1)["designs"][0]
     assert (best["law"] == of_shuffler["law"]) == (honest == 1)
 
-    # If a law is asked for by its name, its eps is that of the sum over the honest parties, written "2*LAW".
+    # Of a law asked for by name, eps is that of the sum over the honest parties, "1*LAW" or "2*LAW".
     of_law = json_answer(*words, "--law", law.name)
     of_sum = json_answer(*DUMMIES, "--law", f"{honest}*{law.name}")
     assert of_law["eps"] == of_sum["eps"] <= 1
@@ -164,9 +164,10 @@ def test_a_delta_of_0_has_no_logarithm_in_json_and_a_note():
 
 
 def test_outside_of_a_theorem_the_note_says_why_and_the_exit_code_is_3():
-    """n = 100 is too small for the theorem at eps 0.2. At eps 0.3 = eps0, delta is 0 without any theorem.
+    """The theorem of `erlingsson` needs n >= 1000. At eps 0.3 = eps0, delta is 0 without any theorem.
 
-    In JSON both are null, as the logarithm of 0 is no number there; the notes tell them apart.
+    In JSON log10 delta is null for both eps: unknown at 0.2, and minus infinity, which JSON lacks, at 0.3.
+    The notes tell them apart. ``run_command`` returns the exit code, the output and the error text.
     """
     condition = "erlingsson holds only for n >= 1000 and delta < 1/100"
     words = ["delta", "erlingsson", "--n", 100, "--k", 8, "--eps0", 0.3, "--eps", 0.2, 0.3]
@@ -187,9 +188,9 @@ def test_where_a_bound_gives_no_eps_the_exit_code_is_3():
 
 
 def test_tables_at_any_depth():
-    """A delta far below the smallest float is written in full, 0 as 0, and the eps in the order asked.
+    """The table writes out a delta far below the smallest float, and 0 as 0. It keeps the order of the eps.
 
-    Each line of the table is eps, delta and log10 delta.
+    A row of the table is eps, delta and log10 delta. The expected log10 delta is that of `upper` in Python.
     """
     words = "delta upper --n 1e6 --k 10 --eps0 1 --eps 0.5 1 0"
     text = text_answer(*words.split())
@@ -201,7 +202,7 @@ def test_tables_at_any_depth():
     written = Decimal(at_half.split()[1])
     assert 0 <= float(written.log10()) - log10_delta < 5e-4
     assert at_eps0.split() == ["1", "0", "-inf"]
-    # At eps 0 delta is an ordinary number, 2.8e-4.
+    # At eps 0 delta is an ordinary number (2.8e-4).
     assert 1e-5 < float(at_0.split()[1]) < 1
 
 
@@ -218,7 +219,8 @@ PLAN = ["plan", "--k", "15", "--delta", "1e-6"]
 def test_a_plan_has_the_largest_eps0_and_says_what_it_costs(eps):
     """The plan's eps0 reaches delta 1e-6 by `tightshuffle.upper`, and the text has the numbers of the JSON.
 
-    PLAN is the command `plan` for k = 15 and delta 1e-6; a tenth of the 1000 users collude.
+    PLAN is the command `plan` for k = 15 and delta 1e-6. A tenth of the 1000 users collude. ``what_is_left``
+    puts the guarantee without a shuffler, (eps0, 0), into words.
     """
     words = [*PLAN, "--n", "1e3", "--colluding", "10%", "--eps", eps]
     plan, text = json_answer(*words), text_answer(*words)
@@ -272,8 +274,8 @@ def test_a_plan_names_the_sensitivity_of_its_sigma(options, sensitivity, text_of
 def test_a_plan_for_own_data(tmp_path):
     """The guarantee is for any data of this n and k; the errors are those for the data in the file.
 
-    THREE_COUNTS is a file by which 500, 300 and 200 of 1000 users hold the values 1, 2 and 3. The expected
-    error is a total variation distance: half the sum of the values' errors.
+    THREE_COUNTS is a file by which 500, 300 and 200 of 1000 users hold the values 1, 2 and 3. An expected
+    error is a total variation distance: half the sum of the values' errors. "shuffle+INV" is k-RR's error.
     """
     (tmp_path / "counts.csv").write_text(THREE_COUNTS)
     words = ["plan", "--eps", "1", "--delta", "1e-6"]
@@ -306,26 +308,27 @@ def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e
 @pytest.mark.parametrize("randomizer", ["grr", "hash:2", "rappor", "oue", "hadamard", "subset:8"])
 @pytest.mark.parametrize("setting", ["--n 1e4 --k 64 --eps0 3", "--n 1e5 --k 256 --eps0 4"])
 def test_one_bracket_of_eps_for_every_randomizer(randomizer, setting):
-    """1. `lower` and `upper` differ by < 0.2 %. 2. No upper bound is smaller. 3. Two rounds need more."""
+    """1. The upper eps is < 0.2 % above the lower. 2. No upper bound is smaller. 3. It grows with rounds."""
     words = [*setting.split(), "--randomizer", randomizer, "--delta", "1e-6"]
     text = text_answer("epsilon", "upper,lower", *words)
     low, high = map(float, re.search(r"between (\S+) and (\S+)", text).groups())
-    assert low < high < 1.002 * low  # the widest of these twelve is 0.085 % wide
+    assert low < high < 1.002 * low  # the widest of the twelve cases has 0.085 %
 
-    # 1e-6: each eps is found by a search of its own.
+    # 1e-6 is for the searches: each method finds its eps by its own.
     bounds = json_answer("epsilon", "privacy-blanket,single-value,upper", *words)["methods"]
     least = min(bound["eps"] for bound in bounds.values())
     assert bounds["upper"]["eps"] <= least * (1 + 1e-6)
 
-    # `lower` is for one round only. For two rounds the text has an upper end alone, and it is larger.
+    # `lower` is for one round only, so that for two rounds the text has only an upper end.
     text = text_answer("epsilon", "upper,lower", *words, "--rounds", "2")
     assert float(re.search(r"at most (\S+)", text)[1]) > high
 
 
 def test_a_randomizer_and_colluding_users():
-    """Both are in the JSON and change delta as in Python. Colluding users are a number or a share.
+    """The JSON names the randomizer and the colluding users, and delta changes as in Python.
 
-    WORDS_OF_SETTING gives n = 2000, k = 8 and eps0. ``log10_deltas`` asks Python in the same setting.
+    Colluding users are given as a number or as a share. WORDS_OF_SETTING gives n = 2000, k = 8 and eps0, and
+    ``log10_deltas`` is Python's answer in the same setting.
     """
     options = {"randomizer": "subset:3", "colluding": 200}
     words = ["delta", "upper", *WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
@@ -370,10 +373,10 @@ def test_a_bad_matrix_is_named_by_file_and_row(tmp_path, text, message):
 
 
 def test_several_methods():
-    """A method that lacks an argument has a note, and nan in the text; the others are answered.
+    """Of several methods, one that lacks an argument has a note, and nan in the text. The others answer.
 
-    `count-exact` lacks the number of users who hold a value, ``--count``. ``log10_deltas`` is Python's answer
-    in the setting of WORDS_OF_SETTING, and ``refusal`` the error line of a call that is refused.
+    Here `count-exact` lacks ``--count``, how many users hold a value. ``log10_deltas`` is Python's answer in
+    the setting of WORDS_OF_SETTING, and ``refusal`` the error line of a call that is refused.
     """
     words = [*WORDS_OF_SETTING, "--eps", "0.1", "0.2"]
     given = json_answer("delta", "upper,clones,count-exact,erlingsson", *words)["methods"]
@@ -385,7 +388,7 @@ def test_several_methods():
     # Each line of the table is eps, delta by `upper` and delta by `count-exact`.
     assert re.findall(r"^ *0\.[12] +\S+ +(\S+)", text, re.MULTILINE) == ["nan", "nan"]
     assert "nan: count must be given" in text
-    # Asked for alone, it is refused.
+    # `count-exact` alone is refused.
     assert "count" in refusal("delta", "count-exact", *words)
 
 
@@ -461,7 +464,8 @@ def finished_process(*words):
 def test_the_installed_command():
     """The script that pip installs gives 1. an answer, 2. a refusal, 3. the version, as `python -m` does.
 
-    ``finished_process`` runs a command line and returns its exit code and both outputs, as texts.
+    INSTALLED_COMMAND is the script's path. ``finished_process`` runs a command line and returns its exit code
+    and both outputs, as texts.
     """
     words = "delta upper --n 1e4 --k 8 --eps0 1 --eps 0.1 --json"
     done = finished_process(INSTALLED_COMMAND, *words.split())

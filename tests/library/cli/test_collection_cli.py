@@ -34,8 +34,9 @@ def path(tmp_path):
 def test_eps_and_delta_of_every_group_are_those_of_the_class(path, result, words, question):
     """The JSON has, for each group, what the methods of the class `Collection` return for it.
 
-    ``path`` is a file of two groups, "small" of 500 users and "large" of 3000, with dummies. "unseen" is the
-    bound where nobody can know who takes part.
+    ``path`` is a file of two groups, "small" of 500 users and "large" of 3000, with dummies. "largest" is the
+    group with the largest upper bound. "unseen" is the bound where nobody can know who takes part, and
+    "eps_without_shuffler" the eps if the shuffler fails.
     """
     collection = read_collection(str(path))
     bound_of_class = {"eps": collection.epsilon, "log10_delta": collection.log10_delta}[result]

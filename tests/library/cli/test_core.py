@@ -20,10 +20,10 @@ WORDS_OF_SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
 
 @pytest.fixture(scope="module")
 def run_with_light_core(tmp_path_factory):
-    """A function that runs a program's text in a Python without other packages, and returns the process.
+    """A function that runs a program's text in a Python with few packages, and returns the ended process.
 
-    This Python has the standard library, numpy, scipy and tightshuffle. `sys` is imported and `main` runs the
-    command, see START_OF_PROGRAM.
+    This Python has the standard library, numpy, scipy and tightshuffle. START_OF_PROGRAM, which is put before
+    the text, imports `sys`, and `main`, which runs the command.
     """
     site = tmp_path_factory.mktemp("site")
     for name in ("numpy", "scipy"):
@@ -44,10 +44,11 @@ def run_with_light_core(tmp_path_factory):
 
 
 def test_every_command_and_method(run_with_light_core, tmp_path):
-    """With numpy and scipy alone, each command gives JSON, without an error or a warning.
+    """With no other packages than numpy and scipy, each command gives JSON, without an error or a warning.
 
-    ``run_with_light_core`` runs a program's text in a Python that has no other package; there ``main`` is the
-    command. The option ``--count`` is how many users hold a value, which some of the methods ("all") need.
+    ``run_with_light_core`` runs a program's text in such a Python, where ``main`` is the command. "all" is
+    for all methods, of which some need ``--count``, how many users hold a value. WORDS_OF_SETTING gives n, k
+    and eps0.
     """
     (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
     commands = [
@@ -65,10 +66,10 @@ def test_every_command_and_method(run_with_light_core, tmp_path):
 
 
 def test_each_call_imports_only_what_it_uses(run_with_light_core):
-    """The parts of scipy that `upper` does not need take as long to import as all that it uses.
+    """`delta upper` does not import the parts of scipy and numpy that it does not need, which take long.
 
     ``run_with_light_core`` runs a program's text in a new Python, in which ``main`` is the command. The
-    program asks twice, then prints what has been imported.
+    program runs the command for k-RR and for OUE, then prints the names of all imported modules.
     """
     words = ["delta", "upper", "--eps", "0.2", "--n", "100000", "--k", "408", "--eps0", "4"]
     calls = [words, [*words, "--randomizer", "oue"]]

@@ -68,11 +68,11 @@ def bennett_by_definition(variable, a):
 )
 @mp.workdps(50)
 def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequality, least):
-    """log10 delta by Balle et al. 2019 for k-ary randomized response, by their definitions in 50 digits.
+    """``bound``, log10 delta by Balle et al. 2019 for k-RR, is that of their definitions in 50 digits.
 
-    Each report is a blanket's with probability gamma. Of m such reports, the expected excess over eps is at
-    most ``inequality``(L, a)(m), where L, with the mean -a, is one report's gain. delta is the mean of that
-    over m, from ``least`` on, divided by gamma n. ``bound`` is the package's function.
+    Each of the n reports comes from the blanket with probability gamma. Let m be how many do, and let L, with
+    the mean -a, be the gain of one of them. E[(L_1 + ... + L_m)_+] is at most ``inequality``(L, a)(m). delta
+    is the mean of this limit over m, without m below ``least``, divided by gamma n.
     """
     for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
         for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
@@ -81,17 +81,17 @@ def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequ
                 a = -sum(value * probability for value, probability in variable)
                 expected = log10_delta_of_blanket(inequality(variable, a), n, gamma, least)
                 found = bound(eps, n=n, k=k, eps0=eps0)
-                # delta is cut at 1.
+                # A bound on delta above 1 is cut at 1.
                 assert found == pytest.approx(min(0.0, float(expected)), rel=1e-10, abs=1e-11)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
 def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0):
-    """Theorem 3.1 of Feldman et al. 2021 gives eps for a delta, in closed form; the bound is its inverse:
+    """`feldman` is the inverse of Theorem 3.1 of Feldman et al. 2021, which gives eps for a delta:
 
     eps = log(1 + (e^eps0 - 1) / (e^eps0 + 1) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
 
-    It does not depend on k.
+    The theorem does not depend on k.
     """
     with mp.workdps(50):
         for log10_delta in (-0.5, -6, -20):

@@ -29,7 +29,7 @@ class Printed:
     """
 
     def __init__(self, *, n, k, eps0, count):
-        """``count`` of the n - 1 other users hold x0."""
+        """The constants for n users, of whom ``count`` of the n - 1 others hold x0; ``pi`` is pi(x0)."""
         self.n, self.eps0 = mp.mpf(n), mp.mpf(eps0)
         n, e_eps0 = self.n, mp.exp(self.eps0)
         pi = mp.mpf(count) / (n - 1) if n > 1 else mp.mpf(0)
@@ -115,32 +115,34 @@ settings = st.fixed_dictionaries(
 
 @given(settings, st.floats(0, 1), st.floats(0, 40))
 def test_no_setting_satisfies_theorem_2_3(setting, share_of_holders, eps):
-    """Neither of its conditions can hold; the module `biswas_blanket` gives the reasons, step by step.
+    """Inequalities show that Theorem 2.3 never applies, as neither a) nor b) can hold: see `biswas_blanket`.
 
-    ``setting`` is any n, k and eps0, and ``share_of_holders`` that of the other users who hold x0.
-    ``Printed`` has the paper's constants in 50 digits, ``kappas`` the package's.
+    ``setting`` is any n, k and eps0, and ``share_of_holders`` the share of the other users who hold x0.
+    ``Printed`` has C and kappa_1 to kappa_5 in 50 digits, as the paper's eqs. (3) to (8) define them.
+    ``kappas`` has those of the package. S_1, P_1, P_2 and H are names of the paper.
     """
     count = int(share_of_holders * (setting["n"] - 1))
     printed, eps0 = Printed(**setting, count=count), setting["eps0"]
 
-    # a) needs an eps in the set S_1, which is empty, as kappa_2 <= e^eps0 < e^kappa_4.
+    # a) needs an eps in a set, S_1, that is empty if kappa_2 < e^kappa_4. Between the two is e^eps0.
     ours = biswas_blanket.kappas(**setting, count=count)
     assert ours.kappa_4 > eps0
-    # Equal for n = 1, but for rounding.
+    # For n = 1 the two are equal, but for rounding.
     assert ours.log_kappa_2 <= eps0 * (1 + 1e-12)
 
-    # The critical polynomial has no root: its part P_1 is above its value at 1, and P_2 below its peak.
+    # The critical polynomial has no root. Between 1 and kappa_2 its part P_2 lowers it, at most by a peak
+    # below P_1(1), and its part P_1 is at least P_1(1).
     p_1_at_1 = 4 * printed.kappa_1 * printed.kappa_2
     peak_of_p_2 = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / 4
     assert p_1_at_1 > peak_of_p_2
 
-    # b) needs a root of H in x = tanh(eps / 2). Where the quadratic part of H is negative, x is below `end`,
-    # and the first term of H outweighs it.
+    # b) needs a root of a function H of x = tanh(eps / 2): a first term > 0 and a quadratic part. Where the
+    # latter is negative, down to -`depth`, x is below `end`, and the first term outweighs it.
     end = (printed.kappa_2 - 1) / (printed.kappa_2 + 1)
     exponent = -printed.c * end**2 / (4 * printed.kappa_5)
     first_term = 2 * printed.kappa_5 * printed.kappa_2 * mp.exp(exponent)
     depth = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / (4 * (printed.kappa_2 + 1))
-    # More than 20 times, as the module says.
+    # The factor 20 is that of the docstring of `biswas_blanket`.
     assert first_term > 20 * depth
 
 

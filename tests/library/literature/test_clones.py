@@ -37,15 +37,16 @@ def test_against_the_definition_in_both_directions(name, n, eps0):
 @pytest.mark.parametrize(("n", "c"), [(50, 0.3), (3000, 0.02), (10**7, 2e-5)])
 @pytest.mark.parametrize("loss", [1.01, 1.2, 1.6])
 def test_positive_part_by_tails_against_thirty_digits(n, c, loss):
-    """ln E[(G_1 + ... + G_n)_+], where G is 1 or -loss with probability c / 2 each, and else 0; rounded up.
+    """ln E[(G_1 + ... + G_n)_+], where each G_i is 1 or -loss with probability c / 2 each, and else 0.
 
-    The expectation is a mean over m ~ Bin(n, c), the number of G_i that are not 0. If at least t of these are
-    gains, their sum is positive. With B ~ Bin(m - 1, 1/2) its positive part is, on average,
-    m / 2 (P(B >= t - 1) - loss P(B >= t)).
+    `ln_positive_part_by_tails` rounds it up, by 5e-7 at most. The exact number is summed in 30 digits as a
+    mean over m ~ Bin(n, c), how many G_i are not 0. If t or more of these are 1, the sum is positive. With
+    B ~ Bin(m - 1, 1/2), the mean of its positive part is m / 2 (P(B >= t - 1) - loss P(B >= t)).
     """
     with mp.workdps(30):
         mean, exact = n * c, mp.mpf(0)
-        # 12 standard deviations, and upwards 40 numbers more, as the upper tail of a small mean is longer.
+        # All m within 12 standard deviations of the mean, and 40 more, as the upper tail of a small mean is
+        # longer.
         reach = 12 * mean**0.5
         for m in range(max(1, int(mean - reach)), min(n, int(mean + reach) + 40) + 1):
             t = math.floor(m * loss / (1 + loss)) + 1
@@ -60,7 +61,7 @@ def test_positive_part_by_tails_against_thirty_digits(n, c, loss):
         found = clones_module.ln_positive_part_by_tails(
             n, gain=1.0, loss=-loss, probability=c / 2, ulps=0.0
         )
-        # Never below, as a bound for all errors is added. It is 5e-10 here at most, a thousandth of 5e-7.
+        # `found` is never below, as it contains a bound for all errors, which is 5e-10 here at most.
         assert 0 <= found - float(mp.log(exact)) <= 5e-7
 
 

@@ -40,9 +40,9 @@ def assert_close(found_log10_delta, delta):
 @pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("share_of_holders", [0.0, 0.3, 0.8, 1.0])
 def test_formulas_as_printed(n, share_of_holders):
-    """log10 delta of the count of x0 by eqs. (6) and (2) of Biswas et al. in 60 digits, to 1e-9 of delta.
+    """log10 delta of the count of x0 is that of Biswas et al., eqs. (6) and (2), in mpmath: to 1e-9 of delta.
 
-    ``printed_terms`` are the equations' numbers for every count, of which ``printed_delta`` is the sum.
+    ``printed_terms`` has the equations' numbers for every count, and ``printed_delta`` adds them up to delta.
     "published" is with the loss that the paper prints, "exact" with the corrected one. "forward" is P (the
     target user holds x0) against Q (does not), "reverse" the other direction.
     """
@@ -89,7 +89,7 @@ def test_reverse_of_the_published_form_where_its_edge_lies_beyond_the_mean():
 
 
 def test_fft_agrees_with_direct_convolution(monkeypatch):
-    """log10 delta by both ways, to the relative error of 1e-9 of delta that is promised.
+    """log10 delta is the same by a direct convolution and by FFT, to 1e-9 of delta (RELATIVE_ERROR).
 
     DIRECT_PRODUCTS is up to how many products a convolution is done directly: infinity means always, and 0
     never. "published" is with the loss that the paper prints, "exact" with the corrected one.
@@ -108,9 +108,9 @@ def test_fft_agrees_with_direct_convolution(monkeypatch):
 def test_far_beyond_the_smallest_float():
     """ln delta is about -(count KL(p' || p) + others KL(q' || q)), by Cramer's theorem.
 
-    p and q are the probabilities of a report of x0 by a user who holds x0, and by another one. p' and q' are
-    those with both odds multiplied such that the loss is eps: q' is at the threshold
-    (e^eps - kappa_2) / (e^eps0 - kappa_2). ``count`` users hold x0, and ``others`` do not.
+    p and q are the probabilities of a report of x0 by one of the ``count`` users who hold x0, and by one of
+    the ``others``. p' and q' are `tilted_p` and `tilted_q`: p and q after their odds were multiplied by the
+    same factor. With it the privacy loss is eps, where q' = (e^eps - kappa_2) / (e^eps0 - kappa_2).
     """
     k, eps, eps0, count, others = 408, 0.05, 4.0, 10**8, 9 * 10**8
     e_eps0 = math.exp(eps0)
@@ -125,7 +125,7 @@ def test_far_beyond_the_smallest_float():
 
     ln_delta = -(count * divergence(tilted_p, p) + others * divergence(tilted_q, q))
     found = log10_delta(eps, n=count + others, k=k, eps0=eps0, count=count)
-    # 1e-4, as the theorem leaves out all but the exponent.
+    # Only to 1e-4, as the theorem leaves out all but the exponent.
     assert found == pytest.approx(ln_delta / math.log(10), rel=1e-4)
 
 
@@ -149,7 +149,7 @@ def test_ceiling_bounds_both_forms_at_every_smaller_count(n, k, eps0):
             found = log10_delta(eps, n=n, k=k, eps0=eps0, count=counts, form=form)
             assert np.all(found <= bound + 1e-9)
         nontrivial += bound < 0
-    # Of 24 points; 13 is the fewest of the five settings. Elsewhere the ceiling only says that delta <= 1.
+    # At 13 or more of the 24 points of each setting, the ceiling says more than that delta <= 1.
     assert nontrivial >= 13
 
 
@@ -170,9 +170,9 @@ EXTREME = [  # n, count, k, eps0, eps
 def test_extreme_budgets(n, count, k, eps0, eps):
     """log10 delta to 1e-9 of delta, where floats hardly suffice: eps0 from 2e-9 to 1200, or eps next to eps0.
 
-    P and Q, the laws of the count of x0 if the target user holds x0 and if not, are convolved in mpmath, and
-    delta is their hockey-stick divergence. With the loss that the paper prints ("published") delta is by its
-    formulas in mpmath. "reverse" is Q against P.
+    EXTREME has these settings. P and Q are the laws of the count of x0, if the target user holds x0 and if
+    not. The expected delta is their hockey-stick divergence, from a convolution in mpmath. With the loss that
+    the paper prints ("published") it is by the paper's formulas in mpmath. "reverse" is Q against P.
     """
     setting = {"n": n, "k": k, "eps0": eps0, "count": count}
     # 60 digits, and those of e^(2 eps0), as numbers of this size are added to 1.

@@ -18,10 +18,10 @@ girgis = at_points(renyi.girgis)
 
 
 def theorem_3_1(lam, n, eps0):
-    """Theorem 3.1 of Girgis et al. for a whole order lam: a bound on the Renyi divergence, word for word.
+    """The bound on the Renyi divergence of whole order ``lam`` by Theorem 3.1 of Girgis et al., as printed.
 
-    The result is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds
-    the mean of the likelihood ratio to the power lam.
+    It is in natural logarithms, with 60 digits. ``n_bar`` is the paper's n-bar, and ``moment`` bounds the
+    mean of the likelihood ratio to the power lam.
     """
     with mp.workdps(60):
         e_eps0 = mp.exp(mp.mpf(eps0))
@@ -101,9 +101,9 @@ def test_two_counts_need_a_third_value():
 def clones_by_all_outcomes(lam, n, eps0):
     """The Renyi divergence of order ``lam`` of the clones' pair (P, Q), by a sum over every outcome.
 
-    An outcome is the number of clones and the target user, ``messages``, and how many of these messages are
-    0. Each clone's is 0 with probability 1/2, and the target user's with probability
-    e^eps0 / (e^eps0 + 1) under P and 1 / (e^eps0 + 1) under Q.
+    An outcome is ``messages``, how many clones and target user there are, and how many of their messages are
+    0. Each other user is a clone with probability e^-eps0. A clone's message is 0 with probability 1/2, the
+    target user's with probability e^eps0 / (e^eps0 + 1) under P and 1 / (e^eps0 + 1) under Q.
     """
     messages, zeros = np.arange(1, n + 1)[:, None], np.arange(n + 1)
     ln_messages = stats.binom.logpmf(messages - 1, n - 1, math.exp(-eps0))
@@ -133,10 +133,10 @@ def test_strided_and_interpolated_sums_against_all_outcomes(eps0, lam):
     [(10**4, 2.0, 1), pytest.param(10**5, 1.0, 1000, marks=pytest.mark.slow)],
 )
 def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
-    """As good as 401 orders around the best of all whole orders up to 2000, to 1e-3 of log10 delta.
+    """log10 delta by `girgis` is at most that of any of 401 Renyi orders, and at most 1e-3 below the least.
 
-    ``rdp_upper`` bounds the Renyi divergence of one round, and ``rdp_to_delta`` turns that of any order into
-    log10 delta.
+    These orders are around the best whole order below 2000. ``rdp_upper`` bounds the Renyi divergence of one
+    round at an order, and ``rdp_to_delta`` turns the divergence of all rounds into log10 delta.
     """
 
     def log10_deltas(eps, orders):
@@ -151,10 +151,10 @@ def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
             assert best < whole_orders[-1]  # so that 2000 orders are enough
             near_best = np.linspace(max(1.0001, best - 1), best + 1, 401)
             least = log10_deltas(eps, near_best).min()
-            # The orders between the whole ones gain less than a factor of ten.
+            # The orders between the whole ones gain something, but less than a factor of ten of delta.
             assert of_whole_orders.min() - 1 < least - 1e-9
             found = girgis(eps, n=n, k=3, eps0=eps0, rounds=rounds)
-            # 1e-9: rounding.
+            # 1e-9 is for rounding.
             assert least - 1e-3 <= found + 1e-9
             assert found <= least + 1e-9
 

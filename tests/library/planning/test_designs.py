@@ -110,13 +110,14 @@ def test_no_dummies_where_reports_alone_are_enough():
 def delta_and_delta_if_more_accurate(
     design, *, n, k, eps, rounds, values_per_user, colluding, participation, honest, **_
 ):
-    """The list [delta at eps by the bound behind a design, delta if a parameter makes it more accurate].
+    """The list [delta at eps of a design, delta at eps of the same design made a little more accurate].
 
-    That is 0.1 % fewer Poisson dummies, 0.1 % less deviation of a law, one dummy fewer, or 0.1 % more eps0.
-    The keywords are the arguments of `compare_designs` that the design is for. It is no central mechanism.
+    delta is by the bound behind the design. More accurate is 0.1 % fewer Poisson dummies, 0.1 % less
+    deviation of a law, one dummy fewer, or 0.1 % more eps0. The keywords are the arguments of
+    `compare_designs` that the design is for. The design is no central mechanism.
     """
     if design.law:
-        # "poisson:MEAN", or "power:MEAN:POWER:DEVIATION" and "noise:POWER:DEVIATION" of one party. A smaller
+        # "poisson:MEAN", "power:MEAN:POWER:DEVIATION", or "noise:POWER:DEVIATION" of each party. A smaller
         # last number is more accurate.
         *start_of_text, last_number = design.law.split(":")
         laws = []
@@ -143,8 +144,8 @@ def delta_and_delta_if_more_accurate(
         # Reports only: "k-RR", or "RAPPOR, sums only", of which only the sum of each bit is released.
         name, _, sums = design.name.partition(", sums")
         release = {"randomizer": name.lower(), "release": "sums"} if sums else {}
-        # A hair below eps0, as this bound and the plan's may differ in their last digits. Each value that may
-        # change counts as a round.
+        # The first eps0 is a hair below the design's, as this bound and the plan's may differ in their last
+        # digits. Each value that may change counts as a round.
         collections = [
             Collection(
                 k,
@@ -182,7 +183,7 @@ def test_designs_are_sorted_and_only_krr_is_left_out_for_several_values(question
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_messages_and_bits_per_user(question):
-    """For sums one message of k bits; else one of log2 k bits, rounded up, per value and per dummy.
+    """A user sends one message of k bits for sums, else one of log2 k bits, rounded up, per value and dummy.
 
     QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
     and ``comparison`` is its answer.
@@ -249,7 +250,7 @@ def deviation_of_count(design, n, k, share):
 
 
 def law_by_definition(text):
-    """The probabilities (m,) of m consecutive numbers by a law's definition, almost all of the law.
+    """The probabilities (m,) of m consecutive numbers by a law's definition. The others hardly occur.
 
     ``text`` is "poisson:MEAN", "power:MEAN:POWER:DEVIATION" from 0 to twice the mean, or
     "noise:POWER:DEVIATION" around 0. The last two weigh a number at distance d from the middle by
@@ -271,12 +272,12 @@ def law_by_definition(text):
 def mean_absolute_error(
     design, share, *, n, k, eps, delta, rounds, values_per_user, participation, parties
 ):
-    """Expected absolute error, in users, of how many hold a value that ``share`` of the users hold.
+    """Expected absolute error, in users, of the estimate of how many hold a value: ``share`` of the users.
 
-    With a law, it is that of the number of dummies of a value, or of the sum of all aggregators' noise. That
-    of two-sided geometric noise is 1 / sinh(eps / 2), with the eps of one changed value. That of normal noise
-    is sqrt(2 / pi) standard deviations. The keywords are the arguments of `compare_designs` that the design
-    is for.
+    If a design has a law, the error is that of the number of dummies of the value, or of the sum of all
+    aggregators' noise. Two-sided geometric noise has the error 1 / sinh(eps / 2), with the eps of one changed
+    value. Normal noise has sqrt(2 / pi) standard deviations. The keywords are the arguments of
+    `compare_designs` that the design is for.
     """
     if design.law:
         # The error is the distance of the sum of all laws from its mean.
@@ -299,9 +300,9 @@ def mean_absolute_error(
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_errors_are_those_of_the_closed_forms(question):
-    """Three errors of every design: of all values, of one that nobody holds, and of a popular one.
+    """Each design has the closed forms' error of all values, of one that nobody holds, and of a popular one.
 
-    ``mean_absolute_error`` has the closed form, in users, for a value that some share of the users hold.
+    ``mean_absolute_error`` is the closed form, in users, for a value that a given share of the users hold.
     QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
     and ``comparison`` is its answer.
     """
@@ -321,10 +322,11 @@ def test_errors_are_those_of_the_closed_forms(question):
 
 
 def test_the_error_of_a_popular_value_is_that_of_a_simulation():
-    """Reports and, in the design with dummies, dummies are drawn. The mean is within five standard errors.
+    """`popular_error`, in users, is the mean absolute error of 20,000 runs, within five standard errors.
 
-    ``comparison`` has all designs for 20,000 users with one of 30 values each. p and q are the probabilities
-    that a report supports its user's value, and another one.
+    Each run draws the reports and dummies of a design with local noise. ``comparison`` has all designs for
+    20,000 users with one of 30 values each. p and q are the probabilities that a report supports its user's
+    value, and another one.
     """
     # The popular value has, by default, a share of 0.1.
     n, k, holders, runs = 20_000, 30, 2000, 20_000
@@ -345,10 +347,10 @@ def test_the_error_of_a_popular_value_is_that_of_a_simulation():
 
 
 def test_who_takes_part_hides_others_by_every_number_of_reports():
-    """Of six users each reports with probability 0.6: delta of every dataset, as a mean over who reports.
+    """With the planned eps0, the largest delta is at most what was asked for, and above half of it.
 
-    The planned eps0 reaches the delta that was asked for, and is not needlessly small: half of that delta is
-    exceeded. The larger eps0 that is enough if everybody reports would be too large.
+    Each of six users reports with probability 0.6. delta of every dataset is a mean over who of the other
+    five reports. The larger eps0 that is enough if everybody reports would be too large.
     """
     n, k, eps, delta, participation = 6, 3, 0.5, 0.02, 0.6
     planned = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta, participation=participation).eps0
@@ -389,29 +391,29 @@ def test_participation_of_one_is_that_of_everybody(release):
 def test_if_half_of_the_users_report_twice_as_many_are_needed(release):
     """The setting that 10,000 reports are enough for needs 20,000 users who report with probability 1/2.
 
-    ``release`` is {} for k-RR's reports, or else OUE of which only the sum of each bit is released. 0.1 % is
-    several times the precision of the search for the users, 1e-4; that of eps0 is 1e-5.
+    ``release`` is {} for k-RR's reports, or else OUE of which only the sum of each bit is released. The
+    tolerance of 0.1 % leaves room: users are searched for to 1e-4, and eps0 to 1e-5.
     """
     setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
     eps0 = tightshuffle.plan(n=10_000, **setting).eps0
     users = tightshuffle.fewest_users(**setting, eps0=eps0, participation=0.5)
-    # Sums need 10,000 reports but for a probability of 5e-10. So six standard deviations more have to be
-    # expected, of 70 reports each: 4 or 5 % more users.
+    # For sums, fewer than 10,000 reports may come with a probability of 5e-10 only. So six standard
+    # deviations of 70 reports more have to be expected: 4 or 5 % more users.
     assert 20_000 * 0.999 <= users <= 20_000 * (1.05 if release else 1.001)
     planned = tightshuffle.plan(n=users, **setting, participation=0.5)
     assert planned.eps0 == pytest.approx(eps0, rel=1e-3)
-    # What the plan compares with is for the users who report.
+    # The errors of the Gaussian mechanism and of local noise are those for the users who report.
     of_reports = tightshuffle.plan(n=round(users / 2), **setting)
     for name in ("gaussian", "local"):
         assert planned.tv[name] == of_reports.tv[name]
 
 
 def test_sums_of_several_values_per_user_by_every_count():
-    """RAPPOR's sums for a user who replaces two values by two others, for every dataset of two other users.
+    """Of RAPPOR's sums, where a user replaces two values by two others, delta is below the bound.
 
-    Four of the five sums depend on the user. Each is an independent count of ones, so that their joint law is
-    an outer product. The largest delta is below the bound, which counts each value as a round, and above half
-    of it.
+    The bound counts each value as a round. The largest delta of all datasets of two other users is above half
+    of the bound. Four of the five sums depend on the user. Each is an independent count of ones, so that
+    their joint law is an outer product.
     """
     n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
     bound = tightshuffle.delta(
@@ -440,7 +442,7 @@ def test_sums_of_several_values_per_user_by_every_count():
 
 
 def test_the_command_prints_the_table():
-    """1. JSON and 2. text of `design` have the designs of `compare_designs`. 3. Bad arguments are refused.
+    """`design` gives the designs of `compare_designs` as 1. JSON and 2. text. 3. It refuses bad arguments.
 
     QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
     and ``comparison`` is its answer.
@@ -483,9 +485,10 @@ def test_the_command_prints_the_table():
 def test_the_command_says_where_nothing_useful_is_left(
     n, eps, rounds, start_of_warning, monkeypatch
 ):
-    """A line for every design says what is left if a party fails. A warning, if no eps is below USELESS_EPS.
+    """A line for every design says what is left if a party fails. There is a warning if nothing useful is.
 
-    ``what_is_left`` puts an eps into words. The warning has the start that is given; None is for no warning.
+    Useful is an eps below USELESS_EPS. ``what_is_left`` puts an eps into words. ``start_of_warning`` replaces
+    the warning's "one"; None stands for no warning.
     """
     # The text and the JSON tell of the same designs, which are computed once.
     once = functools.cache(compare_designs)
@@ -519,7 +522,7 @@ def test_from_six_on_nothing_useful_is_left(eps, shown):
 
 
 def test_the_command_says_whom_the_guarantee_is_for():
-    """If users report with probability 0.8, `design` and `plan` say so, and what the errors are of."""
+    """If users report with probability 0.8, `design` and `plan` say so. ERROR_OF_REPORTS is on the errors."""
     words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
     for command in ("design", "plan"):
         text = text_answer(command, *words)

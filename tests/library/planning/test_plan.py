@@ -71,8 +71,8 @@ def test_with_fewer_users_guarantee_and_error_are_not_both_met(
 ):
     """A plan for an error has the fewest users n for which both the guarantee and the error are met.
 
-    The error is the expected total variation distance of the estimated histogram. ``log10_upper`` is
-    `tightshuffle.delta` in log10.
+    The error, ``tv["shuffle+INV"]`` of a plan, is the expected total variation distance of the estimated
+    histogram. ``options`` are further arguments of `plan`. ``log10_upper`` is `tightshuffle.delta` in log10.
     """
     options = {"k": k, "randomizer": randomizer, **options}
     found = tightshuffle.plan(eps=eps, log10_delta=log10_delta, error=error, **options)
@@ -113,8 +113,8 @@ def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, other
 def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
     """A plan for "subset" chooses the size of the subsets, without looking at the data's ``shares``.
 
-    Half of the 1000 users collude. With the same guarantee, the chosen size has a smaller expected error than
-    the size 2. For other shares the choice is the same, though the error is not.
+    Half of the 1000 users collude. With the same guarantee, the chosen size has a smaller expected error,
+    ``tv["shuffle+INV"]``, than the size 2. For other shares the choice is the same, though the error is not.
     """
     setting = {"k": 300, "eps": 0.1, "delta": 1e-6, "randomizer": "subset", "colluding": 500}
     found = tightshuffle.plan(n=1000, **setting)

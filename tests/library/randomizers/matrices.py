@@ -16,7 +16,7 @@ def normalised(supports, eps0):
 
 
 def supports_of(name, k):
-    """Whether a report supports a value, booleans of shape (reports, k). Every possible report is a row.
+    """Whether a report supports a value: booleans of shape (reports, k). Every possible report has a row.
 
     The reports are values for "grr", sets of m values for "subset:m", k bits for "rappor" and "oue", columns
     of a Hadamard matrix for "hadamard", and a hash function with a hash value for "hash:g".
@@ -43,7 +43,7 @@ def matrix_of(name, k, eps0):
     supports = supports_of(name, k)
     if name not in ("rappor", "oue"):
         return normalised(supports, eps0)
-    # p and q are the probabilities of a 1 in the bit of the true value, and in another bit.
+    # Each bit is drawn independently: 1 with probability p for the bit of the true value, q for another bit.
     if name == "rappor":
         half = np.exp(eps0 / 2)
         p, q = half / (half + 1), 1 / (half + 1)

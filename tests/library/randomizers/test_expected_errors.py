@@ -28,20 +28,21 @@ def four_standard_errors(values):
 
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:5"])
 def test_errors_of_every_randomizer(name):
-    """Against the mean of 200 simulations, in which the users' reports are drawn from the full matrix.
+    """1. `errors` are the mean absolute errors of 200 simulations. 2. So is `largest_error`, or it is larger.
 
-    1. The expected absolute error of each of the five SHARES. 2. The expected largest of these errors.
-    Columns of the matrix are laws of reports, and ``supports_of`` says which reports support which values.
+    SHARES are the users' shares of five values. Reports are drawn from the full matrix, whose columns are the
+    laws of the reports of each value. ``supports_of`` says which reports support which values. The tolerance
+    is four standard errors of the simulated mean.
     """
     n, repetitions, rng = 100_000, 200, np.random.default_rng(20261122)
     k = len(SHARES)
     randomizer, matrix = parse(name, k=k, eps0=1.5), matrix_of(name, k, 1.5)
-    # How many users of each value send each report, added up over the values: (repetitions, reports).
+    # How many users send each report, (repetitions, reports): a sum over the users of each value.
     reports = sum(
         rng.multinomial(users, law, repetitions)
         for users, law in zip((SHARES * n).astype(int), matrix.T, strict=True)
     )
-    # A true value is supported with probability p, and another one with q: so its share is estimated.
+    # A report supports its user's value with probability p, and another one with q. This gives the estimates.
     frequencies = reports @ supports_of(name, k) / n
     p, q = randomizer.p_star, randomizer.q_star
     errors = np.abs((frequencies - q) / (p - q) - SHARES)
@@ -74,10 +75,10 @@ def test_largest_error_is_the_integral(k):
 @pytest.mark.parametrize("eps0", [0.01, 1.0, 6.0])
 @pytest.mark.parametrize("k", [2, 15, 408])
 def test_noise_ratios_are_those_of_the_two_closed_forms(eps0, k):
-    """The error of k-RR over that of the Gaussian mechanism that is as private, for many users.
+    """`noise_ratios` are the errors of k-RR over those of a Gaussian mechanism that is as private.
 
-    Its standard deviation is sqrt(n q) / (p - q) users; p and q are k-RR's probabilities of the true value
-    and of one given other value.
+    They are for many users. The Gaussian noise of a count has the standard deviation sqrt(n q) / (p - q)
+    users, where p and q are k-RR's probabilities of the true value and of one given other value.
     """
     # Uneven random shares.
     shares = np.random.default_rng(4).dirichlet(np.full(k, 0.3))
@@ -86,7 +87,7 @@ def test_noise_ratios_are_those_of_the_two_closed_forms(eps0, k):
     expected = expected_errors.krr_errors(shares, n=n, eps0=eps0) / gaussian
     ratios = expected_errors.noise_ratios(shares, eps0)
     assert ratios == pytest.approx(expected, rel=1e-9)
-    # No histogram has a larger mean ratio than equal shares, of which it is below the square root of 2.
+    # No histogram has a larger mean ratio than equal shares, and theirs is below the square root of 2.
     of_equal_shares = expected_errors.noise_ratios(np.full(k, 1 / k), eps0).mean()
     assert ratios.mean() <= of_equal_shares < np.sqrt(2)
     assert of_equal_shares == pytest.approx(np.sqrt((1 - 1 / k) * (1 + p - q)), rel=1e-12)

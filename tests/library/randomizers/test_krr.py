@@ -45,10 +45,10 @@ def test_projection_of_points_far_out():
 
 @pytest.mark.parametrize("counts", [[2, 1, 1], [2, 2], [0, 4, 1]])
 def test_samples_follow_the_exact_law(counts):
-    """1,500 sampled histograms of k-RR's reports at eps0 = 0.8, by a chi-square test.
+    """1,500 sampled histograms of k-RR's reports at eps0 = 0.8 pass a chi-square test, ``consistent``.
 
-    ``counts`` is how many users hold each value. The law, {histogram: probability}, is built up by adding one
-    user's report at a time.
+    ``counts`` is how many users hold each value. The law, {histogram: probability}, is built up by
+    ``add_report``, which adds one user's report.
     """
     distribution = {(0,) * len(counts): 1.0}
     for value in np.repeat(np.arange(len(counts)), counts):
@@ -78,10 +78,11 @@ def test_inversion_of_a_budget_that_tells_little():
     st.floats(1e-3, 30),
 )
 def test_maximum_likelihood_satisfies_its_conditions(counts, eps0):
-    """Those of Karush, Kuhn and Tucker: the log-likelihood is concave, so they say that it is the maximum.
+    """The estimate satisfies the conditions of Karush, Kuhn and Tucker for the largest likelihood.
 
-    Each row of ``counts`` is how many users report each value, and ``found`` is which share f of the users
-    hold it. The expected share of its reports is proportional to 1 / (e^eps0 - 1) + f.
+    They are enough, as the log-likelihood is concave. Each row of ``counts`` is how many users report each
+    value, and ``found`` is the estimated share f of the users who hold it. The expected share of the reports
+    of a value is proportional to 1 / (e^eps0 - 1) + f.
     """
     counts[:, 0] += 1  # so that every row has a report
     frequencies = counts / counts.sum(axis=1, keepdims=True)

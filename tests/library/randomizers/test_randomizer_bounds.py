@@ -16,9 +16,9 @@ lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket
 
 
 def delta_of_gains(gains, n):
-    """E[(G_1 + ... + G_n)_+] / n, by how often each value occurs among n independent gains.
+    """E[(G_1 + ... + G_n)_+] / n of independent gains, as a sum over how often each value occurs among them.
 
-    ``gains`` is the law of G: values, and their probabilities. With what is left of 1, G is 0.
+    ``gains`` is the law of each G_i: values, and their probabilities. With what is left of 1, G_i is 0.
     """
     values, probabilities = gains
     values = np.append(values, 0.0)
@@ -50,12 +50,12 @@ def shuffled_reports(name, matrix, n):
 def test_no_dataset_violates_the_bounds_or_the_blanket_and_references_are_datasets(
     name, k, n, eps0
 ):
-    """Of every pair of values and every dataset of the n - 1 other users delta is enumerated:
+    """Delta is enumerated for every pair of values and every dataset of the n - 1 other users:
 
     1. The largest delta of all lies between ``lower`` and ``upper``, which are log10.
-    2. For each pair it is at most E[(sum of n gains)_+] / n under the blanket, and at least that under a
-       mixture of two columns of the matrix.
-    3. Under a single column, that is delta if all other users hold this value.
+    2. For each pair, the largest is at most E[(sum of n gains)_+] / n under the blanket, and at least that
+       under a mixture of two columns of the matrix. ``delta_of_gains`` computes this expectation.
+    3. Under a single column, the expectation is delta if all other users hold this value.
 
     ``both`` returns the randomizer and its matrix of P(report | value). 1e-12 and 1e-16 are for rounding.
     """
@@ -72,12 +72,12 @@ def test_no_dataset_violates_the_bounds_or_the_blanket_and_references_are_datase
     high = 10 ** upper(eps, n=n, randomizer=randomizer)
     assert np.all(low * (1 - 1e-12) <= largest_delta)
     assert np.all(largest_delta <= high * (1 + 1e-12))
-    assert np.all(high < 25 * low)  # with so few users; 20 is the largest ratio of these cases
+    assert np.all(high < 25 * low)  # so wide for so few users: a ratio of up to 20 here
     if name != "matrix":
         by_name = 10 ** upper(eps, n=n, k=k, eps0=eps0, randomizer=name)
         np.testing.assert_array_equal(by_name, high)
 
-    # The gains of all pairs have one law, so that one pair is enough, but in a matrix.
+    # One pair is enough, as the gains of all pairs have the same law, except for "matrix".
     for pair in pairs if name == "matrix" else [(0, 1)]:
         # The values that a reference calls "x0", "x1", "x2", ...
         values = [*pair, *sorted({*range(k)} - {*pair})]
@@ -97,10 +97,10 @@ def test_no_dataset_violates_the_bounds_or_the_blanket_and_references_are_datase
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["grr", "subset", "rappor", "oue", "hadamard", "hash"])
 def test_how_narrow_the_bracket_of_many_users_is(kind):
-    """The ranges of docs/package.md, in 100 random settings where eps is between 0.01 and 1.
+    """For k-RR ("grr") the upper eps is at most 1e-4 above the lower one, relatively: see docs/package.md.
 
-    The relative difference of the upper and the lower eps is at most 1e-4 for k-RR ("grr"). For the others it
-    is at most 0.2 % up to eps 0.1, and 10 % up to eps 1.
+    For each other kind it is at most 0.2 % above it up to eps 0.1, and 10 % up to eps 1. Tried are 100 random
+    settings where eps is between 0.01 and 1.
     """
     rng = np.random.default_rng(20261124)
     tried = 0

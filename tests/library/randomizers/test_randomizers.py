@@ -31,11 +31,12 @@ def assert_same_distribution(gains, values, probabilities):
 @pytest.mark.parametrize(("name", "k"), [*SMALL, ("matrix", 4)])
 @pytest.mark.parametrize(("eps0", "eps"), [(0.3, 0.0), (1.0, 0.6), (4.0, 3.9)])
 def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
-    """G = (R_x0 - e^eps R_x1) / w with probability w, of the randomizer and of its matrix as a user's own.
+    """`gains` is the law of G = (R_x0 - e^eps R_x1) / w, where a report has the law w, a reference.
 
-    R_x is the column of the value x: the probability of each report. The reference w is the blanket, a
+    R_x is the matrix's column of the value x: the probability of each report. A reference is the blanket, a
     value's column, or a mixture of columns. "x0" and "x1" are the values of the pair, and "x2", ... the
-    others. ``both`` returns the randomizer and its matrix, written down from its definition.
+    others. ``both`` returns the randomizer and its matrix, written down from its definition. `Finite` is the
+    randomizer of a user's own matrix, and must agree.
     """
     randomizer, matrix = both(name, k, eps0)
     mixtures = [{"x0": 0.3, "x1": 0.7}]
@@ -45,7 +46,7 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
         assert own.k == k
         ratios = matrix.max(axis=1) / matrix.min(axis=1)
         assert own.eps0 == pytest.approx(np.log(ratios).max(), rel=1e-12)
-        # The blanket is what a report has in common for all values. Its mass is gamma.
+        # The blanket is the least probability of each report over all values. Its sum is gamma.
         blanket = matrix.min(axis=1)
         if name.startswith("hash") and k > 2 and own is randomizer:
             # The smaller blanket that every pairwise independent family of hash functions has.
@@ -68,10 +69,11 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_references_are_all_that_there_are(name, k):
-    """Whichever third value the other users hold, the law of G is that under one of the references.
+    """Whichever third value all other users hold, the gain G has a law that one of `references` gives.
 
-    G is (R_0 - e^eps R_1) / w with probability w. R_x is the column of the value x in the matrix, and w that
-    of the third value. Laws are compared by one number, E[G_+^2]. SMALL has randomizers with a small matrix.
+    G is (R_0 - e^eps R_1) / w at a report with the law w. R_x is the column of the value x in the matrix, and
+    w that of the third value. Laws are compared by one number, E[G_+^2]. SMALL has randomizers whose matrix
+    is small.
     """
     randomizer, matrix = both(name, k, 1.0)
     eps = 0.4
@@ -88,10 +90,10 @@ def test_references_are_all_that_there_are(name, k):
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
 def test_a_matrix_keeps_all_digits(scale):
-    """Also where e^eps is next to the ratio of two entries, which is where the gain G changes its sign.
+    """`gains` of a matrix agree with 60 digits, also where e^eps is next to the ratio of two entries.
 
-    Against 60 digits. ``exact_columns`` are the columns of the given floats, divided by their exact sums.
-    2e-14 is some 100 units in the last place.
+    That is where a gain changes its sign. ``exact_columns`` are the columns of the given floats, divided by
+    their exact sums. The tolerance 2e-14 is some 100 units in the last place.
     """
     rng = np.random.default_rng(12)
     # Before the division, the ln of each entry is between 0 and ``scale``.
@@ -118,9 +120,9 @@ def test_a_matrix_keeps_all_digits(scale):
 
 
 def test_distributions_are_the_gains_of_every_pair():
-    """`distributions` yields gains and probabilities for each x0 and reference, with a row for each other x1.
+    """`distributions` yields, for each x0 and reference, what `gains` returns for the pairs (x0, x1).
 
-    Each row is what `gains` returns for the pair (x0, x1) alone.
+    Its arrays of gains and of probabilities have a row for each value x1 other than x0.
     """
     # A random matrix of five reports and four values.
     finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
@@ -136,16 +138,17 @@ def test_distributions_are_the_gains_of_every_pair():
 
 @pytest.mark.parametrize("decimals", [1, 3, 17])
 def test_the_budget_of_a_matrix_is_rounded_up(decimals):
-    """eps0 is the smallest float that is not below the exact one, of the columns over their exact sums.
+    """eps0 of a matrix is the smallest float that is not below the exact eps0.
 
-    Random matrices of four reports and three values, as a user would write them with these decimals.
+    The exact one is of ``exact_columns``: the given columns, divided by their exact sums. The matrices are
+    random, of four reports and three values, and rounded to the decimals that a user would write.
     """
     rng = np.random.default_rng(8)
     for _ in range(100):
         given = np.round(rng.dirichlet(np.full(4, 30.0), 3).T, decimals)
         given[-1] += 1 - given.sum(axis=0)  # so that columns have the sum 1
         if given.min() < 0.01:
-            continue  # an entry that was rounded to 0 has no finite eps0
+            continue  # so that no entry is 0, for which eps0 is infinite
         eps0 = Finite(given).eps0
         with mpmath.workdps(60):
             exact_eps0 = max(mpmath.log(max(row) / min(row)) for row in exact_columns(given))
@@ -160,12 +163,12 @@ NAMES_FOR_ANY_K = ["grr", "rappor", "oue", "hadamard", "hash:2", "hash:100000000
 @pytest.mark.parametrize("k", [2, 3, 1000, 10**12])
 @pytest.mark.parametrize("name", NAMES_FOR_ANY_K)
 def test_no_cancellation(name, eps0, part, k):
-    """Gains under the blanket at eps = part * eps0, and the oracle's numbers, against formulas in 60 digits.
+    """Gains under the blanket at eps = part * eps0, and four attributes, agree with formulas in 60 digits.
 
-    With a distribution u of reports, R_x(y) = c u(y) e^eps0 if y supports x, else c u(y). alpha is the
-    probability under u that a report supports one given value and not another one, beta that it supports
-    both, and omega that it supports all; ``exact_supports`` has them from the definitions. 2e-14 is some 100
-    units in the last place.
+    The probability R_x(y) of the report y for the value x is c u(y) e^eps0 if y supports x, else c u(y), with
+    a distribution u. Under u, alpha is the probability that a report supports one given value and not another
+    one, beta that it supports both, and omega that it supports all. ``exact_supports`` has these by the
+    definitions. The tolerance 2e-14 is some 100 units in the last place.
     """
     name = name.replace("k-1", f"{k - 1}")
     eps = part * eps0
@@ -188,7 +191,7 @@ def test_no_cancellation(name, eps0, part, k):
             "support_difference": c * (e_eps0 - 1) * alpha,
             "gamma": c * (1 + (e_eps0 - 1) * omega),
         }
-    # Gains that cannot occur, but for rounding in 60 digits, are not returned.
+    # `gains` leaves out those with probability 0, which in 60 digits may be up to 1e-50.
     possible = [(float(gain), float(mass)) for gain, mass in exact_gains if mass > 1e-50]
     np.testing.assert_allclose(np.transpose(randomizer.gains(eps)), possible, rtol=2e-14, atol=0)
     for attribute, exact in exact_numbers.items():
@@ -199,7 +202,7 @@ def test_no_cancellation(name, eps0, part, k):
 def exact_supports(name, k, eps0):
     """Probabilities that a report supports one given value, two given values, and all k: mpmath numbers.
 
-    A report has the law u of `test_no_cancellation`, by which no value is the true one.
+    A report has the law u of `test_no_cancellation`, which depends on no user's value.
     """
     kind, _, number = name.partition(":")
     k = mpmath.mpf(k)
@@ -209,24 +212,25 @@ def exact_supports(name, k, eps0):
     if kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    # Values are supported independently, each with probability q. Of hashed values only two are.
+    # Values are supported independently, each with probability q. With hash functions only any two are.
     one_over_q = {
         "rappor": mpmath.exp(eps0 / 2) + 1,
         "oue": mpmath.exp(eps0) + 1,
         "hash": mpmath.mpf(number or 2),
     }
     q = 1 / one_over_q[kind]
-    # A family of hash functions may have none that supports more values at once: 0 is safe.
+    # A family of hash functions may have no report that supports all k values: 0 is safe.
     omega = mpmath.mpf(0) if kind == "hash" and k > 2 else q**k
     return q, q**2, omega
 
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_an_oracle_has_its_variance(name, k):
-    """p* and q* are P(support) of the true value and of another; the variance is that of binomials.
+    """`p_star` and `q_star` are the probabilities that a report supports the true value, and another one.
 
-    The variance is of every value's estimated share, for n users. ``both`` returns the randomizer and its
-    matrix, P(report | value), and ``supports_of`` says which reports support which values.
+    `variance` is that of every value's estimated share, for n users: a sum of binomial variances. ``both``
+    returns the randomizer and its matrix, P(report | value), and ``supports_of`` says which reports support
+    which values.
     """
     n = 1000
     randomizer, matrix = both(name, k, 1.1)
@@ -237,7 +241,7 @@ def test_an_oracle_has_its_variance(name, k):
     gap = randomizer.p_star - randomizer.q_star
     variance = (probabilities * (1 - probabilities)) @ shares / (n * gap**2)
     np.testing.assert_allclose(randomizer.variance(shares, n), variance, rtol=1e-12)
-    # Several datasets at once, the other one with the shares reversed and twice as many users.
+    # Two datasets at once: the second one has the shares reversed and twice as many users.
     of_two_datasets = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
     np.testing.assert_allclose(of_two_datasets, [variance, variance[::-1] / 2], rtol=1e-12)
 
@@ -259,10 +263,11 @@ def test_a_matrix_estimates_at_least_as_well(name, k):
 
 @pytest.mark.parametrize(("name", "k"), SMALL)
 def test_the_variance_of_a_matrix_is_that_of_weighted_least_squares(name, k):
-    """The weights are those of equal shares; a user's report is multinomial, with one trial.
+    """`variance` of a user's own matrix is that of the estimates by weighted least squares, for n users.
 
-    Weights (values, reports) times the frequencies of the reports are the estimated shares.
-    ``finite.matrix`` is P(report | value), and ``variance`` is of each value's share, for n users.
+    The estimated shares are weights (values, reports) times the frequencies of the reports. The weights are
+    those for equal shares. A user's report is multinomial, with one trial, by ``finite.matrix``,
+    P(report | value).
     """
     n, finite = 50, Finite(matrix_of(name, k, 1.1))
     roots = np.sqrt(finite.matrix.mean(axis=1, keepdims=True))
