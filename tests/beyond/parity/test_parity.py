@@ -50,8 +50,9 @@ def trials():
 def test_same_parameters_same_values_whatever_else_runs(trials):
     """One eps0 and one bound, run alone, give the very rows that they have among others.
 
-    `trials` is the run of 60 repetitions with n = 400 users of the dataset `COUNTS`: a row for each error, of
-    two eps0 (1 and 3), two bounds on delta ("upper" and "lower") and the same deltas, cells and seed as here.
+    `trials` is a run of 60 repetitions with n = 400 users of the histogram `COUNTS`, a row for each error. It
+    has two eps0 (1 and 3) and two bounds on delta ("upper" and "lower"). The other arguments of `run_parity`
+    are the same here: the deltas 1e-4 and n^-1.1, the cells whose errors are asked for, and the seed.
     """
     bounds_and_repetitions_by_n = {400: (["upper"], 60)}
     [alone] = run_parity(
@@ -69,10 +70,11 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
 
 
 def test_mechanisms_are_paired(trials):
-    """In one repetition, settings share their random draws: of the reports for an eps0, of Gaussian noise.
+    """In one repetition, all settings of an eps0 share the reports, and two of them the Gaussian's noise.
 
-    `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta and two
-    bounds on delta, which give eps. Compared are TV errors of estimates that are not projected.
+    `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta (1e-4
+    and n^-1.1). In a setting, eps is where one of two bounds on delta meets the delta of the rule, and the
+    noise is shared by both bounds. Compared are TV errors of estimates that are not projected.
     """
     # A row for each repetition, a column for each mechanism and setting.
     rows = trials.query("metric == 'tv' and estimator == 'none'")
@@ -96,11 +98,11 @@ def test_mechanisms_are_paired(trials):
 
 
 def test_gaussian_noise_has_the_exact_scale():
-    """The absolute error of one cell, in users over the scale, is half-normal: of 3000 errors at n = 400.
+    """3000 absolute errors of one cell, in users, are half-normal with the scale of the Gaussian mechanism.
 
-    The expected scale is the smallest Gaussian noise, in users, that is (eps, 1e-4)-private for a histogram,
-    where one user moves from one count to another (sensitivity sqrt(2)). eps is the run's own. The test of
-    Kolmogorov and Smirnov has the level 1e-4, and the seed is fixed.
+    This scale is the standard deviation, in users, of the least Gaussian noise that is (eps, 1e-4)-private
+    for a histogram, where one user moves from one count to another (sensitivity sqrt(2)). eps is the run's
+    own. `POINT` has the run's n = 400. The test of Kolmogorov and Smirnov has the level 1e-4.
     """
     frame = point_trials(repetitions=3000, eps0=[1], bounds=["upper"])
     rows = frame.query(
@@ -108,7 +110,7 @@ def test_gaussian_noise_has_the_exact_scale():
     )
     eps = rows["eps"].iloc[0]
     scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
-    # This scale has the delta 1e-4 by another function.
+    # By another function, which computes delta from a scale, this one has the delta 1e-4.
     log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2))
     assert log10_delta == pytest.approx(-4, abs=1e-8)
     errors_in_users = rows["value"] * POINT["n"]
@@ -134,7 +136,8 @@ def summary(trials):
 def test_bootstrap_covers_a_ratio():
     """Intervals of confidence 0.9 for a ratio of two means contain it in about 90 % of 400 datasets.
 
-    A dataset is two series of 80 independent errors, gamma variables whose true means are 4 * 3 and 4 * 2.
+    A dataset is two series of 80 independent gamma variables, whose true means are 4 * 3 and 4 * 2. So the
+    true ratio is 3 / 2.
     """
     rng = np.random.default_rng(7)
     datasets = 400
