@@ -155,7 +155,7 @@ def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(ta
     event = best_event(replace(tally, tables=tables), **attack)
     assert event.direction == direction
 
-    # The second half, ``reporting``, does not choose. If it did, its worlds exchanged, another event would win.
+    # The second half, ``reporting``, does not choose: to exchange its worlds does not change the event.
     exchanged = replace(tally, tables=np.stack([choosing, reporting[::-1]]))
     same_choice = best_event(exchanged, **attack)
     assert same_choice.description == event.description  # with >= or <=, and so the direction

@@ -15,9 +15,9 @@ def test_the_audit_counts_contradictions_in_all_and_by_setting():
 
     All have one setting: n = 100, k = 10, eps0 = 2, and 80 others with x0. `audit_row` makes a case from
     log10 of the published delta and two lower bounds on delta by the attack: ``alone`` with the confidence
-    99.9 % in this case, ``together`` in all cases. In the first three cases the attack succeeds (``seen``), and its
-    bound ``alone`` exceeds the published delta. In two the bound ``together`` does (``violated_jointly``). In
-    one a bound even exceeds the library's ``upper`` bound.
+    99.9 % in this case, ``together`` in all cases. In the first three cases the attack succeeds (``seen``),
+    and its bound ``alone`` exceeds the published delta. In two the bound ``together`` does
+    (``violated_jointly``). In one a bound even exceeds the library's ``upper`` bound.
     """
     rows = [
         audit_row(-90, alone=0.002, together=0.001, violated_jointly=True),

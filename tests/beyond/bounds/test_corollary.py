@@ -14,7 +14,7 @@ def enumerated_delta(eps, n, k, growth, counts):
     """The delta of eq. (7), a float: max over n_x0 of the sum over s of P(s) max(0, 1 - e^eps / e^{v_s}).
 
     P(s) is the probability that s of the n reports are x0, where the target user and n_x0 of the others hold
-    x0. ``counts`` are the possible n_x0. e^{v_s} is the largest of their ratios at s. Theorem 1 prints a ratio:
+    x0. ``counts`` are the possible n_x0. e^{v_s} is the largest of their ratios at s. A ratio, by Theorem 1:
 
         kappa_2 + (e^eps0 - kappa_2) / (n - n_x0) * numerator / denominator,   where
         numerator = sum over r of C(n_x0, r) kappa_1^r (s - r) C(n - 1 - n_x0, s - 1 - r)
