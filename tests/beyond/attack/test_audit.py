@@ -178,7 +178,7 @@ def table_iv_rows():
 
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
-    """Table IV prints the delta 2.49e-15 at eps = 0.1. Simulated attacks show that it is at least 5e-3.
+    """Table IV prints 2.49e-15 for delta of the count of x0. Simulated attacks show a delta of at least 5e-3.
 
     `table_iv_rows` is the audit of the table's default setting, in 400,000 runs: a row for each of three eps
     and each attacker, who sees the count of x0 or the whole histogram. A row has two lower bounds on delta:

@@ -21,7 +21,7 @@ def test_blanket_tables_have_the_accountants_values():
     """The table of the blanket paper's eq. (3): eight of its 24 rows against the functions behind them.
 
     A row is a point (eps, n). There are three series of points: "eps" (15 eps of ``axis``), "n" (three
-    ``sizes`` at two eps), and "S_2" (the sizes, each at half of its log_kappa_2). The column log_kappa_2 is
+    ``sizes`` at two eps), and "S_2" (the sizes, each at eps = log_kappa_2 / 2). The column log_kappa_2 is
     ln of the ratio of the mean counts of x0, with a target user who holds x0 or x1. Four columns are log10 of
     delta: equation_3, our lower and upper bound, and count_reverse, which is exact for the count of x0 alone.
     ``count`` is how many of the n - 1 other users hold x0, a ``share`` of 0.25.

@@ -70,11 +70,11 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
 
 
 def test_mechanisms_are_paired(trials):
-    """In one repetition, all settings of an eps0 share the reports, and two of them the Gaussian's noise.
+    """In one repetition, all settings of an eps0 share the reports, and both bounds share Gaussian noise.
 
     `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta (1e-4
-    and n^-1.1). In a setting, eps is where one of two bounds on delta meets the delta of the rule, and the
-    noise is shared by both bounds. Compared are TV errors of estimates that are not projected.
+    and n^-1.1). In a setting, eps is where one of two bounds on delta meets the delta of the rule. Compared
+    are TV errors of estimates that are not projected.
     """
     # A row for each repetition, a column for each mechanism and setting.
     rows = trials.query("metric == 'tv' and estimator == 'none'")
@@ -137,7 +137,7 @@ def test_bootstrap_covers_a_ratio():
     """Intervals of confidence 0.9 for a ratio of two means contain it in about 90 % of 400 datasets.
 
     A dataset is two series of 80 independent gamma variables, whose true means are 4 * 3 and 4 * 2. So the
-    true ratio is 3 / 2.
+    true ratio is 3 / 2. `bootstrap` gives one ratio for each statistic; its low and high are arrays.
     """
     rng = np.random.default_rng(7)
     datasets = 400

@@ -43,10 +43,9 @@ def parity_trials(n):
     """Made-up trials at equal privacy, as run_parity writes them for n users: a row for each error.
 
     Every setting, mechanism, estimator and pair (metric, cell) of `METRICS` has repetitions 0 to 4. A setting
-    has one of two rules of delta, and one of two bounds on delta, which gives eps. The other columns are
-    `POINT`: the synthetic data N(0, 2) at eps0 = 4. But eps is 0.4. An error depends on the mechanism and
-    estimator, is seven times as large for the lower bound as for the upper one, and has the factor
-    1 + repetition / 1000.
+    has one of two rules of delta, and one of two bounds on delta, which gives eps (0.4 in all rows). `POINT`
+    has the rest: the synthetic data N(0, 2) at eps0 = 4. An error depends on the mechanism and estimator, is
+    seven times as large for the lower bound as for the upper one, and has the factor 1 + repetition / 1000.
     """
     errors = {
         ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
