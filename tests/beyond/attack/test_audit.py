@@ -35,9 +35,9 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
     """Probabilities of (reports of x0, reports of x1), shape (n + 1, n + 1), from all k^n lists of reports.
 
     Value 0 is x0, 1 is x1 and 2 is x2. The target user holds value ``world``, 0 or 1. Of the n - 1 other
-    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". Independently of the others, each
-    user reports the own value with probability p, and any given other one with probability q. So a list of
-    reports of which t are true has the probability p^t q^(n - t).
+    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". The reports are by k-RR: each user
+    independently reports the own value with probability p, and any given other one with probability q. So a
+    list of reports of which t are true has the probability p^t q^(n - t).
     """
     p = truth_probability(eps0, k)
     q = lie_probability(eps0, k)
@@ -57,9 +57,9 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
 def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
     """k-RR of four users in 100,000 runs: each report has k-RR's law, and `count_reports` counts the reports.
 
-    `draw_steps` draws, for each run and user, by how much the value is moved: the report is value + 1 + step,
-    modulo k. `consistent` is a chi-square test of how often outcomes were seen against their probabilities,
-    which are the library's p (the own value) and q (any given other one). Its level is 1e-4.
+    `draw_steps` draws a step for each run and user: the user's report is value + 1 + step, modulo k.
+    `consistent` is a chi-square test at the level 1e-4: of how often each outcome was seen, against its
+    probability. The probabilities are the library's p (of the own value) and q (of any given other one).
     """
     values = np.array([0, 1, 0, k - 1])  # of the four users
     steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), runs=100_000)
@@ -138,12 +138,13 @@ def test_nothing_seen_in_the_other_world_does_not_mean_probability_0_there():
 
 @pytest.mark.parametrize("direction", ["forward", "reverse"])
 def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(tally, direction):
-    """`best_event` at eps = 0.1, for an attacker who sees the count of x0. An event is a tail of this count.
+    """`best_event` chooses a tail of the count of x0, the event, by one half of the runs of an attack.
 
-    `tally` has 200,000 simulated runs of 30 users in each of two worlds, where a target user holds x0 or x1.
-    Its tables say how many runs have which counts, by half of the runs, world, count of x0 and count of x1.
-    The direction is "forward" for an event (count >= threshold) that is more likely where the target user
-    holds x0, and "reverse" for one (count <= threshold) that is more likely in the other world.
+    Its lower bound on delta at eps = 0.1 is from the other half alone. `tally` has 200,000 simulated runs of
+    30 users in each of two worlds, where a target user holds x0 or x1. Its array of tables has the number of
+    runs by half of the runs, world, count of x0 and count of x1. The direction is "forward" for an event
+    (count >= threshold) that is more likely in the first world, "reverse" for one (count <= threshold) that
+    is more likely in the second.
     """
     tables = tally.tables
     if direction == "reverse":
@@ -154,7 +155,7 @@ def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(ta
     event = best_event(replace(tally, tables=tables), **attack)
     assert event.direction == direction
 
-    # The reporting half does not choose. With its two worlds exchanged it would choose another event.
+    # The second half, ``reporting``, does not choose: to exchange its worlds does not change the event.
     exchanged = replace(tally, tables=np.stack([choosing, reporting[::-1]]))
     same_choice = best_event(exchanged, **attack)
     assert same_choice.description == event.description  # with >= or <=, and so the direction
@@ -177,19 +178,20 @@ def table_iv_rows():
 
 
 def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
-    """Table IV prints 2.49e-15 for delta of the count of x0. Simulated runs prove that more than 5e-3 leaks.
+    """Table IV prints 2.49e-15 for delta of the count of x0. Simulated attacks show a delta of at least 5e-3.
 
     `table_iv_rows` is the audit of the table's default setting, in 400,000 runs: a row for each of three eps
-    and each attacker, who sees the count or the whole histogram. The row of this test has eps = 0.1. Its
-    lower bounds are audited_delta, which holds alone, and joint_delta, which holds together with those of all
-    rows. It is violated if the former, and violated jointly if the latter exceeds the published delta.
+    and each attacker, who sees the count of x0 or the whole histogram. A row has two lower bounds on delta:
+    audited_delta holds alone, and joint_delta together with those of all rows. The row is ``violated`` if
+    audited_delta exceeds the published delta, and ``violated_jointly`` if joint_delta does. No lower bound
+    exceeds the library's `upper` bound (``upper_violated``).
     """
     [row] = table_iv_rows.query("eps == 0.1 and observes == 'histogram'").to_dict("records")
-    # By the printed formula, and exactly (docs/errata.md): the delta of the count. Tolerances are about one
-    # unit of the last digit, as log10.
+    # The delta of the count: by the printed formula, as in the table, and the exact one of docs/errata.md.
+    # Tolerances are about one unit of the last digit, as log10.
     assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
     assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
-    # The whole histogram tells more than the count: both bounds are above 2e-2.
+    # (Both bounds are above 2e-2 here, as the whole histogram tells more than the count.)
     assert row["audited_delta"] >= 5e-3
     assert row["joint_delta"] >= 5e-3
     assert row["violated"]

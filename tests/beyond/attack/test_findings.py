@@ -11,12 +11,13 @@ TABLE_IV = [row(n="100", k="10", eps0="2", eps="0.10", count="80", printed="1E-1
 
 
 def test_the_audit_counts_contradictions_in_all_and_by_setting():
-    """`audit` counts cases: an attack on one setting (n = 100, k = 10, eps0 = 2, 80 others with x0) each.
+    """`audit` counts how many of four made-up cases, each an attack, contradict a published bound on delta.
 
-    A case has log10 of the published delta and two lower bounds on delta by the attack: ``alone`` at the
-    confidence of this case (99.9 %), ``together`` at that of all cases. The first three of the four succeed
-    (``seen``), and so they contradict the published delta if taken ``alone``. Two do so for ``together``, and
-    one even contradicts the library's ``upper`` bound. The numbers are made up.
+    All have one setting: n = 100, k = 10, eps0 = 2, and 80 others with x0. `audit_row` makes a case from
+    log10 of the published delta and two lower bounds on delta by the attack: ``alone`` with the confidence
+    99.9 % in this case, ``together`` in all cases. In the first three cases the attack succeeds (``seen``),
+    and its bound ``alone`` exceeds the published delta. In two the bound ``together`` does
+    (``violated_jointly``). In one a bound even exceeds the library's ``upper`` bound.
     """
     rows = [
         audit_row(-90, alone=0.002, together=0.001, violated_jointly=True),
@@ -33,10 +34,11 @@ def test_the_audit_counts_contradictions_in_all_and_by_setting():
 
 
 def test_the_example_is_printed_has_the_most_runs_and_is_rounded_down():
-    """The example is the case that contradicts a printed delta: `TABLE_IV` prints one, 1E-10 at eps = 0.1.
+    """The example is the case with the most runs of those that contradict a delta which the paper prints.
 
-    A case has log10 of the published delta and two lower bounds on delta by the attack, ``alone`` and (if the
-    bounds of all cases are to hold at once) ``together``. The latter is rounded down to two digits.
+    `TABLE_IV` prints one delta, 1E-10 at eps = 0.1. `audit_row` makes a case from log10 of the delta by the
+    paper's formula and two lower bounds on delta by the attack: ``alone``, and ``together`` if the bounds of
+    all cases are to hold at once. The example's ``at_least`` is ``together``, rounded down to two digits.
     """
     bounds = {"alone": 0.002, "violated_jointly": True}
     rows = [

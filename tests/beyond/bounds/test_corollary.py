@@ -13,15 +13,15 @@ from scripts.beyond.bounds.compute_corollary_1 import corollary_1, corollary_tab
 def enumerated_delta(eps, n, k, growth, counts):
     """The delta of eq. (7), a float: max over n_x0 of the sum over s of P(s) max(0, 1 - e^eps / e^{v_s}).
 
-    P(s) is the probability that s of the n reports are x0, where the target user and ``n_x0`` of the others
-    hold x0. The possible n_x0 are ``counts``. e^{v_s} is the largest of their ratios as Theorem 1 prints it:
+    P(s) is the probability that s of the n reports are x0, where the target user and n_x0 of the others hold
+    x0. ``counts`` are the possible n_x0. e^{v_s} is the largest of their ratios at s. A ratio, by Theorem 1:
 
         kappa_2 + (e^eps0 - kappa_2) / (n - n_x0) * numerator / denominator,   where
         numerator = sum over r of C(n_x0, r) kappa_1^r (s - r) C(n - 1 - n_x0, s - 1 - r)
         denominator = sum over r of C(n_x0, r) kappa_1^r C(n - n_x0, s - r)
 
-    and r counts the reports of x0 by its n_x0 holders. ``growth`` is e^eps0, a `Fraction`, so that P(s) and
-    e^{v_s} are exact.
+    and r counts the reports of x0 by its n_x0 holders. kappa_1 and kappa_2 are defined below. ``growth`` is
+    e^eps0, a `Fraction`, so that P(s) and e^{v_s} are exact.
     """
     p = growth / (growth + k - 1)  # the probability that a user reports the own value
     q = 1 / (growth + k - 1)  # the probability of any given other value

@@ -18,9 +18,9 @@ BOUNDED = [
 def test_bounds_are_the_accountants_values_and_in_order():
     """A table of log10 of delta: four eps for each of the three settings that `BOUNDED` lists.
 
-    published and exact are of the count of x0: by the paper's formula, and truly. lower and the columns of
-    the other methods of `BOUNDS` are bounds for the whole histogram. Two rows are compared with the functions
-    that compute a single bound, and all rows with the order that theory asks for.
+    The columns published and exact are of the count of x0: by the paper's formula, and the true delta. The
+    others are bounds for the whole histogram: lower, and one for each other method of `BOUNDS`. Two rows are
+    compared with the functions that compute a single delta, all rows with the order that theory asks for.
     """
     table = delta_bounds(4, BOUNDED)
     assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
@@ -37,8 +37,8 @@ def test_bounds_are_the_accountants_values_and_in_order():
     # The lower bound is below the upper one, and one count tells less than the whole histogram.
     assert (table["lower"] <= table["upper"]).all()
     assert (table["exact"] <= table["upper"]).all()
-    # `upper` is the smallest of all upper bounds, up to what their computation may add to delta, 1e-3. (Here
-    # none is below it by any bit, and the privacy blanket is equal to it.)
+    # `upper` is the smallest of all upper bounds, up to the relative error of a computed delta, 1e-3. (Here
+    # no bound is below `upper` by any bit, and that of the privacy blanket is equal.)
     slack = np.log10(1.001)
     for name in set(BOUNDS) - {"lower"}:
         assert (table[METHODS[name].column] >= table["upper"] - slack).all(), name

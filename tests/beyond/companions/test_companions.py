@@ -21,9 +21,10 @@ def test_blanket_tables_have_the_accountants_values():
     """The table of the blanket paper's eq. (3): eight of its 24 rows against the functions behind them.
 
     A row is a point (eps, n). There are three series of points: "eps" (15 eps of ``axis``), "n" (three
-    ``sizes`` at two eps), and "S_2" (the sizes at eps = ln(kappa_2) / 2, half of the column log_kappa_2). The
-    columns with a delta are log10: equation_3, our lower and upper bound, and count_reverse, which is exact
-    for the count of x0. ``count`` is how many of the n - 1 other users hold x0, a ``share`` of 0.25.
+    ``sizes`` at two eps), and "S_2" (the sizes, each at eps = log_kappa_2 / 2). The column log_kappa_2 is
+    ln of the ratio of the mean counts of x0, with a target user who holds x0 or x1. Four columns are log10 of
+    delta: equation_3, our lower and upper bound, and count_reverse, which is exact for the count of x0 alone.
+    ``count`` is how many of the n - 1 other users hold x0, a ``share`` of 0.25.
     """
     tightness = blanket_tightness(
         n=40,
@@ -60,9 +61,10 @@ def test_the_table_of_divergences_has_the_accountants_values_in_their_order():
 def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order():
     """log10 of three upper bounds on delta after 1 and after 20 rounds, at nine eps each, in falling order.
 
-    girgis is from Girgis et al.'s bound on the Renyi divergence, clones_rdp from the exact Renyi divergence
-    of the clones' pair, and clones_pld, the smallest, from this pair's privacy loss distribution. The last
-    is left empty where delta is too small for the figure, which ends at ``deepest``.
+    girgis is from Girgis et al.'s bound on the Renyi divergence. clones_rdp is from the exact Renyi
+    divergence of the clones' pair, the two distributions to which Feldman et al. reduce the shuffle model.
+    clones_pld, the smallest, is from this pair's privacy loss distribution, and nan where delta is too small
+    for the figure, which ends at ``deepest``. ``axis`` and ``orders`` (of Renyi) are two ends and how many.
     """
     setting = {"n": 300, "k": 5, "eps0": 1}
     composed = girgis_composed(
@@ -75,11 +77,11 @@ def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order(
     clones = tightshuffle.delta(method="clones", log10=True, **point)
     assert row["clones_pld"] == pytest.approx(clones, abs=1e-6)
 
-    # The order of the three. 1e-9 is for rounding: the nearest two of them differ by 0.19.
+    # The order of the three. 1e-9 is for rounding: the nearest two bounds of a row differ by 0.19.
     known = composed[composed["clones_pld"].notna()]
     assert np.all(known["clones_pld"] <= known["clones_rdp"] + 1e-9)
     assert np.all(known["clones_rdp"] <= known["girgis"] + 1e-9)
-    # Empty only below the figure.
+    # clones_pld is nan only below the figure.
     unknown = composed[composed["clones_pld"].isna()]
     assert np.all(unknown["clones_rdp"] < -8)
 
@@ -90,10 +92,11 @@ def test_the_table_of_composed_deltas_has_the_accountants_values_in_their_order(
 
 
 def test_koskelas_curves_are_in_their_order():
-    """``upper`` is log10 of a bound on delta. It is larger for the strong adversary, and after three rounds.
+    """The bound on delta is larger for the strong adversary than for the weak, and after more rounds.
 
-    The table has a row for each curve, number of rounds (1, 3) and eps (22 from 0.05 to 1.5). Its curves are
-    "strong" and "weak", the adversaries of Koskela et al., and two theorems of Balle et al. for one round.
+    The table has a row for each curve, number of rounds (1, 3) and eps (22 from 0.05 to 1.5), with log10 of
+    the bound in the column ``upper``. The curves are "strong" and "weak", the adversaries of Koskela et al.,
+    and two theorems of Balle et al. for one round.
     """
     table = koskela_fig1a(rounds=(1, 3), axis=(0.05, 1.5, 22))
     # The adversaries' curves side by side: a row for each eps, a column for each curve and number of rounds.
@@ -102,18 +105,19 @@ def test_koskelas_curves_are_in_their_order():
     assert (wide["strong"] > wide["weak"]).all(axis=None)
     assert (wide["weak", 3] > wide["weak", 1]).all()
 
-    # This theorem holds up to eps = 1, and has rows only where it holds.
+    # One of the two theorems holds up to eps = 1 only. It has rows only where it holds.
     theorem = table.query("curve == 'balle_analytic'")
     assert theorem["eps"].max() <= 1
     assert np.isfinite(theorem["upper"]).all()
 
 
 def test_balles_analytic_bound_is_its_condition_on_gamma_where_it_applies():
-    """`balle_analytic` is log10 of the least delta that a theorem of Balle et al. allows, or nan.
+    """`balle_analytic` is log10 of the least delta that a theorem of Balle et al. allows, or nan if none.
 
-    Its conditions are eps <= 1, gamma >= 14 k ln(2 / delta) / ((n - 1) eps^2), and
-    gamma >= 27 k / ((n - 1) eps). Here n = 1000 and k = 4, and gamma, the probability of a uniform report
-    k / (e^eps0 + k - 1), is 0.25. So at the least delta the second condition is an equality.
+    The theorem's conditions are eps <= 1, gamma >= 14 k ln(2 / delta) / ((n - 1) eps^2), and
+    gamma >= 27 k / ((n - 1) eps). gamma = k / (e^eps0 + k - 1) is the probability of a uniform report. Here
+    n = 1000, k = 4, and eps0 is such that gamma = 0.25. Only the second condition has delta. So at the least
+    delta it is an equality.
     """
     setting = {"n": 1000, "k": 4, "eps0": eps0_of_blanket(0.25, 4)}
     assert 4 / (math.exp(setting["eps0"]) + 3) == pytest.approx(0.25, rel=1e-14)

@@ -50,8 +50,9 @@ def trials():
 def test_same_parameters_same_values_whatever_else_runs(trials):
     """One eps0 and one bound, run alone, give the very rows that they have among others.
 
-    `trials` is the run of 60 repetitions with n = 400 users of the dataset `COUNTS`: a row for each error, of
-    two eps0 (1 and 3), two bounds on delta ("upper" and "lower") and the same deltas, cells and seed as here.
+    `trials` is a run of 60 repetitions with n = 400 users of the histogram `COUNTS`, a row for each error. It
+    has two eps0 (1 and 3) and two bounds on delta ("upper" and "lower"). The other arguments of `run_parity`
+    are the same here: the deltas 1e-4 and n^-1.1, the cells whose errors are asked for, and the seed.
     """
     bounds_and_repetitions_by_n = {400: (["upper"], 60)}
     [alone] = run_parity(
@@ -69,10 +70,11 @@ def test_same_parameters_same_values_whatever_else_runs(trials):
 
 
 def test_mechanisms_are_paired(trials):
-    """In one repetition, settings share their random draws: of the reports for an eps0, of Gaussian noise.
+    """In one repetition, all settings of an eps0 share the reports, and both bounds share Gaussian noise.
 
-    `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta and two
-    bounds on delta, which give eps. Compared are TV errors of estimates that are not projected.
+    `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta (1e-4
+    and n^-1.1). In a setting, eps is where one of two bounds on delta meets the delta of the rule. Compared
+    are TV errors of estimates that are not projected.
     """
     # A row for each repetition, a column for each mechanism and setting.
     rows = trials.query("metric == 'tv' and estimator == 'none'")
@@ -96,11 +98,11 @@ def test_mechanisms_are_paired(trials):
 
 
 def test_gaussian_noise_has_the_exact_scale():
-    """The absolute error of one cell, in users over the scale, is half-normal: of 3000 errors at n = 400.
+    """3000 absolute errors of one cell, in users, are half-normal with the scale of the Gaussian mechanism.
 
-    The expected scale is the smallest Gaussian noise, in users, that is (eps, 1e-4)-private for a histogram,
-    where one user moves from one count to another (sensitivity sqrt(2)). eps is the run's own. The test of
-    Kolmogorov and Smirnov has the level 1e-4, and the seed is fixed.
+    This scale is the standard deviation, in users, of the least Gaussian noise that is (eps, 1e-4)-private
+    for a histogram, where one user moves from one count to another (sensitivity sqrt(2)). eps is the run's
+    own. `POINT` has the run's n = 400. The test of Kolmogorov and Smirnov has the level 1e-4.
     """
     frame = point_trials(repetitions=3000, eps0=[1], bounds=["upper"])
     rows = frame.query(
@@ -108,7 +110,7 @@ def test_gaussian_noise_has_the_exact_scale():
     )
     eps = rows["eps"].iloc[0]
     scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
-    # This scale has the delta 1e-4 by another function.
+    # By another function, which computes delta from a scale, this one has the delta 1e-4.
     log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2))
     assert log10_delta == pytest.approx(-4, abs=1e-8)
     errors_in_users = rows["value"] * POINT["n"]
@@ -134,7 +136,8 @@ def summary(trials):
 def test_bootstrap_covers_a_ratio():
     """Intervals of confidence 0.9 for a ratio of two means contain it in about 90 % of 400 datasets.
 
-    A dataset is two series of 80 independent errors, gamma variables whose true means are 4 * 3 and 4 * 2.
+    A dataset is two series of 80 independent gamma variables, whose true means are 4 * 3 and 4 * 2. So the
+    true ratio is 3 / 2. `bootstrap` gives one ratio for each statistic; its low and high are arrays.
     """
     rng = np.random.default_rng(7)
     datasets = 400
@@ -177,12 +180,12 @@ def test_the_uniform_histograms_error_is_its_expectation(trials):
 
 
 def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
-    """The columns uniform and informative of the ratios of TV errors, by hand from the trials of a run.
+    """A setting is informative if a mechanism's projected TV error is below that of the uniform histogram.
 
     `trials` has a row for each setting (eps0, rule of delta, bound), mechanism, estimator, error and
-    repetition. Its column uniform, the error of the uniform histogram, is divided by 4 here. So that error
-    is 0.1, between the mechanisms' smallest ones at eps0 = 1 (0.14) and at eps0 = 3 (0.02): only the settings
-    of eps0 = 3 are informative.
+    repetition. Its column uniform, the TV error of the uniform histogram, is divided by 4 here, to 0.1. The
+    mechanisms' smallest errors are 0.14 at eps0 = 1 and 0.02 at eps0 = 3. So only the settings of eps0 = 3
+    are informative. The columns uniform and informative of the ratios are expected as computed here.
     """
     trials = trials.assign(uniform=trials["uniform"] / 4)
     _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
@@ -212,11 +215,11 @@ def summary_of_all_users():
 
 
 def test_predictions_are_those_of_the_runs(summary_of_all_users):
-    """``predicted`` is the closed form of a mean error, for the three estimates that have one.
+    """Each mean error is within four standard errors of its closed form, the column ``predicted``.
 
-    `summary_of_all_users` has two tables of 800 repetitions in which all users report, at eps0 = 2: mean
-    errors of each mechanism and estimator with 95 % intervals (low, high), and ratios of these errors for
-    each comparison of estimators. Every mean is within four standard errors of its closed form.
+    Three estimates have a closed form. `summary_of_all_users` has two tables of 800 repetitions in which all
+    users report, at eps0 = 2: mean errors of each mechanism and estimator, with 95 % intervals (low, high),
+    and ratios of these errors for each comparison of estimators.
     """
     means, ratios = summary_of_all_users
     known = means.dropna(subset="predicted")
@@ -225,7 +228,7 @@ def test_predictions_are_those_of_the_runs(summary_of_all_users):
     # An interval of 95 % is 1.96 standard errors to either side.
     standard_error = (known["high"] - known["low"]) / (2 * 1.96)
     assert ((known["mean"] - known["predicted"]).abs() < 4 * standard_error).all()
-    # A ratio has closed forms only where both of its estimates do.
+    # A ratio has closed forms only where both of its estimates do: in the comparison "unprojected".
     others = ratios[ratios["comparison"] != "unprojected"]
     assert others[["predicted", "limit"]].isna().all(axis=None)
 
@@ -233,12 +236,13 @@ def test_predictions_are_those_of_the_runs(summary_of_all_users):
 def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(
     summary_of_all_users,
 ):
-    """The limit of a value's ratio, shuffle over Gaussian, by the share of the users who hold the value.
+    """The ratio of the errors of one value, shuffle over Gaussian, has a limit for many users, ``limit``.
 
-    It is sqrt((1 - q) (1 + share (p (1 - p) / (q (1 - q)) - 1))), with k-RR's probabilities p of the own
-    value and q of any given other one. `summary_of_all_users` has a table of mean errors and one of ratios
-    of errors: for each comparison of estimators, metric and cell (0 if the metric is not of one cell), with
-    ``limit`` and with the closed form for its 10,000 users, ``predicted``.
+    With ``share``, that of the users who hold the value, and k-RR's probabilities p of the own value and q of
+    any given other one, the limit is sqrt((1 - q) (1 + share (p (1 - p) / (q (1 - q)) - 1))).
+    `summary_of_all_users` has a table of mean errors and one of ratios of errors: a row for each comparison
+    of estimators, metric and cell (0 if the metric is not of one cell). ``predicted`` is the closed form of a
+    ratio for its 10,000 users.
     """
     _, ratios = summary_of_all_users
     unprojected = ratios[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
@@ -268,11 +272,11 @@ def published_rows(mechanism, tv_errors):
 
 
 def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials, summary):
-    """It is the mean TV error of shuffle+INV, 0.5, over the Gaussian's, 0.1. "shuffle" does not count.
+    """The last ratio is that of the paper's protocol: the mean TV error of shuffle+INV over the Gaussian's.
 
-    `published_rows` are made-up trials of the paper's protocol: the TV error of each repetition, and 0.3 for
-    that of the uniform histogram. `trials` is a run at equal privacy, a point, and `summary` has the two
-    tables of means and of ratios that follow from it alone.
+    Here it is 0.5 over 0.1. The error of "shuffle" does not count. `published_rows` are made-up trials of
+    this protocol: the TV error of each repetition, and 0.3 for that of the uniform histogram. `trials` is a
+    run at equal privacy, called a point. `summary` has its two tables: means, and ratios.
     """
     published = pd.DataFrame(
         published_rows("shuffle+INV", [0.4, 0.6])
@@ -295,10 +299,10 @@ def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials, s
 
 
 def test_summary_has_a_row_for_every_series_and_ratio(summary):
-    """`summary` has two tables, with the columns `MEANS` and `RATIOS`, of one run in eight settings.
+    """`summary` has two tables of one run in eight settings: mean errors, and ratios of mean errors.
 
-    A mean error has a row for each setting, error and estimate, and a ratio of mean errors one for each
-    setting, error and comparison of two estimates.
+    Their columns are `MEANS` and `RATIOS`. The means have a row for each setting, kind of error and estimate,
+    the ratios one for each setting, kind of error and comparison of two estimates.
     """
     means, ratios = summary
     assert list(means.columns) == MEANS
@@ -319,10 +323,10 @@ def test_summary_has_a_row_for_every_series_and_ratio(summary):
 def test_a_ratio_compares_estimators_that_belong_together(trials, summary, cell, chosen):
     """The comparison "maximum likelihood" is shuffle's maximum_likelihood over the Gaussian's projection.
 
-    With noise of equal variances the latter is the Gaussian's maximum-likelihood estimate. The ratio of one
-    setting's individual errors is computed from `trials`, which has a row for each error of each repetition.
-    `summary` has the table of ratios that the code makes of it. Its ``cell`` 0 is the mean over all cells
-    with such errors, which are 1 and 6.
+    Both belong together: as the Gaussian's noise has the same variance in all cells, its projection is its
+    maximum-likelihood estimate. `summary` has the table of ratios that the code makes of `trials`, a row for
+    each error of each repetition. The expected ratio of one setting's individual errors is computed from
+    `trials` here. ``cell`` 0 is the mean over all cells that have individual errors, 1 and 6.
     """
     _, ratios = summary
     setting = (
@@ -353,9 +357,9 @@ def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
 def test_the_slow_bound_is_asked_at_the_ends_and_tables_have_their_repetitions():
     """`bounds_and_repetitions`: for each number of users n, the bounds that give eps, and the repetitions.
 
-    Its arguments are the dataset's histogram (`COUNTS`, of 10,000 users), the sizes n of the TV experiment,
-    the table of individual errors with its own sizes and repetitions (or None), and 5 repetitions. "lower" is
-    slow, and asked at the first and the last size only.
+    Its arguments are the dataset's histogram (`COUNTS`, of 10,000 users), the sizes of the experiment, and
+    ``individual``: the sizes and repetitions of a table of individual errors, or None. The last, 5, are the
+    repetitions of other sizes. The bound "lower" is slow, and asked at the first and the last size only.
     """
     individual = {"n": ["all"], "repetitions": 9}
     users = int(COUNTS.sum())

@@ -133,9 +133,9 @@ def test_every_statement_looks_at_its_settings_and_gets_its_verdict(readings):
     """Each statement: its verdict on both readings, and how many comparisons each part of its test makes.
 
     `CLAIMS` are the paper's 72 empirical statements, and `readings` the published and the exact reading of a
-    made-up world, where the Gaussian errs least. `EXPECTED` is statement -> `Expected`, its known answer in
-    this world. A statistic is a text such as "true in 17, false in 3 of 20 cases", whose 20 `comparisons_in`
-    finds for each of its parts.
+    made-up world, where the Gaussian errs least. `EXPECTED` is statement -> `Expected`: the verdicts and
+    numbers of comparisons that this world must give. A statistic is a text that says for each part of a test,
+    for instance, "true in 17, false in 3 of 20 cases". `comparisons_in` finds the 20 of each part.
     """
     rows = judge_claims(CLAIMS, *readings).set_index("id")
     judged = {}
@@ -197,10 +197,11 @@ def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):
 
 
 def test_only_the_papers_eps0_decide(readings, monkeypatch):
-    """A statement looks at eps0s of the paper alone: none of its `Selection`s of settings has another one.
+    """No statement looks at settings with an eps0 that is not the paper's.
 
-    The paper's eps0s are in data/published/README.md, "settings". Those of the cities are 4 and 6, and 2 in
-    Figures 4 and 5. `readings` are of a made-up world that has eps0 = 1, too.
+    A statement picks settings of a `Reading` by a `Selection`, whose ``budgets`` are dataset -> eps0s. They
+    are recorded here. The paper's eps0s are in data/published/README.md, "settings": 4 and 6 for the cities,
+    and 2 in Figures 4 and 5. `readings`, of a made-up world, have eps0 = 1, too.
     """
     papers = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
     selections = []

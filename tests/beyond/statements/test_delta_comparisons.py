@@ -108,12 +108,14 @@ def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(replace_bracket):
 
 @pytest.mark.parametrize(("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")])
 def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss, verdict):
-    """Is the delta of one count the least that holds? It may be 5 % off, log10(1.05) = 0.021 on either side.
+    """Is the delta of the count of x0 the least delta that holds? The two may differ by 5 %.
 
-    1. On the exact reading it is compared with the bounds on log10 delta of the whole histogram. Here
-       `replace_bracket` sets both, ``miss`` above the count's true log10 delta.
-    2. On the published reading the printed formula is compared with the count's true delta, and fails. It is
-       replaced, too: by the true log10 delta of the direction that the paper takes, and ``miss``.
+    In log10 these are 0.021 on either side: a ``miss`` of 0.02 is allowed, one of 0.03 is not.
+
+    1. On the exact reading the count's true delta is compared with a lower and an upper bound on delta of the
+       whole histogram. `replace_bracket` sets both bounds to log10 of the count's true delta + ``miss``.
+    2. On the published reading the printed formula is compared with the count's true delta, and fails. Then
+       the formula is replaced: by log10 of the true delta in the paper's direction + ``miss``.
 
     Of the two made-up rows of Table IV only one is compared: at eps >= eps0 delta is 0.
     """
@@ -127,7 +129,7 @@ def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss,
     found = compare.compare_with_least_delta(exact_reading(values=values))
     assert (found.verdict, len(found.signs)) == (verdict, 1)
 
-    # The printed formula has 10^-21.5 here, and the count's delta is 10^-7.6.
+    # The printed formula gives the delta 10^-21.5 here, and the count's true delta is 10^-7.6.
     published = published_reading(values=values)
     assert compare.compare_with_least_delta(published).verdict == "fails"
     forward = float(count.delta(0.5, **given))
@@ -149,11 +151,11 @@ PLACES = [("synthetic", 4.0), *product(("paris", "san_francisco"), (4.0, 6.0))] 
 
 
 def test_statements_about_the_models():
-    """Whether the local model errs more than ``factor`` times the Gaussian, and whether eps is below eps0.
+    """Two comparisons: does the local model err more than ``factor`` times the Gaussian? Is eps below eps0?
 
-    Both expected errors follow from (n, k, eps, delta). `setting` makes up a row with n = 1000, delta = 1e-30
-    and the dataset's k; its error of the Gaussian, 0.1, does not matter. `PLACES` are pairs (dataset, eps0),
-    with the eps0s 4 and 6.
+    The expected errors of both follow from (n, k, eps, delta). `setting` makes up a row with n = 1000,
+    delta = 1e-30 and the dataset's k. Its error of the Gaussian, 0.1, does not matter. `PLACES` are pairs
+    (dataset, eps0). Their eps0s are 4 and 6.
     """
 
     def exact_reading_at(eps):
@@ -190,16 +192,15 @@ TABLE_II = ("Table II",)
     ],
 )
 def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades, signs):
-    """A sign for each of ``mechanisms``: 1 if the paper's delta is more than ``decades`` below its, else -1.
+    """Is the paper's delta more than ``decades`` powers of ten below that of each cited work, ``mechanisms``?
 
-    `VALUES` is one made-up line of Table II, and ``make`` the reading. As published the printed numbers are
-    compared: this paper's 1E-9 with 1E-3 (balle) and 9E-9 (feldman). On the exact reading the paper's log10
-    delta is only known to lie between the two numbers of ``bound``, which `replace_bracket` sets. log10 of
-    the cited bounds is -4 (balle), -5.1 (feldman) or unknown (erlingsson, left out). 0 if this does not
-    decide.
+    The sign of a work is 1 if it is, -1 if not, and 0 if this is not known. `VALUES` is one made-up line of
+    Table II, and ``make`` makes the reading. As published the printed numbers are compared: this paper's 1E-9
+    with 1E-3 (balle) and 9E-9 (feldman). On the exact reading log10 of the paper's delta is only known to lie
+    between the two numbers of ``bound``, which `replace_bracket` sets. log10 of a cited work's delta is -4
+    (balle), -5.1 (feldman) or unknown (erlingsson, whose theorem does not apply, and which is left out).
 
-    "Most of the literature" has one sign: 1 if more than half of the others are 1. Where no theorem applies
-    there is nothing to compare.
+    `compare_most_of_the_literature` has one sign: 1 if more than half of the works have the sign 1.
     """
     replace_bracket(lambda *point: bound)
     arguments = make(values=VALUES), TABLE_II, mechanisms, decades
@@ -258,12 +259,12 @@ def test_best_of_the_cited(make, best, others, signs):
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
 def test_sound_looks_at_reproduced_rows_only(replace_bracket, shift, verdict):
-    """Is the printed delta at least the true one? Asked only where it has the digits of the printed formula.
+    """Is a printed delta at least the true one? Asked only of a delta that the printed formula gives.
 
-    As published the true one is the count's exact delta, which is far above the formula (10^-27.6). On the
-    exact reading a lower bound on log10 delta of the histogram decides. `replace_bracket` sets it, 0.01 +
-    ``shift`` above log10 of the formula: a little above, or far below. `printed_row` is a row of Table II at
-    n = 100, k = 10, eps0 = 0.5 and eps = 0.1 for what is not said.
+    On the published reading the true delta is the count's exact one, which is far above the formula's,
+    10^-27.6. On the exact reading a lower bound on delta of the histogram decides. `replace_bracket` sets
+    log10 of it, to that of the formula's delta + 0.01 + ``shift``: a little above, or far below.
+    `printed_row` is a row of Table II, by default with n = 100, k = 10, eps0 = 0.5 and eps = 0.1.
     """
     log10_delta = compare.log10_delta_by_theorem_1(0.1, 0.5, 100, 10)  # eps, eps0, n, k
     exponent = math.floor(log10_delta)

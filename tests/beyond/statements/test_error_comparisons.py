@@ -110,10 +110,11 @@ def test_a_gap_along_n(ratios, end, gap, sign):
 
 
 def test_a_gap_along_eps0_has_a_curve_for_each_n():
-    """At the larger of two eps0 shuffle+INV and the Gaussian are closer: a sign 1 for each of the three n.
+    """At the larger of two eps0 shuffle+INV and the Gaussian are closer: a sign 1 for each n of `N`, three.
 
-    `errors_of_three` is a made-up setting with these mean errors of the Gaussian and of shuffle+INV, which
-    scatter by 2 %, and `ALL` selects all settings. The gap is |ln| of the ratio of the two errors.
+    The gap is |ln| of the ratio of their mean errors: ln 3 at eps0 = 4, ln 2 at eps0 = 6. `errors_of_three`
+    makes up a setting from the mean errors of the Gaussian and of shuffle+INV, with random errors that
+    scatter by 2 %. `ALL` selects all settings.
     """
     ratio_of_eps0 = {4.0: 3, 6.0: 2}
     settings = [
@@ -165,6 +166,7 @@ def test_errors_fall_from_the_first_to_the_last_n():
 
 
 def test_one_setting_has_no_trend():
+    """`GAUSSIAN_IS_BETTER` is one made-up setting, which `ALL` selects. A trend needs another setting."""
     with pytest.raises(NoEvidenceError, match="experiments have one n only"):
         compare.gap_is_smaller_at_end(
             published_reading(GAUSSIAN_IS_BETTER), "n", "large", Gap.LOG_RATIO, ALL
@@ -177,10 +179,11 @@ def test_one_setting_has_no_trend():
 
 @pytest.mark.slow
 def test_depends_on_cell_has_its_level():
-    """Cochran's Q on seven equal cells is wrong, "holds", in at most 1 % (its level) of 500 runs.
+    """Cochran's Q finds a difference between seven equal cells, "holds", in about 1 % of 500 runs or fewer.
 
-    Four binomial standard deviations more are allowed. `cells` makes up a setting for each cell, whose
-    samples are replaced in each run: 1000 half-normal errors of shuffle+INV, and of the Gaussian as many.
+    1 % is the test's level, and four binomial standard deviations more are allowed. `cells` makes up a
+    setting for each cell, and `CELLS` selects them. Their errors are replaced in each run: by 1000
+    half-normal ones of shuffle+INV, and as many of the Gaussian.
     """
     rng = np.random.default_rng(7)
     settings = cells(*[1] * 7)
@@ -199,9 +202,9 @@ def test_depends_on_cell_has_its_level():
 def test_same_noise_for_all_n(factor, verdict):
     """Does the Gaussian's noise, in users, not depend on n? It may differ by a factor of 1.1.
 
-    Errors are shares of the users: the same noise gives 0.01 at n = 1000 and 0.0001 at n = 100,000. There it
-    is multiplied by ``factor``, the number that is found. `setting` makes up 40 errors of each cell with this
-    mean, and `CELLS` selects those of single cells.
+    Errors are shares of the users: the same noise gives the mean error 0.01 at n = 1000 and 0.0001 at
+    n = 100,000. Here the latter is multiplied by ``factor``, which the comparison finds as its number.
+    `setting` makes up 40 errors of each cell with these means, and `CELLS` selects errors of single cells.
     """
     settings = [
         setting(metric="individual_error", cell=cell, n=n, **{GAUSSIAN: error, RAW_GAUSSIAN: error})
@@ -218,11 +221,11 @@ def test_same_noise_for_all_n(factor, verdict):
 
 
 def test_same_order():
-    """Two signs for each setting of Paris: are the three errors ordered as they mostly are in San Francisco?
+    """Are the errors of three mechanisms ordered in Paris as they mostly are in San Francisco?
 
-    `errors_of_three` is a made-up setting at eps0 = 4 with these mean errors, which scatter by 2 %: of the
-    Gaussian, of shuffle+INV and of shuffle. A sign is of two neighbours in San Francisco's order, that of the
-    arguments: 1 if Paris has the same, -1 if it has them the other way round.
+    `errors_of_three` is a made-up setting at eps0 = 4 from three mean errors: of the Gaussian, of shuffle+INV
+    and of shuffle. This is the order of San Francisco, from the least error on. Each setting of Paris has two
+    signs, one for each two neighbours in this order: 1 if Paris has the same order, -1 if the other one.
     """
     model = [errors_of_three(0.1, 0.2, 0.3, dataset="san_francisco", n=n) for n in N]
     alike = [errors_of_three(0.2, 0.3, 0.6, dataset="paris", n=n) for n in N]
@@ -238,9 +241,9 @@ def test_same_order():
 def test_same_order_of_each_eps0():
     """Where both cities have the same eps0s, Paris is compared with San Francisco at each eps0 by itself.
 
-    The mean errors are those of the Gaussian, shuffle+INV and shuffle. Their order is the same in both
-    cities, and at eps0 = 6 the reverse of that at 4. There are two signs for each of the two settings of
-    Paris: 1 if neighbours in the order of San Francisco are in this order.
+    `errors_of_three` makes up a setting from the mean errors of the Gaussian, shuffle+INV and shuffle. Their
+    order is the same in both cities, and at eps0 = 6 the reverse of that at 4. Each of the two settings of
+    Paris has two signs, one for each two neighbours in San Francisco's order: 1 if Paris has the same order.
     """
     errors = {4.0: (0.1, 0.2, 0.3), 6.0: (0.3, 0.2, 0.1)}
     settings = [

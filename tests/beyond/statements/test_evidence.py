@@ -22,9 +22,11 @@ METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
 
 
 def trials(n, repetitions, value, experiment):
-    """Trials as run_trials writes them, each with another value: see the value's terms.
+    """Made-up trials as run_trials writes them, a data frame with a row for each error, its column value.
 
-    It is ``value`` + 0, 1 or 2 for `SHUFFLE`, `INV`, `GAUSSIAN` + cell / 100 + repetition / 1000.
+    An error is the argument ``value``, + 0, 1 or 2 for `SHUFFLE`, `INV` or `GAUSSIAN`, + cell / 100,
+    + repetition / 1000. So each one differs. `POINT` are the columns that all rows share (the dataset, k,
+    eps0, eps and delta), and `METRICS` the pairs (metric, cell).
     """
     return pd.DataFrame(
         POINT | {
@@ -40,10 +42,10 @@ def trials(n, repetitions, value, experiment):
 def parity_trials(n):
     """Made-up trials at equal privacy, as run_parity writes them for n users: a row for each error.
 
-    Every setting, mechanism, estimator and metric has repetitions 0 to 4. The setting is `POINT` (N(0, 2) at
-    eps0 = 4) with eps = 0.4, one of two rules of delta, and the bound on delta that gives eps. `METRICS` are
-    pairs (metric, cell). An error depends on the mechanism and estimator, is seven times as large for the
-    lower bound as for the upper one, and has the factor 1 + repetition / 1000.
+    Every setting, mechanism, estimator and pair (metric, cell) of `METRICS` has repetitions 0 to 4. A setting
+    has one of two rules of delta, and one of two bounds on delta, which gives eps (0.4 in all rows). `POINT`
+    has the rest: the synthetic data N(0, 2) at eps0 = 4. An error depends on the mechanism and estimator, is
+    seven times as large for the lower bound as for the upper one, and has the factor 1 + repetition / 1000.
     """
     errors = {
         ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
@@ -65,12 +67,13 @@ def parity_trials(n):
 
 @pytest.fixture
 def evidence(tmp_path, monkeypatch):
-    """The published and the exact reading, from the files of a small run that this writes into a new folder.
+    """The published and the exact reading of made-up files, which this fixture writes into a new folder.
 
-    `trials` (n, repetitions, value, experiment) are made-up trials of the published protocol, whose errors
-    are about ``value``: at n = 1000 and 2000 there are the experiment "tv" of 5 repetitions and "individual"
-    of 9. `parity_trials` are those at equal privacy, of 5. Of Paris there is one run, with two cells.
-    `VALUES` are the paper's printed values. log10 of all cited bounds is -3.
+    `trials` (n, repetitions, value, experiment) are those of the published protocol, with errors from
+    ``value`` on. At n = 1000 and at n = 2000 the experiment "tv" has 5 repetitions, and "individual" 9.
+    `parity_trials` are those at equal privacy, of 5 repetitions. Of Paris there is one run, with two cells.
+    `VALUES` are the paper's printed values, and `OWN` marks those of its own mechanism. log10 of the bounds
+    of the cited works is -3, but for "erlingsson".
     """
     monkeypatch.chdir(tmp_path)
     frame = pd.concat(
@@ -105,12 +108,12 @@ def evidence(tmp_path, monkeypatch):
 
 
 def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
-    """At either n the setting of a metric and cell has the 9 repetitions of "individual", not the 5 of "tv".
+    """Of two experiments with the same setting, `pick` has the one with more repetitions: 9, not 5.
 
-    `evidence` is the published and the exact reading of made-up files. Their errors in "individual" are 2 at
-    n = 1000 and 4 at n = 2000, + 0, 1 or 2 for the mechanism + cell / 100 + repetition / 1000. `METRICS` are
-    pairs (metric, cell). A row of `pick` has an array of errors for each mechanism, in the same order of the
-    repetitions.
+    `evidence` is the published and the exact reading of made-up files, with experiments "tv" (5 repetitions)
+    and "individual" (9). Errors in "individual" are 2 at n = 1000 and 4 at n = 2000, + 0, 1 or 2 for the
+    mechanism + cell / 100 + repetition / 1000. `METRICS` are pairs (metric, cell). A row of `pick` has an
+    array of errors for each mechanism, which are paired: in the same order of the repetitions.
     """
     published, exact = evidence
     for value, n in ((2.0, 1000), (4.0, 2000)):
@@ -121,7 +124,7 @@ def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence)
             for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
                 expected = value + shift + cell / 100 + np.arange(9) / 1000
                 np.testing.assert_allclose(row[name], expected, rtol=1e-14)
-    # The one (eps, delta) of the Gaussian in the trials, which are at eps = eps0 = 4.
+    # ``calibrations`` are the (eps, delta) of the Gaussian in the trials: only one here, with eps = eps0.
     assert published.calibrations == exact.calibrations == {(4.0, 1e-30)}
 
 
@@ -138,9 +141,9 @@ def test_a_single_run_is_paired_over_its_cells(evidence):
 def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
     """Settings of the exact reading are those at equal privacy, where the upper bound on delta gives eps.
 
-    `evidence` has both readings of made-up files, in which the errors of the first repetition are those here
-    by the upper bound, and seven times as large by the lower one. The projected estimates are `INV` and
-    `GAUSSIAN`. delta is 1e-6 by one rule, n^-1.1 by the other.
+    `evidence` has the published and the exact reading of made-up files. ``first_errors`` are the errors in
+    these files of repetition 0 for the upper bound. Those for the lower bound are seven times as large. In
+    this reading `INV` and `GAUSSIAN` are projected estimates. delta is 1e-6 by one rule, n^-1.1 by the other.
     """
     _, exact = evidence
     rows = exact.settings

@@ -14,10 +14,11 @@ def test_statements_are_counted_by_verdict():
 
 
 def test_a_family_of_statements_counts_once_with_its_best_row():
-    """Rows of the statements' verdicts: of two families, "twins" and "open", and two that count alone ("").
+    """`statements` counts a family of statements once, by its row with the best verdict for the paper.
 
-    The row of a family that counts has the verdict (of both readings together) that is best for the paper. So
-    there are four statements, by hand: one each holds, holds only as published, is undecided and fails.
+    The verdict is that of both readings together, the third in a row. There are two families, "twins" and
+    "open", and two statements without a family (""). So there are four, counted by hand: one holds, one holds
+    only as published, one is undecided ("untestable"), and one fails.
     """
     rows = [
         ("fails", "fails", "fails", "twins"),
@@ -39,10 +40,10 @@ def test_a_family_of_statements_counts_once_with_its_best_row():
 def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numbering():
     """`grids` sums up how the errors that are printed for a city, here Paris, fit each of its two grids.
 
-    `grid_row` is a made-up row of the table: a grid, the p-value of the printed errors there, and the p-value
-    after Holm's correction. p <= 0.01 contradicts a grid. A row is for our noise and our numbering of the
-    cells, if it does not say otherwise. The other noise has delta = 1e-10, and a grid fits it as well as by
-    the numbering with the largest p.
+    `grid_row` makes up a row of the table: a grid, the p-value of the printed errors there, and this p-value
+    after Holm's correction. p <= 0.01 contradicts a grid. A row is for our numbering of the cells and our
+    noise, delta = 1e-30, if it does not say otherwise. The other noise has delta = 1e-10. With the other
+    noise, the numbering counts whose p is the largest (``other``).
     """
     ours = "row by row from the south-west"
     another = "another"
@@ -63,7 +64,7 @@ def test_a_grid_is_contradicted_by_our_noise_and_may_fit_another_by_one_numberin
         "uniform": NumberedFit(0.035, ours),
         "stepped": NumberedFit(0.014, another),
     }
-    # By our noise every numbering is contradicted (there is one), by the other noise no grid's best one.
+    # With our noise the one numbering is contradicted for both grids. With the other, no grid's best one is.
     assert (paris.every_numbering, paris.other_fits) == (True, True)
     # The published Gaussian's scale in users for delta = 1e-10, sensitivity 1 and eps = 4, to four decimals.
     assert fits.other_noise.scale == pytest.approx(1.5753, abs=5e-5)

@@ -32,13 +32,14 @@ def test_quantiles_are_mid_ranks_after_rounding_to_the_printed_digits():
 
 @pytest.mark.parametrize("digits", [1, 2, 3, 13])
 def test_numbers_are_rounded_as_python_prints_them(digits):
-    """To ``digits`` significant digits: ties, powers of ten, their neighbours, 0, and small numbers.
+    """`round_as_printed` rounds an array to ``digits`` significant digits as Python's own formatting does.
 
-    A tie, such as 12.5 for two digits, is halfway between two results. Expected is Python's own formatting.
+    The numbers are ties, powers of ten, their neighbours, 0, and others. A tie, such as 12.5 for two digits,
+    is halfway between two results.
     """
     rng = np.random.default_rng(2)
     whole = rng.integers(10 ** (digits - 1), 10**digits, 500)
-    # Divided by powers up to 10^22, the largest that is an exact float, and so treated in another way.
+    # Ties are divided by powers of ten up to 10^22, the largest one that is an exact float.
     ties = (whole + 0.5) / 10.0 ** rng.integers(0, 23, 500)
     edges = np.concatenate([ties, 10.0 ** np.arange(-30, 30)])
     below = np.nextafter(edges, 0)  # the next float
@@ -52,8 +53,9 @@ def test_numbers_are_rounded_as_python_prints_them(digits):
 def random_line(rng):
     """A `Line`: the printed errors of seven cells, and those of 400 runs of ours, all drawn from one law.
 
-    The law is half-normal, but every other cell has the error 0 in one half of the runs. Errors are printed
-    with one digit. A `Line` has their quantiles: each one's rank among the 400 of its cell, in [0, 1].
+    The law is half-normal, but every other cell has the error 0 with probability 1/2. Printed errors have one
+    digit. A `Line` has no errors but their quantiles, each one's rank among the 400 of its cell, in [0, 1]:
+    (7,) of the printed errors, (400, 7) of ours.
     """
     share_of_zeros = [0, 0.5, 0, 0.5, 0, 0.5, 0]
     draws = np.abs(rng.standard_normal((401, 7))) * (rng.random((401, 7)) >= share_of_zeros)
@@ -71,10 +73,10 @@ def random_line(rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", joint.STATISTICS.values())
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
-    """Of 200 p-values for errors that are runs of ours, about 5 % are at most 5 %, and not clearly more.
+    """If printed errors have the law of our runs, about 5 % of 200 p-values are at most 5 %, or fewer.
 
-    A p-value is of two lines of seven printed errors each, drawn from the law of our own runs
-    (`random_line`), with many zeros and rounded to one digit. It comes from 999 random runs.
+    `random_line` makes seven printed errors, and runs of ours by the same law, with many zeros and rounded to
+    one digit. A p-value is of two such lines together, and from 999 random runs (`RANDOM_RUNS`).
     """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 999)
     rng = np.random.default_rng(11)
@@ -83,17 +85,18 @@ def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, mon
     for _ in range(rounds):
         _, p = joint.statistic_and_p_value([random_line(rng), random_line(rng)], statistic, rng)
         p_values.append(p)
-    # Fewer if a statistic has atoms. A binomial count is above the limit with a probability below 1e-6.
+    # Fewer if a statistic has atoms. A binomial count exceeds the upper limit with a probability below 1e-6.
     assert 0 < np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
 
 
 @pytest.mark.parametrize("times", joint.WRONG_FACTORS.values())
 def test_power_is_that_of_a_closed_form(times):
-    """How often errors are rejected that are ``times`` ours, in one table with one printed error.
+    """`power` is how often errors are rejected that are ``times`` ours. Here one error is printed in all.
 
-    Our errors in this cell are half-normal: 2000 draws at equally spaced quantiles. Of a single quantile u,
-    Kolmogorov and Smirnov's statistic is max(u, 1 - u). So an error is rejected if u or 1 - u is below
-    level / 2. The expected share of the errors times |Z|, Z standard normal, follows by the law of |Z|.
+    Our errors in its cell are half-normal: 2000 draws at equally spaced quantiles. A wrong error is
+    times |Z|, Z standard normal, and u is its quantile among ours. Kolmogorov and Smirnov's statistic of one
+    quantile is max(u, 1 - u). So the error is rejected if u or 1 - u is below level / 2. The expected power,
+    the probability of this, follows by the law of |Z|.
     """
     level = 0.05
     draws = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
@@ -108,17 +111,17 @@ def test_power_is_that_of_a_closed_form(times):
     low, high = stats.halfnorm.ppf([level / 2, 1 - level / 2])
     expected = stats.halfnorm.cdf(low / times) + stats.halfnorm.sf(high / times)
     power = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
-    # Four standard errors of the share among `RANDOM_RUNS` runs, and as much for the critical value, which
-    # comes from as many.
+    # The power is a share of `RANDOM_RUNS` runs: four standard errors. The critical value comes from as many
+    # runs: four more.
     assert power == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RANDOM_RUNS))
 
 
 def test_tables_are_rejected_if_the_errors_are_not_ours():
-    """Errors drawn as ours are not rejected; errors a hundred times as large are.
+    """Printed errors drawn as ours are not rejected; errors a hundred times as large are.
 
     `VALUES` are the paper's printed values. Those of single cells, in Tables V and VI, are replaced by
-    half-normal draws with two digits. So are our trials: (dataset, eps0, eps, n) -> a row for each error, 200
-    of every cell. All are said to be the Gaussian's, with n = 9 users.
+    half-normal draws with two digits. ``trials`` stand for our own: (dataset, eps0, eps, n) -> a row for each
+    error, 200 half-normal draws for every cell. All are said to be the Gaussian's, with n = 9 users.
     """
     rng = np.random.default_rng(4)
     printed = VALUES[VALUES["quantity"] == "individual_error"].assign(mechanism="gaussian", n="9")
@@ -161,11 +164,12 @@ PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 
 def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
-    """A row with p-values for each of two grids, two noises of the Gaussian and five numberings of the cells.
+    """`compare_grids` has a row for each of two grids, two Gaussian noises and five numberings of the cells.
 
-    `VALUES` are the paper's printed values. `grid_of_paris` makes up a grid of rows and columns with random
-    numbers of users. The two noises have delta 1e-30, which is that of `PROTOCOL`, and 1e-10. 500 random runs
-    and 20 repetitions are few, for speed: only the table's rows and Holm's correction matter here.
+    A row has the p-value of the errors printed for Paris (in `VALUES`, the paper's printed values), and this
+    p-value after Holm's correction. `grid_of_paris` makes up a grid of 12 rows and 16 columns, or as given,
+    with random numbers of users. The noises have delta 1e-30, that of `PROTOCOL`, and 1e-10. 500 random runs
+    and 20 repetitions are few, for speed: only the table's rows and the correction matter here.
     """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
     uniform = grid_of_paris()  # 192 cells
@@ -195,12 +199,13 @@ def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numberin
 
 
 def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_noise(monkeypatch):
-    """Printed errors that one run of ours gives, its cells numbered column by column, fit this numbering.
+    """Errors of one run of ours, its cells numbered column by column, fit this numbering in `compare_grids`.
 
-    The rows of `VALUES` for Paris (seven cells, two mechanisms, eps = eps0 = 4) get the errors of a run on
-    `grid_of_paris`, a made-up grid of 192 cells: of shuffle+INV those of a simulation, of the Gaussian |Z|
-    times the scale of `PROTOCOL` (delta 1e-30, sensitivity 1). With 50 times the sensitivity, and so the
-    noise, they fit by no numbering. Random runs and batches are few, for speed.
+    They replace the errors printed for Paris in `VALUES`: seven cells, two mechanisms, eps = eps0 = 4. The
+    run is on `grid_of_paris`, a made-up grid of 192 cells: for shuffle+INV a simulation, for the Gaussian |Z|
+    times the noise's scale by `PROTOCOL` (delta 1e-30, sensitivity 1), Z standard normal. Under the other
+    noise, for 50 times the sensitivity and so 50 times as large, the errors fit by no numbering. Random runs
+    and batches are few, for speed.
     """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
     monkeypatch.setattr(joint, "BATCHES", 2)

@@ -26,10 +26,10 @@ SIMULATIONS = 1000
 
 
 def test_means_and_differences_are_the_t_tests_of_scipy():
-    """One-sided p-values for "the mean is below, or above, a limit" (`estimated_mean`), by default 0.
+    """`estimated_mean` has the one-sided p-values of the t-test, for a mean below or above a limit.
 
-    Expected is scipy's t-test for one mean, and Welch's for the difference of two. Both are continuous, so
-    that the p-values for below and above sum to 1.
+    Expected is scipy's t-test for one mean, and Welch's for the difference of two, with the default limit, 0.
+    p-values for below and above sum to 1. A small p-value speaks for the claim "the mean is below".
     """
     rng = np.random.default_rng(2)
     first = rng.normal(0, 1, 10)
@@ -43,7 +43,7 @@ def test_means_and_differences_are_the_t_tests_of_scipy():
     difference = mean - estimated_mean(second)
     assert difference.p_value_for_below() == pytest.approx(welch, rel=1e-12)
 
-    # A sample without spread decides without chance: 0 if the claim is true, else 1.
+    # A sample without spread decides without chance: the p-value is 0 if the claim is true, else 1.
     constant = estimated_mean(np.full(10, 0.25))
     assert constant.p_value_for_above(0.2) == 0
     assert (
@@ -70,12 +70,12 @@ def test_holm_by_hand():
 
 @pytest.mark.slow
 def test_both_tests_have_their_level_and_use_it():
-    """How often signs are false in 1000 simulations: not never, and at most as often as their level says.
+    """Signs are false in some of 1000 simulations, but in no larger share of them than their level, `LEVEL`.
 
-    1. `signs_below` asks twenty settings, of 10 errors each, whether a mean is below 0, which it is not. Any
-       sign but 0 is wrong. The level is that of all twenty together.
-    2. `signs_within` asks whether a ratio of means is within a factor of 2, the true ratio being 2, on the
-       edge. 1, inside, and -1, outside, have half of the level each.
+    1. `signs_below` asks for twenty samples of 10 standard normal numbers whether the mean is below 0. The
+       true mean is 0, so that any sign but 0 is wrong. The level is that of all twenty together.
+    2. `signs_within` asks whether a ratio of means is within a factor of 2. The true ratio is 2, on the edge.
+       The signs 1 (inside) and -1 (outside) have half of the level each.
 
     Four binomial standard deviations above a level are allowed.
     """

@@ -81,10 +81,11 @@ def bracket(eps, eps0, n, k):
 
 
 def both_readings():
-    """The published and the exact reading of a made-up world. Its deltas are the printed ones.
+    """The published and the exact `Reading` of a made-up world. Its deltas are the printed ones.
 
-    A reading has rows that `setting` makes of mean errors: of TV at each dataset's sizes `N` and the paper's
-    `EPS0`, and of single cells of N(0, 2). The published one also has those of the heatmaps ("cell_error").
+    A reading has rows that `setting` makes from mean errors: TV errors at each dataset's sizes `N` and the
+    paper's `EPS0`, and errors of single cells of N(0, 2), "synthetic". The published reading also has errors
+    of the cities' heatmaps ("cell_error").
 
     shuffle+INV errs about 1.5 times as much as the Gaussian, and shuffle 4 times. The ratio of shuffle+INV to
     the Gaussian grows with n and falls with eps0, so that trends have a direction. All errors fall with n and
@@ -126,7 +127,8 @@ def both_readings():
     # Of the exact reading alone.
     figures_4_and_5 = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]
     not_papers = [errors(d, n, 1.0, "1e-06", factors=other_factors) for d in N for n in N[d]]
-    # log10 of the literature's bounds, San Francisco's box in degrees, the (eps, delta) of the Gaussian.
+    # Printed values with log10 of the literature's bounds, San Francisco's box in degrees, the Gaussian's
+    # (eps, delta).
     more = {
         "values": PRINTED.assign(log10_cited=-0.5),
         "boxes": {"san_francisco": BOX},

@@ -30,9 +30,9 @@ def study_table():
 def test_the_sentences_count_useful_settings_and_name_extremes():
     """`statement` says the study's result in four sentences, here of made-up rows for three settings.
 
-    In `study_table` k-RR's TV error is 1.2 times the Gaussian's everywhere, and only with 10,000 users an
-    estimate is useful. k-RR and subset selection tie as the best in two settings, and OUE is the best in the
-    third. Without a shuffler every error is five times as large.
+    `study_table` has a row for each randomizer and setting. k-RR's TV error is 1.2 times the Gaussian's
+    everywhere, and only with 10,000 users an estimate is useful. k-RR and subset selection tie as the best in
+    two settings, and OUE is the best in the third. Without a shuffler every error is five times as large.
     """
     best, small_eps, local, settings = statement(study_table())
     assert best.endswith("or one at most 0 % larger, in all 1 settings (of 3) in which an estimate is useful"

@@ -24,9 +24,9 @@ from tightshuffle.randomizers.expected_errors import largest_error
 def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
     """`best_randomizers` finds each randomizer's eps0 for four guarantees (eps, delta), to within 0.5 %.
 
-    log10 of the library's bound on delta is at most the target, and above it with 0.5 % more eps0.
-    ``reached`` is this log10 delta as the search has it. Computed again, the bound may differ by 1e-3 of
-    delta, and so be above it by less than 1e-3. (Here it never is.)
+    log10 of the library's bound on delta is at most the guarantee's, and above it with 0.5 % more eps0.
+    ``reached`` is log10 of the bound as the search has it. Computed again, the bound may be larger by 1e-3 of
+    delta, which is less than 1e-3 in log10. (Here it never is.)
     """
     n = np.array([1000.0, 100_000, 10_000, 1000])
     k = np.array([16.0, 256, 2, 4096])
@@ -44,15 +44,17 @@ def test_eps0_meets_the_guarantee_and_little_more_of_it_does_not(name):
 @pytest.mark.parametrize(
     ("n", "k", "eps"), [(1000, 4096, 0.1), (1000, 1024, 0.5), (1000, 64, 0.5), (10**6, 16, 1.0)]
 )
-# The error of few users is jagged: it may be 1 % larger, with hashing 2 %, and so the variance 2 % or 4 %.
+# The error of few users is jagged. That of the chosen parameter may be larger than the least one by 1 %, with
+# hashing by 2 %, and so the variance by 2 % or 4 %.
 @pytest.mark.parametrize(
     ("kind", "smallest", "largest_excess"), [(SubsetSelection, 1, 1.02), (LocalHashing, 2, 1.04)]
 )
 def test_m_and_g_have_nearly_the_least_error_of_all(kind, smallest, largest_excess, n, k, eps):
     """The chosen parameter of subset selection (m, from 1) and local hashing (g, from 2) against 60 others.
 
-    Others are spaced evenly in the logarithm up to 2000, and each has the largest eps0 that the guarantee
-    (eps, 1e-6) allows. Compared is the variance of the estimate of a value that 1 / k of the n users hold.
+    The others are spaced evenly in the logarithm up to 2000. Each has the largest eps0 that the guarantee
+    (eps, 1e-6) allows; -6 is log10 of this delta. Compared is the variance of the estimated share of a value
+    that 1 / k of the n users hold.
     """
     point = [np.array([value], dtype=float) for value in (eps, -6, n, k)]
     [best], _ = best_randomizers(kind.key, *point)
@@ -85,11 +87,12 @@ def test_every_guarantee_has_all_randomizers_in_one_order(table):
 
 @pytest.mark.parametrize("name", ["grr", "oue", "rappor", "hadamard"])
 def test_rows_are_the_plans_of_another_search(table, name):
-    """`plan` finds eps0 in another way, to 1e-3. The other columns follow from the plan's numbers.
+    """eps0 and the TV error of a row of the study are those of the library's `plan`, to 1e-3.
 
-    `table` is the study at n = 1000, k = 64 and eps = 0.5. A randomizer's first row has delta = 1e-6. TV
-    errors are of its estimate (tv), of the Gaussian with the noise ``sigma`` in users, of geometric noise,
-    and without a shuffler (local_tv).
+    `plan` finds eps0 in another way. The other columns follow from the plan's numbers. `table` is the study
+    at n = 1000, k = 64 and eps = 0.5. A randomizer's first row has delta = 1e-6. TV errors are of its
+    estimate (tv), of the Gaussian with the noise ``sigma`` in users, of geometric noise, and without a
+    shuffler (local_tv).
     """
     n = 1000
     row = table[table["randomizer"] == name].iloc[0]
@@ -107,7 +110,7 @@ def test_rows_are_the_plans_of_another_search(table, name):
         "geometric_tv": 64 / 2 / math.sinh(0.5 / 2) / n,
         # The standard deviation of the estimated count of a value that nobody holds, over the Gaussian's.
         "empty_ratio": math.sqrt(randomizer.variance(0.0, 1) * n) / plan.sigma,
-        "expected": n * randomizer.q_star,  # reports that support such a value
+        "expected": n * randomizer.q_star,  # reports that support a value nobody holds
         "bits": randomizer.bits,
         # The largest of 64 normal errors with the mean absolute value 2 tv / 64 = tv / 32, which a normal
         # variable has that is sqrt(pi / 2) times as wide.
@@ -136,16 +139,17 @@ def test_geometric_noise_is_that_of_diffprivlib():
     ],
 )
 def test_many_users_get_to_the_poisson_limit(eps, truth, documented):
-    """The noise in an empty cell over the Gaussian's, for n = 10^8, k = 16 and delta = 1e-6 (docs/theory.md).
+    """The noise in an empty cell over the Gaussian's is near its limit for many users (docs/theory.md).
 
-    In the limit, the counts of two empty cells are Poisson with one mean, and the target user adds to one of
-    them with probability ``truth``. The likelihood ratio of a count against its Poisson law is then
-    f = 1 - truth + truth count / mean, and the mean is that with E[(f_0 - e^eps f_1)_+] = 1e-6. Normal counts
-    of the variance ``gaussian_mean`` would have the noise of the Gaussian mechanism.
+    Here n = 10^8, k = 16 and delta = 1e-6, and the noise is the library's, within 0.2 % of the limit. In the
+    limit, the counts of two empty cells are Poisson with one mean, and the target user adds to one of them
+    with probability ``truth``. The likelihood ratio of a count against its Poisson law is then
+    f = 1 - truth + truth count / mean. The mean is that with E[(f_0 - e^eps f_1)_+] = 1e-6, where f_0 and f_1
+    are of the two cells. Normal counts of the variance ``gaussian_mean`` would have the Gaussian's noise.
 
     For OUE, only half of the reports that support an empty cell add privacy: the other half also support the
     other users' cell. So the noise is 1 / sqrt(truth) times that of the limit. ``documented`` are the limits
-    that docs/theory.md states. The noise at 10^8 users is the library's, within 0.2 % of the limit.
+    that docs/theory.md states.
     """
     sigma = exact_scale(eps, 1e-6, sensitivity=math.sqrt(2))
 
@@ -166,7 +170,7 @@ def test_many_users_get_to_the_poisson_limit(eps, truth, documented):
 
     point = [np.array([value]) for value in (eps, -6.0, 1e8, 16.0)]
     [randomizer], _ = best_randomizers("grr" if truth == 1 else "oue", *point)
-    # The variance is of a share of the users.
+    # The variance is of a share of the users, and sigma is in users.
     noise_ratio = math.sqrt(float(randomizer.variance(0.0, 10**8))) * 1e8 / sigma
     assert noise_ratio == pytest.approx(limit / math.sqrt(truth), rel=2e-3)
 
@@ -174,9 +178,10 @@ def test_many_users_get_to_the_poisson_limit(eps, truth, documented):
 def difference_factor(name, eps0):
     """The variance of the estimated difference of two empty cells, over the Gaussian's (docs/theory.md).
 
-    The Gaussian is one of equal privacy for many users. The factor is computed from all possible reports: the
-    variance of one user's estimate, times the chi-square distance of the change from one cell to the other,
-    over 4. The empty cells are the values 0 and 1, and all users hold value 2.
+    The Gaussian is the one of equal privacy for many users. The empty cells are the values 0 and 1, and all
+    users hold value 2. From all possible reports, the factor is V D / 4. V is the variance of the estimate by
+    one user's report. D is the chi-square distance between the reports of value 0 and of value 1: the sum of
+    their squared differences of probability, over the probability with value 2.
     """
     k = 3 if name == "hash" else 4  # hashing has g^k functions
     randomizer = BY_KEY[name].tuned(k, eps0)
