@@ -107,10 +107,10 @@ def range_text(values, form=".2g"):
 def audit(_folder):
     """log10 delta over eps by three formulas, and the attacks' lower bounds on delta, for the first setting.
 
-    `play` simulates 200,000 runs of each of three settings. From them `assess` gives a row for each setting,
-    eps and attacker, with the attacker's lower bound on delta (audited_delta). One attacker observes the
-    count of x0, the other the whole histogram. The ``series`` (x, y) must be seen in the figure, the
-    ``phrases`` in its caption.
+    `LINES` are the columns of the formulas. `play` simulates 200,000 runs of each of three settings. From
+    them `assess` gives a row for each setting, eps and attacker, with the attacker's lower bound on delta
+    (audited_delta). One attacker observes the count of x0, the other the whole histogram. The ``series``
+    (x, y) must be seen in the figure, the ``phrases`` in its caption.
     """
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))  # n, k, eps0, count of x0
     tallies = [
@@ -525,7 +525,7 @@ def parity_ratio(_folder):
     all rows, and none is said to be like the paper's.
     """
     table = parity_ratios()
-    titles = {"paris": BROKEN_FORMULA}
+    titles = {"paris": BROKEN_FORMULA}  # dollar signs, which must not make a formula
     rows = table.query("bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'")
     tv = rows[(rows["metric"] == "tv") & rows["informative"]]
     popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
@@ -567,7 +567,7 @@ def delta_hat(folder):
 
     `delta_hats` has a row for each of 6 points, three eps for 300 and for all users, and log10 of the three
     deltas in the columns published, exact and upper. The ``series`` must be seen in the figure, the
-    ``phrases`` in its caption.
+    ``phrases`` in its caption. The title `BROKEN_FORMULA` has dollar signs, and must be no formula.
     """
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
@@ -608,6 +608,7 @@ def delta_hat_trials(folder):
         f"it has {exact.min():.2f} to {exact.max():.1f} times",
         "5 repetitions",
     ]
+    # The title has dollar signs, which must not make a formula.
     figure = draw_delta_hat_trials.draw(table, {"paris": BROKEN_FORMULA})
     return DrawnFigure(figure, draw_delta_hat_trials.caption(table, 1), series, phrases)
 
@@ -628,6 +629,7 @@ def constants(_folder):
         f"is {wording.two_digits(table['ratio'])} times",
         f"up to {wording.significant(change)}.",
     ]
+    # The title has dollar signs, which must not make a formula.
     figure = draw_constants.draw(table, {"paris": BROKEN_FORMULA})
     return DrawnFigure(figure, draw_constants.caption(table), series, phrases)
 

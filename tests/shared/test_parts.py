@@ -62,7 +62,7 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
         (empty, negative),
     ]
     assert min(np.linalg.norm(one - other) for one, other in pairs) > 20
-    # More is darker, in print without colours too.
+    # A larger count is darker, in print without colours too.
     assert np.all(np.diff([lightness for lightness, _, _ in scale]) < 0)
 
 
@@ -147,7 +147,7 @@ def test_rows_and_columns_that_are_no_grid():
 
 
 def test_a_table_that_does_not_fit_names_its_file(tmp_path):
-    """1. A file of cells is read: texts stay texts, and an empty number is missing. The others are refused:
+    """1. A file of cells is read: texts stay texts, and an empty number is NaN. Four inputs are refused:
 
     2. estimates whose cells are not those of the histogram; 3. cells without the columns of a map; 4. trials
     without a row for the figure, whose rows have the values `tv.DRAWN` in two columns; 5. a surface of delta

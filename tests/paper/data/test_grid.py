@@ -41,7 +41,7 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
 
 
 def test_cells_are_numbered_row_by_row_from_the_south_west():
-    """Cell 1 is in the south-west, the numbers rise eastwards, and then with the next row to the north.
+    """Cell 1 is in the south-west corner. The numbers rise eastwards in a row, then in the next row north.
 
     `UNIT` is the box from 0 to 3 degrees north and 10 to 14 east: its 3 x 4 cells are squares of one degree.
     """

@@ -112,7 +112,7 @@ def test_theorem_1_gives_the_digits_of_table_iv():
 
 
 def test_columns_of_table_ii_are_not_what_the_paper_states():
-    """Two columns of Table II differ from the bounds stated elsewhere, at its n = 100 and eps0 = 0.49.
+    """Two columns of Table II, at n = 100 and eps0 = 0.49, differ from the bounds that are stated elsewhere.
 
     The functions ..._as_printed give log10 of the deltas of a column.
     1. Feldman et al.: section IV-A squares another factor of eps than the printed column does.

@@ -155,7 +155,7 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 )
 @pytest.mark.parametrize("floor", [1e-30, 1e-3])
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
-    """The Gaussian's delta is the largest delta of all values that somebody holds, or the larger ``floor``.
+    """The Gaussian's delta: the largest one of all values that somebody holds, but at least the ``floor``.
 
     There are 20 samples of 700 of the 1,300 users of `COUNTS`, in 5 cells. Without the floor the deltas are
     from 0.08 (exact, eps0 = 4) down to 0 (eps = eps0): some are above both floors, some between, some below.
@@ -165,7 +165,7 @@ def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, 
     rng = np.random.default_rng(1)
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     for sample, delta in zip(samples, deltas, strict=True):
-        others = sample[sample > 0] - 1  # who hold the target user's value, too
+        others = sample[sample > 0] - 1  # users who hold the target user's value, too
         log10_deltas = log10_delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
         assert delta == max(10.0 ** np.max(log10_deltas), floor)
 

@@ -34,7 +34,7 @@ def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
         row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # a gap of 0.5
         row(reproduced="2e-2", exact="1e-2"),  # not below the exact delta
         row(reproduced="0", exact="1e-9"),  # does not count: 0 has no logarithm
-        row(reproduced="1e-400", exact="2e-350"),  # 50 + log10(2)
+        row(reproduced="1e-400", exact="2e-350"),  # a gap of 50 + log10(2)
         row(reproduced="1e-90", exact=""),  # does not count: nothing to compare with
     ]
     # Three values count, and in two of them the published delta is too small. No other table is there.

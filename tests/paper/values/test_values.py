@@ -90,7 +90,7 @@ def test_printed_deltas_fall_with_eps():
     lines = {}  # (source, mechanism, n, k, eps0) -> [(eps, delta), ...] in the order of the file
     for row in ROWS:
         if row["quantity"] == "delta":
-            # Within Table II the eps0 of a literature column changes, at n = 1,000 (see the README).
+            # Within Table II the eps0 of a literature column changes at n = 1,000: data/published/README.md.
             eps0 = row["eps0"] if row["item"] == "Table IV" else ""
             line = (row["source"], row["mechanism"], row["n"], row["k"], eps0)
             delta = printed_to_decimal(row["printed"])
@@ -190,7 +190,7 @@ def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames
     [san_francisco] = judged.loc["data", "san_francisco"].to_numpy().tolist()
     assert san_francisco == ["close", "123026", "123026"]
 
-    # Deltas of the paper's Theorem 1, one that its formula gives, and one that it does not.
+    # Two printed deltas of Theorem 1: one that its formula gives, and one that it does not give.
     assert judged.loc["Table 1", "", "this paper", "100", "0.4"]["verdict"] == "same digits"
     deep = judged.loc["Table II", "", "this paper", "1000", "0.4"]
     assert deep["verdict"] == "differs"
