@@ -40,8 +40,9 @@ def clear_caches():
 def project(tmp_path, monkeypatch):
     """The folder of a small project, whose files are `TEXTS` (file -> text), in the place of the real one.
 
-    The module ``code`` looks for files there. Its packages have the names of the real ones, tightshuffle and
-    scripts. So these are forgotten for the test, and the folder comes first where modules are looked up.
+    The module ``code`` looks for files there. The small project has packages of the same names as the real
+    one, tightshuffle and scripts. So the real ones are forgotten for the test, and Python looks for modules
+    in this folder first.
     """
     for name, text in TEXTS.items():
         path = tmp_path / name
@@ -74,10 +75,10 @@ def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name):
-    """The code of a script is pairs (file, digest), one for each file that it imports, directly or not.
+    """`code_of` gives pairs (file, digest), one for each file that a script imports, directly or not.
 
     `TEXTS` is file -> text of the small ``project``. `USED` are those of its files that the script imports.
-    1. A new date alone, in 1970, changes no digest. 2. A new text with this old date changes its own digest,
+    1. Another date alone, in 1970, changes no digest. 2. A new text with this date changes the file's digest,
     and that of no other file. The caches are emptied, as in the process of a later run.
     """
     script = "scripts/stage/s.py"

@@ -187,9 +187,10 @@ def test_a_mistake_is_named_in_one_line(path, value, told):
 
 
 def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
-    """Each mistake is one line: in the text of YAML it names the file, in a setting its key.
+    """The command prints the folder of a configuration's results, or one line that says the mistake.
 
-    The mistakes: no valid YAML, the same key twice, no mapping, and a seed that is no number.
+    The line names the file if its text is wrong (no valid YAML, the same key twice, no mapping), and the key
+    if a setting is wrong (a seed that is no number).
     """
     file = tmp_path / "mine.yaml"
 
@@ -259,7 +260,7 @@ def test_the_folder_of_the_results():
 
 
 def test_settings_that_are_not_the_papers_are_named():
-    """`differences` gives them as (key, the paper's value, the other one), all three as texts.
+    """`differences` gives each such setting as three texts: its key, the paper's value, the other value.
 
     `config_with` is the paper's configuration, `CONFIG`, with another value at a key, or with `MISSING`
     without the key. A dataset of your own, such as `OWN`, and the seed are no settings of the paper's.
@@ -277,10 +278,10 @@ def test_settings_that_are_not_the_papers_are_named():
 
 
 def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
-    """`papers_eps0` gives dataset -> the eps0s of the paper's figures, for datasets that are as the paper's.
+    """`papers_eps0` gives dataset -> the eps0s of the paper's figures, for datasets like the paper's.
 
-    `PAPER` is the same mapping for all three, written by hand. `config_with` is the paper's configuration,
-    `CONFIG`, with another value at a key, or with `MISSING` without the key.
+    `PAPER` is this mapping for all three datasets, written by hand. `config_with` is the configuration of the
+    paper, `CONFIG`, with another value at a key, or with `MISSING` without the key.
     """
     all_datasets = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
     assert papers_eps0(CONFIG) == all_datasets
@@ -328,10 +329,10 @@ def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_an
 
 
 def test_every_setting_is_the_papers_or_said_to_be_ours():
-    """In settings.csv (`STATED_FILE`), a row per setting, whose column stated says which of these it is.
+    """settings.csv (`STATED_FILE`) has a row per setting: "yes" (stated), "our reading" or "our choice".
 
-    config/README.md lists the keys of those that the paper does not state: in one line our readings of it, in
-    another our choices. The keys stand between backquotes, in the order of the file.
+    config/README.md lists the keys of the settings that the paper does not state: in one line our readings of
+    the paper, in another our choices. The keys stand between backquotes, in the order of settings.csv.
     """
     with STATED_FILE.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -107,15 +107,17 @@ def range_text(values, form=".2g"):
 def audit(_folder):
     """log10 delta over eps by three formulas, and the attacks' lower bounds on delta, for the first setting.
 
-    Each of the attacks has 200,000 runs in each of three settings. An attacker observes the count of x0 or
-    the whole histogram. The ``series`` (x, y) must be seen in the figure, the ``phrases`` in its caption.
+    `LINES` are the columns of the formulas. `play` simulates 200,000 runs of each of three settings. From
+    them `assess` gives a row for each setting, eps and attacker, with the attacker's lower bound on delta
+    (audited_delta). One attacker observes the count of x0, the other the whole histogram. The ``series``
+    (x, y) must be seen in the figure, the ``phrases`` in its caption.
     """
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))  # n, k, eps0, count of x0
     tallies = [
         play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
     ]
     table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    # The first setting, up to the first eps where no attack gives a bound above 0, which is below 1.5.
+    # Rows of the first setting, up to the first eps where no attack gives a bound above 0: below 1.5 here.
     rows = draw_audit.drawn_rows(table)
     assert rows["eps"].max() < 1.5
     bounded = rows[rows["audited_delta"] > 0]
@@ -139,14 +141,15 @@ def audit(_folder):
 def blanket(_folder):
     """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n.
 
-    In the table the column series says which panel a row is for. equation_3 and upper are log10 of the two
-    bounds, and decades is the distance between them. The ``series`` (x, y) below must be seen in the figure,
-    and the ``phrases`` in its caption.
+    Eq. (3) is a bound of the blanket paper. In the table the column series says which panel a row is for.
+    equation_3 and upper are log10 of the two bounds, and decades is the distance between these. The
+    ``series`` (x, y) below must be seen in the figure. The ``phrases`` must be in its caption: the last one
+    says how many lines of panel (b) rise with n.
     """
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     over_eps = table[table["series"] == "eps"]
     over_n = table[table["series"] == "n"]
-    # A delta below 10^-200 is drawn there, far below the axis.
+    # A delta below 10^-200 is drawn at 10^-200, far below the axis.
     series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
     series += columns_over(over_n, "n", "decades")
     # The smallest quotient of both bounds in panel (a). A bound above 1 counts as 1.
@@ -163,7 +166,8 @@ def checkins(folder):
     """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own.
 
     The column spread of a file of check-ins says that its places are random ones. The histogram is of 5 x 6
-    cells. The maps must show the positive ones (the series), and the caption must have the ``phrases``.
+    cells. The maps must show the cells with positive counts (the series), and the caption must have the
+    ``phrases``. `BROKEN_FORMULA` is a title with dollar signs, which must not be read as a formula.
     """
     histogram = histogram_of_cells()
     histogram_file = folder / "cells.csv"
@@ -198,14 +202,14 @@ def bounds(_folder):
 
     The table has a row per setting and eps, and a column of log10 delta per method: published (of one count,
     by the paper's formula), exact (its true value), lower and upper (our bounds for all counts), and
-    `BOUNDS`, those of the literature. The ``series`` must be seen in the figure, the ``phrases`` in its
-    caption.
+    `BOUNDS`, those of the literature. `OURS` are upper, exact and published. The ``series`` must be
+    seen in the figure, the ``phrases`` in its caption.
     """
     table = delta_bounds(**CONFIG["delta_bounds"])
     drawn = table[table["setting"] != 2]
     series = []
     for bound in ("lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS):
-        inside = drawn[drawn[bound] > -200]  # a delta below is drawn there, under the axis
+        inside = drawn[drawn[bound] > -200]  # a smaller delta is drawn at 10^-200, under the axis
         series.append((inside["eps"], inside[bound]))
 
     # For the first setting the caption states three ranges of orders of magnitude: the best bound of the
@@ -237,16 +241,18 @@ def noise(_folder):
     """The scale of diffprivlib's noise over the exact one, over log10 delta: a line for each eps.
 
     The table has a row per eps and delta, the deltas falling. Its scales, published (diffprivlib's) and
-    exact, are standard deviations at sensitivity 1. published_log10_delta is of the delta that the first one
-    really gives. The ``series`` must be seen in the figure, the ``phrases`` in its caption.
+    exact, are standard deviations at sensitivity 1. published_log10_delta is log10 of the delta that
+    diffprivlib's scale really gives. The ``series`` must be seen in the figure, the ``phrases`` in the
+    caption.
     """
     table = gaussian_scale()
     ratio = table["published"] / table["exact"]
     series = columns_over(table.assign(ratio=ratio), "log10_delta", "ratio")
     phrases = []
     for eps, curve in table.groupby("eps"):
-        # From the smallest delta back to the first one whose exact scale is met to 1 %. The caption states
-        # the scale of the smallest delta, the delta that it really gives, and the last delta that is missed.
+        # From the smallest delta upwards: ``met`` is the place of the first one where diffprivlib's scale is
+        # at least 99 % of the exact one. The caption states the scale of the smallest delta, log10 of the
+        # delta that it really gives, and log10 of the last delta before ``met``, with too small a scale.
         backwards = curve.iloc[::-1]
         met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
         scale, log10_delta = backwards[["published", "published_log10_delta"]].iloc[0]
@@ -259,8 +265,9 @@ def girgis(_folder):
     """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds.
 
     `PANEL_A` and `PANEL_B` are the columns that the two panels draw, over the order and over eps: bounds of
-    Girgis et al. (as a rising envelope) and of the clones. The ``series`` must be seen in the figure, and the
-    ``phrases`` in its caption, the last of which is a range over all eps0.
+    Girgis et al. (at each order the smallest of this order or a larger one), values of the clones, and a
+    lower bound by two counts. The ``series`` must be seen in the figure, and the ``phrases`` in its caption.
+    The last phrase is the range of the first bound over the clones' divergence, for all eps0.
     """
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
@@ -304,8 +311,8 @@ def every_design(_folder):
     """Two marks for each design, in the line of its name: the errors of a rare and of a popular value.
 
     The table has a row per setting and design, the errors in users. The ``series`` are the marks, at (error,
-    number of the line). The caption states k-RR's errors over the smallest ones of a setting, but for designs
-    that are there as a reference: a number for one setting, a range for several.
+    number of the line). For either value the caption states the ratio of k-RR's error to the smallest one of
+    all designs but those for reference: a number for one setting (k), a range for several.
     """
     table = designs(CONFIG["study"]["designs"])
     lines = table["name"].map(draw_designs.DESIGNS.index)
@@ -331,8 +338,8 @@ def estimates(folder, histogram=None, title="Paris"):
     """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets.
 
     Each estimate is a column of fractions of users, and has a panel. ``histogram`` has the 30 cells, by
-    default with their places in a grid, and then the panels are maps. Of their colours the positive cells
-    (the ``series``) must be seen. The caption must have the ``phrases``.
+    default with their places in a grid, and then the panels are maps. A map must show the colours of its
+    positive cells (the ``series``). The caption must have the ``phrases``.
     """
     histogram = histogram_of_cells() if histogram is None else histogram
     table = estimate_cells(
@@ -352,7 +359,7 @@ def estimates(folder, histogram=None, title="Paris"):
     assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
     assert texts.count("original") == 1  # one panel, since all runs have it
 
-    # How many negative shares the Gaussian has, in both runs.
+    # Phrases: how many of the Gaussian's estimated shares are negative, for each of the two budgets.
     maps = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
     on_a_map = "row" in histogram
     series = positive_cells([*maps, first["original"]]) if on_a_map else []
@@ -381,8 +388,9 @@ def tv(folder, budgets=BUDGETS, title="Paris"):
     """Box plots of the TV errors for each budget, on the paper's axis and enlarged.
 
     `trials_at` gives 10 errors of each mechanism with 300 and 3,000 users, in the column value, and in the
-    column uniform those of the uniform histogram. A box shows its median: on the paper's axis as it is, and
-    in the enlarged panels as 0. These heights (the series) must be seen, the ``phrases`` be in the caption.
+    column uniform those of the uniform histogram. Each box has a line at the median error: at its value on
+    the paper's axis, and at 0 in the enlarged panels. These heights (the series) must be seen in the figure,
+    and the ``phrases`` in its caption.
     """
     files = [folder / f"{number}.parquet" for number in range(len(budgets))]
     for budget, file in zip(budgets, files, strict=True):
@@ -421,11 +429,12 @@ def boxes_from_left(axes):
 
 @pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
 def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(budgets):
-    """In the order of the paper's captions. The first two panels are the paper's, on linear axes from 0.
+    """The first two panels are the paper's, on linear axes from 0; the others are enlarged.
 
-    With two budgets each has a panel. With one, the second panel leaves the plain shuffle out. A box reaches
-    from the lower to the upper quartile of 10 TV errors, computed here by pandas. The other panels, one for
-    each budget and mechanism, show the distances from the median in percent of it.
+    With two budgets each has one of the paper's panels. With one, the second panel leaves the plain shuffle
+    out. A box reaches from the lower to the upper quartile of 10 TV errors, computed here by pandas. The
+    boxes are in the order of the paper's captions. An enlarged panel is for one budget and mechanism. It
+    shows the distances from the median, in percent of the median.
 
     `trials_at` gives the errors with 300 and 3,000 users, `boxes_from_left` a row for each box of a panel:
     its middle, lower and upper quartile in data coordinates, and its height on the page in points.
@@ -450,7 +459,8 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
         quartiles = [(low[box], high[box]) for box in boxes]
         np.testing.assert_allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
     scales = {axes.get_ylim() for axes in papers}
-    # Two budgets can be compared. Without the plain shuffle, whose errors are larger, the scale is another.
+    # Panels of two budgets have one scale, to be compared. With one budget the second panel has its own, as
+    # it is without the plain shuffle, whose errors are larger.
     assert len(scales) == (1 if len(budgets) == 2 else 2)
 
     enlarged = [(budget["eps0"], name) for budget in budgets for name in all_mechanisms]
@@ -459,7 +469,7 @@ def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can
         seen = boxes_from_left(axes)
         # Both are percent, and so is the tolerance.
         np.testing.assert_allclose(seen[:, 1:3], np.transpose(percent), rtol=0, atol=1e-9)
-        # Points of the page: a box, not a line. The smallest one has 5.7.
+        # The height of a box in points: above 4, it is seen as a box, not a line. The smallest one has 5.7.
         assert seen[:, 3].min() > 4
         # Below each box stand its number of users and its median.
         labels = [label.get_text() for label in axes.get_xticklabels()]
@@ -485,6 +495,7 @@ def parity_ratios():
     rules for delta (10^-6 and n^-1.1), and several errors. The last rows are of the paper's own protocol. The
     column informative says whether one of the two estimates is better than the uniform histogram.
     """
+    # `run_parity` gives the tables of errors. It takes n -> (bounds on delta, repetitions).
     repetitions = 10
     bounds_on_delta = ["upper", "lower"]
     points = run_parity(
@@ -498,7 +509,7 @@ def parity_ratios():
         seed=1,
     )
     published = [trials_at([budget]) for budget in BUDGETS]
-    # Of the bootstrap intervals. Few resamples, since only the ratios are looked at.
+    # How the bootstrap intervals are made: by few resamples, since only the ratios are looked at.
     how = {"resamples": 50, "confidence": 0.95, "seed": 1}
     _, ratios = summarise_parity(points, published, {"paris": COUNTS}, **how)
     return ratios.astype({"informative": bool})  # as it is after a file was read
@@ -509,17 +520,18 @@ def parity_ratio(_folder):
 
     A ratio is shuffling's mean error over the Gaussian's: the TV error, or that of the most popular value.
     `PAPER` is dataset -> eps0s of the paper's settings, of which the table has eps0 = 6 for Paris (beside 1).
-    1. The ``series`` (x, y) must be seen in the figure, and the ``phrases``, of ranges at the paper's eps0,
-    in its caption. 2. Where one of the paper's datasets is changed, the ranges are over all rows, and none is
-    said to be like the paper's.
+    1. The ``series`` (x, y) must be seen in the figure, and the ``phrases``, with the ranges of ratios at the
+    paper's eps0, in its caption. 2. If one of the paper's datasets is changed, the ranges are over
+    all rows, and none is said to be like the paper's.
     """
     table = parity_ratios()
-    titles = {"paris": BROKEN_FORMULA}
+    titles = {"paris": BROKEN_FORMULA}  # dollar signs, which must not make a formula
     rows = table.query("bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'")
     tv = rows[(rows["metric"] == "tv") & rows["informative"]]
     popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
     assert 0 < len(tv) == len(popular) < 6  # of 2 eps0 and 3 n: some are useless
-    # A horizontal line, the limit of the ratio for many users. It has no closed form for projected estimates.
+    # A horizontal line, the limit of the ratio for many users. It is that of unprojected estimates, as there
+    # is no closed form for projected ones.
     unprojected = "metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6"
     limit = table.query(unprojected)["limit"]
     series = [*columns_over(tv, "n", "ratio"), *columns_over(popular, "n", "ratio"), (None, limit)]
@@ -555,7 +567,7 @@ def delta_hat(folder):
 
     `delta_hats` has a row for each of 6 points, three eps for 300 and for all users, and log10 of the three
     deltas in the columns published, exact and upper. The ``series`` must be seen in the figure, the
-    ``phrases`` in its caption.
+    ``phrases`` in its caption. The title `BROKEN_FORMULA` has dollar signs, and must be no formula.
     """
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
@@ -596,16 +608,17 @@ def delta_hat_trials(folder):
         f"it has {exact.min():.2f} to {exact.max():.1f} times",
         "5 repetitions",
     ]
+    # The title has dollar signs, which must not make a formula.
     figure = draw_delta_hat_trials.draw(table, {"paris": BROKEN_FORMULA})
     return DrawnFigure(figure, draw_delta_hat_trials.caption(table, 1), series, phrases)
 
 
 def constants(_folder):
-    """shuffle+INV's error over the Gaussian's, over the floor of delta, whose places are 0 and 1.
+    """The ratio of shuffle+INV's error to the Gaussian's, drawn over two floors of delta, at x = 0 and 1.
 
-    The floor is the Gaussian's delta at eps = eps0. The table has a row for two floors, two sensitivities and
-    two budgets. The ``series`` must be seen in the figure. The ``phrases``, in its caption, are the range of
-    all ratios, and the largest factor by which floor and sensitivity change that of one budget.
+    The floor is the Gaussian's delta at eps = eps0. The table has a row for each of two floors, sensitivities
+    and budgets. The ``series`` must be seen in the figure. The ``phrases``, in its caption, are the range of
+    all ratios, and the largest factor by which floor and sensitivity change the ratio of one budget.
     """
     trials = [trials_at([budget]) for budget in BUDGETS]
     table = compute_constants(trials, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5])
@@ -616,6 +629,7 @@ def constants(_folder):
         f"is {wording.two_digits(table['ratio'])} times",
         f"up to {wording.significant(change)}.",
     ]
+    # The title has dollar signs, which must not make a formula.
     figure = draw_constants.draw(table, {"paris": BROKEN_FORMULA})
     return DrawnFigure(figure, draw_constants.caption(table), series, phrases)
 
@@ -649,7 +663,7 @@ def points_of(axes):
 
 
 def test_what_is_shown_are_the_tables_values(drawn):
-    """Every finite point of a series is one of the figure's points, but for rounding.
+    """Every finite point of a series is one of the points that the figure shows, but for rounding.
 
     ``drawn`` is a figure with its ``series``, pairs (x, y) of columns in data coordinates. Where x is None,
     only the heights y are compared. `points_of` gives all points (x, y) of a panel. Rounding is 1e-9 of the
@@ -703,7 +717,7 @@ def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
 
     seen = visible_texts(drawn.figure)
     page = drawn.figure.bbox
-    # Else they were not found: with tick labels and names of axes every figure has more.
+    # With tick labels and names of axes every figure has more than 8 texts: else they were not found.
     assert len(seen) > 8
     texts = drawn.figure.findobj(Text)
     assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7

@@ -51,11 +51,10 @@ def test_errors_are_one_line(error, words):
 
 
 def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with():
-    """Else an edit that is put back before the run ends would stay in the result.
+    """A job compares the digests with which the run was planned with the files as they are now.
 
-    The run was planned with a digest of the script's file and one of the data's. Both are parameters of the
-    job: contents are pairs (data file, digest), and each further pair is a file of code. Before its work the
-    job compares them with the files as they are now.
+    Else an edit that is undone before the run ends would stay in the result. The digests are parameters of
+    the job: contents are pairs (data file, digest), and each unnamed parameter is a pair (code file, digest).
     """
     file = "scripts/shared/job.py"
     Path("mine.csv").write_text("cell,count\n1,2\n")
@@ -78,7 +77,7 @@ def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned
 
 
 def test_a_damaged_table_is_refused_by_its_name():
-    """One bit is changed, in the middle of the file, where its 5,000 numbers are. Every reader sees it."""
+    """Each of three readers refuses a file of 5,000 numbers with one changed bit, in the file's middle."""
     write_parquet([pd.DataFrame({"a": np.random.default_rng(1).random(5000)})], "x.parquet")
     assert read_parquet("x.parquet").shape == (5000, 1)
     content = bytearray(Path("x.parquet").read_bytes())
@@ -94,10 +93,10 @@ def test_a_damaged_table_is_refused_by_its_name():
 
 
 def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
-    """`whole_file` gives a temporary path, .NAME.SOMETHING.part, that becomes the file where no error occurs.
+    """`whole_file` gives a temporary path, .NAME.SOMETHING.part. It becomes NAME if there is no error.
 
-    1. After an error in the block there is no file. The temporary files of NAME that earlier jobs left are
-    removed, and those of other names are not. 2. The writers of tables, which use it, write whole files.
+    1. After an error in the block there is no file. Temporary files of NAME that earlier jobs left are
+    removed, those of other names are not. 2. The two writers of tables write whole files.
     """
     Path(".x.csv.0123.part").write_text("half")  # a killed job's
     Path(".xx.csv.part").write_text("yours")
@@ -128,10 +127,10 @@ def no_handlers():
 
 @pytest.mark.usefixtures("no_handlers")
 def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted():
-    """Also after a rule with another log has written it again. A file that is gone counts for nothing.
+    """A file is changed if its sum is not the one noted last, in whichever log. A file that is gone is not.
 
-    `write_in_job` runs a job that writes a text to a file and notes the file's sum in a log. `noted_sums` has
-    file -> its sum, from all logs of a folder, and `changed_files` names the files with other bytes now.
+    `write_in_job` runs a job that writes a text to a file and notes the file's sum in a log. `noted_sums` is
+    file -> the sum noted last, from all logs of a folder. `changed_files` names the files with another sum.
     """
     Path("logs").mkdir()
     write_in_job("1", "x.csv", "logs/first.log")
@@ -148,9 +147,9 @@ def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted()
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():
-    """Also one of more rows (2^20 + 1) than pyarrow puts into a row group by itself (2^20).
+    """`read_frames` takes a path, the columns to be read, and those of them that become categories.
 
-    `read_frames` takes the path, the columns to be read, and those of them that become categories.
+    One of the two frames has 2^20 + 1 rows: one more than pyarrow puts into a row group by default.
     """
     small = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 1.5, 0.1], "c": 7})
     large = pd.DataFrame({"a": "z", "b": 0.5, "c": np.arange(2**20 + 1)})

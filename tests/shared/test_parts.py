@@ -46,11 +46,11 @@ def seen_in_cielab(colour, vision):
 
 @pytest.mark.parametrize("vision", DICHROMATS)
 def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
-    """A difference of 20 is that of colours which nobody confuses: 2.3 is just noticeable.
+    """Colours that must be told apart differ by more than 20 in CIELAB, where 2.3 is just noticeable.
 
-    `seen_in_cielab` gives the coordinates (lightness first) of a colour in CIELAB, where distances are such
-    differences, as people with this ``vision`` see it. `maps.HEAT` is the colour map of the cells. For NaN it
-    gives the colour of empty cells, and above 1, where no count is, that of negative cells.
+    `seen_in_cielab` gives the CIELAB coordinates (lightness first) of a colour as people with this ``vision``
+    see it. `maps.HEAT` is the colour map of the cells: from 0 to 1 it has the colours of counts, for NaN that
+    of empty cells, and above 1 that of negative cells.
     """
     mechanisms = [seen_in_cielab(colour, vision) for colour in style.COLOURS.values()]
     empty, negative = (seen_in_cielab(maps.HEAT(value)[:3], vision) for value in (np.nan, 2.0))
@@ -62,12 +62,12 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
         (empty, negative),
     ]
     assert min(np.linalg.norm(one - other) for one, other in pairs) > 20
-    # More is darker, in print without colours too.
+    # A larger count is darker, in print without colours too.
     assert np.all(np.diff([lightness for lightness, _, _ in scale]) < 0)
 
 
 def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
-    """Two rows of three cells that are squares of side 1: (0.5, 1.5) is the centre of the second row's first.
+    """The six cells are squares of side 1, in two rows; the centre of the second row's first is (0.5, 1.5).
 
     1. Zero, negative and missing values (NaN) have no colour on the map. 2. Minus signs, the only collection
     in the panel, mark the negative ones. 3. The paper's box of San Francisco is about 12 km wide and 8 km
@@ -89,8 +89,8 @@ def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions()
 def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(monkeypatch):
     """The solver of the layout orders its constraints by their addresses, which differ from run to run.
 
-    Here a relative error of 3e-16, of the last digit of a float, is added to every position, after the layout
-    of matplotlib's is made. The files of all three kinds keep their bytes.
+    Here the position of every panel gets a relative error of 3e-16, that of a float's last digit, after
+    matplotlib has made the layout. The files of all three kinds keep their bytes.
     """
 
     def saved_files():
@@ -104,7 +104,7 @@ def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(
     execute = ConstrainedLayoutEngine.execute
 
     def with_noise(engine, figure):
-        """The layout as it is, and then the error in the position and width of every panel."""
+        """Make the layout, and then change x and the width of every panel by the error."""
         execute(engine, figure)
         for axes in figure.axes:
             x, y, width, height = axes.get_position(original=True).bounds
@@ -131,9 +131,10 @@ def test_numbers_lists_and_row_labels():
 
 
 def test_rows_and_columns_that_are_no_grid():
-    """`histogram_of_cells` is a table of 5 x 6 cells with their row, column and edges in degrees.
+    """`grid_edges` refuses a table whose cells are no grid, and names the column that is wrong.
 
-    With each of the changes its cells are no grid any more. The errors name the column that is wrong.
+    `histogram_of_cells` is a table of 5 x 6 cells with their row, column and edges in degrees. Each change
+    replaces some of its columns.
     """
     table = histogram_of_cells()
     for change, message in (
@@ -146,11 +147,11 @@ def test_rows_and_columns_that_are_no_grid():
 
 
 def test_a_table_that_does_not_fit_names_its_file(tmp_path):
-    """A file of cells, one of estimates with another cell, and one of trials that has no TV errors.
+    """1. A file of cells is read: texts stay texts, and an empty number is NaN. Four inputs are refused:
 
-    1. What is read: texts and missing numbers. 2. Cells that differ between two files. 3. A file without the
-    columns of a map. 4. No row that the figure draws: `tv.DRAWN` are the values that these have in two
-    columns. 5. A surface of delta with nothing to draw, log10 delta being -inf everywhere.
+    2. estimates whose cells are not those of the histogram; 3. cells without the columns of a map; 4. trials
+    without a row for the figure, whose rows have the values `tv.DRAWN` in two columns; 5. a surface of delta
+    with nothing to draw, as log10 delta is -inf everywhere.
     """
     cells = tmp_path / "own.csv"
     path = tmp_path / "estimates.csv"
@@ -187,13 +188,12 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
 
 
 def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
-    """A dataset of one's own is not the paper's, and settings where both are useless count nowhere.
+    """The verdict is the range of the ratios, shuffling's error over the Gaussian's, in the paper's settings.
 
-    A ratio is shuffling's error over the Gaussian's in a setting; informative says that one of the two is
-    useful there. The ratios for the most popular value are twice those for the TV error, which are drawn
-    first. The paper's settings are those whose dataset and eps0 are in ``papers``: rows 1 and 3. Row 2 has
-    another eps0, row 4 is useless, row 5 of another dataset, and row 6 has the second rule for delta, which
-    is not drawn.
+    The paper's settings have a dataset and an eps0 of ``papers``: rows 1 and 3. Row 2 has another eps0, row 5
+    another dataset. Two rows are not drawn: row 4, in which neither mechanism is useful (informative), and
+    row 6, which has the second rule for delta. The ratios for the most popular value are made twice those for
+    the TV error, and are drawn after them.
     """
     settings = pd.DataFrame(
         {

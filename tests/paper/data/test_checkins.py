@@ -56,9 +56,10 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
 ):
     """`crop` logs how many lines it cannot read, and returns the points of all others, in their order.
 
-    `UNREADABLE` are lines with a wrong number of fields or without a place on the earth, `READABLE` odd ones
-    that have a place; `row` makes an ordinary one. ``pack`` turns the text into the file's bytes, in which it
-    stands ``copies`` times. ``block`` bytes are read at once: the whole file, a few lines, one or two.
+    The lines are 40 ordinary ones, made by `row` from random places, and those of two lists: `UNREADABLE`
+    have a wrong number of fields or no place on the earth, `READABLE` are odd but have a place. ``pack``
+    turns the text into the file's bytes, in which the text stands ``copies`` times. ``block`` bytes are read
+    at once: the whole file, a few lines, or one or two lines.
     """
     monkeypatch.setattr(crop_checkins, "BLOCK", block)
     rng = np.random.default_rng(5)
@@ -70,7 +71,7 @@ def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
     points = crop(path, {"world": WORLD}, bad_rows_at_most=1)
     lines *= copies
     unreadable = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
-    first = ", ".join(map(str, unreadable[:5]))  # a message names no more
+    first = ", ".join(map(str, unreadable[:5]))  # a message names at most five
     counted = f"{len(lines)} rows, of which {len(unreadable)} cannot be read (first lines: {first})"
     assert caplog.messages == [f"{path}: {counted}"]
 

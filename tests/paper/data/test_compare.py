@@ -33,8 +33,9 @@ def counted_cells(points, grids=GRIDS):
 def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
     """A row for each of two grids: dataset, grid, printed, bundled, counted, cells, cells_that_differ.
 
-    `POINTS` are 500 made-up check-ins, ``bundled`` the files with their counts. The numbers are of check-ins:
-    printed is given here, as 510. The uniform grid has 4 x 6 cells, the stepped one 2 x 2 larger cells.
+    `POINTS` are 500 made-up check-ins. Three columns are numbers of check-ins: printed is that of the paper,
+    here a made-up 510; bundled is that in the files ``bundled``, which have the counts of `POINTS`; counted
+    is that in the cells given. The uniform grid has 4 x 6 cells, the stepped one 2 x 2 larger cells.
     """
     cells = counted_cells(POINTS)
     in_stepped = int(cells.query("grid == 'stepped'")["count"].sum())
@@ -46,8 +47,8 @@ def test_equal_counts_and_three_more_check_ins_in_two_cells(bundled):
         ["town", "stepped", 510, in_stepped, in_stepped, 4, 0],
     ]
 
-    # Two points in the cell of the south-west corner, and one in that of the north-east corner, where the
-    # stepped grid has no cell.
+    # Three more points: two in the cell of the south-west corner, and one in that of the north-east corner,
+    # where the stepped grid has no cell.
     more = point_table(np.array([48.01, 48.01, 48.39]), np.array([2.01, 2.02, 2.59]))
     differs = compare("town", counted_cells(pd.concat([POINTS, more])), bundled, {"town": 510})
     assert differs["counted"].tolist() == [503, in_stepped + 2]

@@ -44,7 +44,7 @@ def server(monkeypatch):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.encodings = []
         server.site = f"http://127.0.0.1:{server.server_port}"
-        # Every hundredth of a second the thread looks whether to end: so long does `shutdown` wait.
+        # The thread looks every 0.01 s whether to end. `shutdown` waits for the next look.
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -53,7 +53,11 @@ def server(monkeypatch):
 
 
 def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, capsys):
-    """``server`` has `CONTENT`, whose sum is `MD5`, at /200. Its ``encodings`` has an entry per request."""
+    """`download` fetches a file only if no file with the expected MD5 sum is there.
+
+    ``server`` has the bytes `CONTENT`, with the sum `MD5`, at /200. Its list ``encodings`` has the header
+    Accept-Encoding of each request.
+    """
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)  # a terminal
     path = tmp_path / "raw" / "checkins.txt.gz"
     download(f"{server.site}/200", path, md5=MD5)
@@ -62,8 +66,8 @@ def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, caps
     assert server.encodings == ["identity"]  # asked once, for the bytes as they are
     assert "100%" in capsys.readouterr().err  # the progress bar
 
-    # The file is there, with this sum, in letters of either case. So the server, which does not have it at
-    # the other address, is not asked: there is no second request.
+    # The file is there with this sum, whose letters may be of either case. So there is no second request: the
+    # server would have answered that nothing is at /404.
     download(f"{server.site}/404", path, md5=MD5.upper())
     assert len(server.encodings) == 1
 

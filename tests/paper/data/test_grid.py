@@ -41,7 +41,10 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
 
 
 def test_cells_are_numbered_row_by_row_from_the_south_west():
-    """`UNIT` is the box from 0 to 3 degrees north and 10 to 14 east: each of the 3 x 4 cells is a degree."""
+    """Cell 1 is in the south-west corner. The numbers rise eastwards in a row, then in the next row north.
+
+    `UNIT` is the box from 0 to 3 degrees north and 10 to 14 east: its 3 x 4 cells are squares of one degree.
+    """
     cells = grid.uniform_grid(UNIT, columns=4, rows=3)
     # One point in each of four cells, (row, column) from the south-west: (0, 0), (0, 1), (1, 0) and (2, 3).
     latitude = np.array([0.5, 0.5, 1.5, 2.5])
@@ -64,10 +67,11 @@ POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=3
 def test_counting_agrees_with_the_definition(points, columns, rows):
     """A cell has its southern and western edges; those in the last row and column have all their edges.
 
-    ``points`` are pairs (latitude, longitude) in half degrees, so that many lie on edges. Some are outside of
-    the box `UNIT`, from 0 to 3 degrees north and 10 to 14 east, and count nowhere.
+    ``points``, from the strategy `POINTS`, are pairs (latitude, longitude) in half degrees, so that many lie
+    on edges. Some are outside of the box `UNIT`, from 0 to 3 degrees north and 10 to 14 east: they count
+    nowhere. The grid has ``columns`` x ``rows`` cells.
     """
-    # Without a point too there are two columns.
+    # The shape gives an empty list of points two columns, too.
     latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
     cells = grid.uniform_grid(UNIT, columns, rows)
     counts = grid.count_points(cells, latitude, longitude)

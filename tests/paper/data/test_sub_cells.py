@@ -93,8 +93,9 @@ def test_grids_that_the_bundled_counts_do_not_fit_are_refused(columns, rows, box
 def test_points_are_marked_as_spread_and_count_to_every_cell():
     """From the counts that the project has of Paris, `bundled` makes a table of cells for each kind of grid.
 
-    It makes a table of points too: a random place for each check-in, in the small sub-cell where it was
-    counted (spread: this is no true place). Counted on the grids again, they give the same tables of cells.
+    `bundled` makes a table of points, too: a random place for each check-in, in the small sub-cell where the
+    check-in was counted. The column spread says that a place is no true one. Counted on the grids again,
+    the points give the same tables of cells.
     """
     cells, points = bundled("paris")
     types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
@@ -103,8 +104,8 @@ def test_points_are_marked_as_spread_and_count_to_every_cell():
     for kind, counted in count_in_cells(points, GRIDS["paris"]).items():
         pd.testing.assert_frame_equal(counted, cells[kind])
 
-    # A smaller box has the points in it. Its edges move to the nearest lines between sub-cells. These are
-    # less than 1e-4 degrees away here: half a sub-cell's height is 1.3e-4.
+    # For a smaller box there are its points alone. Its edges move to the nearest lines between sub-cells:
+    # in latitude by at most half a sub-cell's height, 1.3e-4 degrees, and here by less than 1e-4.
     smaller = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
     _, fewer = bundled("paris", grids_of(smaller, {"columns": 2, "rows": 2}))
     assert 0 < len(fewer) < len(points)
@@ -122,10 +123,11 @@ def test_sub_cells_of_a_small_box_are_cut_as_by_hand():
 
 
 def test_sub_cells_are_written_without_loss_and_summed_to_coarser_grids(tmp_path):
-    """Two points are in corners of the box, and two in one sub-cell.
+    """A file has the lines between the sub-cells, another one their counts: both are read without loss.
 
-    The box of `SMALL` is from 0 to 1 degree north and 10 to 12 east. Its uniform grid has 2 x 3 cells, its
-    stepped one steps of 0.3 and 0.7 degrees. The two files are those of the lines and of the counts.
+    Of four points two are in corners of the box, and two in one sub-cell. The box of `SMALL` is from 0 to 1
+    degree north and 10 to 12 east. Its uniform grid has 2 x 3 cells, its stepped one steps of 0.3 degrees of
+    latitude and 0.7 of longitude.
     """
     points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"

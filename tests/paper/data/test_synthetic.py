@@ -15,10 +15,11 @@ SETTINGS = {"mean": 0.5, "range": [-6, 6], "cells": 15, "population": 200_000}
 
 @pytest.mark.parametrize("mean", [0.5, -9.0, 13.0])
 def test_a_large_population_has_the_normal_probabilities_cell_by_cell(mean):
-    """The outermost edges are infinite: with the means -9 and 13 one outermost cell has nearly all users.
+    """The counts of 10^10 normal users fit the probabilities of the cells, which mpmath gives.
 
-    `SETTINGS` cut the interval from -6 to 6 into 15 cells. The probabilities are mpmath's, and `consistent`
-    is a chi-square test at 1e-4, with a fixed seed.
+    `SETTINGS` cut the interval from -6 to 6 into 15 cells, of which the outermost edges are infinite. So with
+    the means -9 and 13 one outermost cell has nearly all users. `consistent` is a chi-square test at the
+    level 1e-4. The seed is fixed.
     """
     settings = {**SETTINGS, "mean": mean, "population": 10**10}
     histogram = sample_normal(
@@ -30,7 +31,8 @@ def test_a_large_population_has_the_normal_probabilities_cell_by_cell(mean):
         mpmath.ncdf((high - mean) / mpmath.mpf(2)) - mpmath.ncdf((low - mean) / mpmath.mpf(2))
         for low, high in zip(histogram["low"], histogram["high"], strict=True)
     ]
-    # 10^10 draws see (with 95 %) two probabilities of 0.15 that are off by 2e-5, and smaller ones by less.
+    # With 10^10 draws the test fails (with probability 95 %) if two probabilities of 0.15 are off by 2e-5. Of
+    # smaller probabilities it sees smaller errors.
     assert consistent(histogram["count"], np.array(probabilities, dtype=float))
 
 
@@ -45,7 +47,10 @@ def test_probabilities_keep_their_digits_in_both_tails():
 
 
 def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
-    """In one block, and in 25 of 1,000 users and one of a single user: both are numpy's draws, counted."""
+    """The 25,001 users are drawn in one block, and then in 25 blocks of 1,000 users and one of a single user.
+
+    Both times the histogram has the counts of numpy's own normal draws from the same seed.
+    """
 
     def draw():
         """The histogram of 25,001 users with the variance 2: columns low and high (edges), count."""

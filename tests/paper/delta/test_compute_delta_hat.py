@@ -27,11 +27,12 @@ def test_there_is_a_row_for_every_n_and_eps(table):
     ("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
 )
 def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form, delta):
-    """For each form there are its log10 delta, the value that has it, and how many users hold this value.
+    """For each form of delta-hat ``table`` has its log10, the value that has it, and this value's count.
 
-    ``form`` names these columns of ``table``: exact, exact_value (from 1) and exact_count, or published, ...
-    Its rows are at several n and eps. ``delta`` is the function that gives log10 delta of one value at eps,
-    if ``count`` users besides the target user hold it. `sample_of` draws the users of the row again.
+    A row of ``table`` is for one n and eps. The ``form`` exact has the columns exact, exact_value (numbered
+    from 1) and exact_count (users who hold this value); so has the form published. ``delta`` is the function
+    that gives log10 delta of one value, if ``count`` users besides the target user hold this value.
+    `sample_of` draws the histogram of the row's n users again.
     """
     for row in table.to_dict("records"):
         sample = sample_of(COUNTS, dataset="toy", n=row["n"], seed=5)

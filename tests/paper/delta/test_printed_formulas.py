@@ -31,7 +31,7 @@ EXCEPTIONS = {("100", "0.3", "feldman"): "close", ("100", "0.4", "balle"): "diff
 
 
 def log10_delta_by_definition(mechanism, table, eps, n, eps0):
-    """log10 delta in 40 digits, from the bound that is commented at each case, solved for delta by hand.
+    """log10 delta in 40 digits. The comment at each case is the printed bound, here solved for delta by hand.
 
     ``mechanism`` is "erlingsson", "balle" or "feldman", the first authors of the bounds. ``table`` is
     "Table II" of the paper or "Table 1" of its short version: both print some of the bounds differently.
@@ -53,10 +53,11 @@ def log10_delta_by_definition(mechanism, table, eps, n, eps0):
 
 @pytest.mark.parametrize(("mechanism", "table"), FORMULAS)
 def test_each_formula_is_its_definition_in_40_digits(mechanism, table):
-    """`FORMULAS` has the function of log10 delta for each mechanism of the literature and printed table.
+    """The functions in `FORMULAS`, (mechanism, table) -> function, give log10 delta as mpmath does.
 
-    The 40 random settings reach beyond those of the tables, where eps is 0.01 to 0.4 and eps0 0.49 or 0.5.
-    The largest relative difference seen is 4e-16: 1e-13 leaves room for other machines' exp and log.
+    `log10_delta_by_definition` has mpmath's value. The 40 random settings reach beyond those of the tables,
+    where eps is 0.01 to 0.4 and eps0 0.49 or 0.5. The largest relative difference seen is 4e-16; the
+    tolerance 1e-13 leaves room for other machines' exp and log.
     """
     rng = np.random.default_rng(1)
     eps = rng.uniform(1e-4, 5, 40)
@@ -82,9 +83,10 @@ def test_an_unknown_version_is_named(function):
 
 
 def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
-    """`ROWS` are all printed values, as texts; `FORMULAS` has log10 delta's function by mechanism and table.
+    """`ROWS` are all printed values, as texts. `FORMULAS` is (mechanism, table) -> function for log10 delta.
 
-    `digits_verdict` says "same digits", "close" or "differs". `EXCEPTIONS` has the verdicts of the two cells.
+    `digits_verdict` compares a printed delta with ours: "same digits", "close" (to 5 %) or "differs".
+    `EXCEPTIONS` is (n, eps, mechanism) -> verdict of the two cells of Table II.
     """
     judged = 0
     for row in ROWS:
@@ -110,15 +112,16 @@ def test_theorem_1_gives_the_digits_of_table_iv():
 
 
 def test_columns_of_table_ii_are_not_what_the_paper_states():
-    """At n = 100 and eps0 = 0.49, the caption's. The functions ..._as_printed give log10 of its deltas.
+    """Two columns of Table II, at n = 100 and eps0 = 0.49, differ from the bounds that are stated elsewhere.
 
+    The functions ..._as_printed give log10 of the deltas of a column.
     1. Feldman et al.: section IV-A squares another factor of eps than the printed column does.
     2. The column of Balle et al. lacks the factor min(1, eps0) that Table 1 of the short version has.
     """
     eps = np.array([0.01, 0.1, 0.2, 0.3, 0.4])  # the rows of Table II
     # IV-A with the constant 1, eps = (1 - e^-eps0) sqrt(e^eps0 log(1 / delta) / n), solved for delta.
     stated_log10 = -100 * (eps / -np.expm1(-0.49)) ** 2 * np.exp(-0.49) / np.log(10)
-    # delta to three digits, which are off by 0.28 % at most.
+    # The same deltas, written to three digits: this rounding changes them by 0.28 % at most.
     stated = [0.960, 0.0169, 8.09e-8, 1.10e-16, 4.28e-29]
     np.testing.assert_allclose(10**stated_log10, stated, rtol=3e-3)
     printed_log10 = feldman_as_printed(eps, n=100, eps0=0.49)

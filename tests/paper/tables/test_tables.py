@@ -24,11 +24,12 @@ def test_tables_have_every_printed_value_once():
 
 
 def test_table_iii_has_the_parameters():
-    """A row per parameter, and a column per experiment, in whose cells the values are as texts.
+    """Table III has a row per parameter and a column per experiment. Its cells are texts.
 
-    Those of Table IV are the printed ones (`PARAMETERS`). Those of Figure 1 and of the synthetic trials are
-    given as sections of a configuration: `SURFACE` has eps from 0.1 to 3.0 in 30 steps, `SYNTHETIC` 15 cells,
-    one budget, and two experiments, one with n = 2000 and one with 1000 and all users and the cells 1 and 3.
+    The column Table IV has the printed parameters (`PARAMETERS`). The other two come from sections of a
+    configuration. `SURFACE`, for Figure 1, has eps from 0.1 to 3.0 in 30 steps. `SYNTHETIC`, for the
+    synthetic trials, has 15 cells, the budget eps0 = eps = 4, and two experiments: one with n = 2000, and one
+    with n = 1000 and all users and the cells 1 and 3.
     """
     verdicts = pd.DataFrame(real_verdicts())
     table_iii = paper_tables(verdicts, PARAMETERS, SURFACE, SYNTHETIC)["table_III"]

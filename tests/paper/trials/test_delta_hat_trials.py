@@ -41,11 +41,12 @@ def test_the_gaussian_is_private_with_exactly_the_delta_hat_of_the_table(trials,
 
 
 def test_the_errors_have_the_size_that_theory_says(trials):
-    """``trials`` has a row for each of 400 repetitions: the TV error in the column value.
+    """``trials`` has the TV errors of 400 repetitions of each mechanism, in the column value.
 
-    1. Gaussian, with noise of the standard deviation in the column scale, in users: the mean is within five
-       standard errors of the expected error. All eps and forms of delta have the same draws, scaled.
-    2. shuffle+INV: there is no closed form after the projection, which makes the error smaller.
+    1. The Gaussian adds noise of the standard deviation scale (a column), in users. Its mean error is within
+       five standard errors of the expected one. All eps and forms of delta have the same draws, scaled.
+    2. shuffle+INV projects the inverted reports, which makes the error smaller. There is no closed form for
+       the error after the projection.
     """
     for _, rows in trials[trials["mechanism"] == "gaussian"].groupby(["eps", "form"]):
         expected = expected_tv_of_noise(rows["scale"].iloc[0], n=20_000, k=5)
@@ -57,7 +58,8 @@ def test_the_errors_have_the_size_that_theory_says(trials):
     unprojected_tv = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert len(inverted) == REPETITIONS
-    # The mean is 0.80 of it here. Below a half something else would be measured.
+    # Here the mean is 0.80 times the error before the projection. Less than half of that would not be
+    # plausible: something else would be measured.
     assert 0.5 * unprojected_tv < inverted["value"].mean() < unprojected_tv
 
 

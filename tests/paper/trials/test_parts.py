@@ -7,10 +7,10 @@ GRID = {"eps0": [1, 2], "eps": [0.5, 2], "n": [7, 8], "repetitions": 3}
 
 
 def test_a_budget_of_two_experiments_is_one_file():
-    """A file's name -> the points in it: one for each experiment and n with this eps0 and eps.
+    """`points_of_parts` gives name of a file -> its points, one for each experiment and n with this budget.
 
-    `BUDGET`, eps0 = eps = 4, is a budget of both experiments, the other one of tv alone. The cells, whose
-    errors the experiment individual takes, are no part of a point.
+    The budget `BUDGET`, eps0 = eps = 4, is of both experiments, the one with eps0 = 6 of tv alone. The cells,
+    whose errors the experiment individual takes, are no part of a point.
     """
     dataset = {
         "tv": {"budgets": [BUDGET, {"eps0": 6, "eps": 0.5}], "n": [10, "all"], "repetitions": 5},

@@ -55,7 +55,8 @@ def test_users_are_drawn_without_replacement():
 def test_users_are_drawn_from_enough_of_them_and_from_fewer_than_numpys_limit():
     """`sample_users` takes the dataset's counts, the number of users to draw, rng, and how many samples.
 
-    `COUNTS` are of 1,300 users. Numpy's hypergeometric numbers need fewer than `NUMPYS_LIMIT`, 10^9, in all.
+    `COUNTS` are of 1,300 users. Numpy draws hypergeometric numbers only of fewer users than `NUMPYS_LIMIT`,
+    10^9, in all.
     """
     rng = np.random.default_rng(1)
     with pytest.raises(ValueError, match="between 1 and the dataset's 1300 users; got 1301"):
@@ -96,8 +97,9 @@ def test_every_point_is_in_the_table_once_with_its_parameters():
 
 
 def test_gaussian_noise_of_the_published_scale_is_added_to_the_counts():
-    """Two samples of all users of `COUNTS`. At eps = eps0 delta-hat is 0: delta is `PROTOCOL`'s floor, 1e-30.
+    """The Gaussian's estimate is the noisy counts as fractions of all users, here of two samples of `COUNTS`.
 
+    At eps = eps0 delta-hat is 0, so the Gaussian's delta is the floor of `PROTOCOL`, 1e-30.
     `run_mechanisms` gives by mechanism the estimated fractions of users (repetitions, k), and the Gaussian's
     deltas (repetitions,). `published_scale` is the standard deviation of diffprivlib's noise, in users.
     """
@@ -124,11 +126,12 @@ def test_the_estimates_of_one_run_are_fractions_cell_by_cell():
 
 
 def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
-    """Seven repetitions in blocks of three, beside all seven in one block.
+    """Seven repetitions are run in blocks of three, and for comparison all in one block (``whole``).
 
-    At eps < eps0 the delta of a repetition depends on its sample, of 100 of the 1,300 users of `COUNTS`. It
-    is far above the floor of the protocol in `POINT`, 1e-30. The blocks share one rng. So after the first
-    block the draws are others than those of the whole, and with them value, delta and uniform.
+    A repetition samples 100 of the 1,300 users of `COUNTS`. At eps < eps0 its delta depends on the sample,
+    and is far above the floor of 1e-30 in `POINT`. The blocks share one rng, so after the first block the
+    draws are others than those of ``whole``. With them change the columns value, delta and uniform (the
+    error of the uniform histogram).
     """
     point = {**POINT, "eps": 0.3, "n": 100, "repetitions": 7, "cells": [1, 4]}
     whole = run_point(COUNTS, **point)
@@ -152,17 +155,17 @@ def test_blocks_of_repetitions_are_put_together_in_order(monkeypatch):
 )
 @pytest.mark.parametrize("floor", [1e-30, 1e-3])
 def test_the_gaussians_delta_is_that_of_every_count_of_every_sample(form, eps0, eps, floor):
-    """It is the largest delta over the values that somebody holds, and at least the floor.
+    """The Gaussian's delta: the largest one of all values that somebody holds, but at least the ``floor``.
 
-    There are 20 samples of 700 of the 1,300 users of `COUNTS`, in 5 cells. Before the floor, the deltas go
-    from 0.08 (exact, eps0 = 4) down to 0 (eps = eps0): some above both floors, some between them, some below.
+    There are 20 samples of 700 of the 1,300 users of `COUNTS`, in 5 cells. Without the floor the deltas are
+    from 0.08 (exact, eps0 = 4) down to 0 (eps = eps0): some are above both floors, some between, some below.
     """
     samples = sample_users(COUNTS, 700, np.random.default_rng(8), 20)
     protocol = Protocol(delta_form=form, delta_floor=floor, sensitivity=1)
     rng = np.random.default_rng(1)
     _, deltas = run_mechanisms(samples, eps0=eps0, eps=eps, protocol=protocol, rng=rng)
     for sample, delta in zip(samples, deltas, strict=True):
-        others = sample[sample > 0] - 1  # who hold the target user's value, too
+        others = sample[sample > 0] - 1  # users who hold the target user's value, too
         log10_deltas = log10_delta_of_count(eps, n=700, k=5, eps0=eps0, count=others, form=form)
         assert delta == max(10.0 ** np.max(log10_deltas), floor)
 

@@ -24,28 +24,30 @@ def test_a_draw_that_is_not_contradicted_does_not_match_by_digits():
 
 
 def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
-    """The gap is from the published to the exact delta, in orders of magnitude, where both are positive.
+    """The gap of a printed value is log10(exact / published), of two deltas that are both positive.
 
-    ``row`` makes a printed value of Table IV by default. Its column reproduced has the published delta.
+    ``row`` makes a printed value of Table IV; its column reproduced has the published delta. `theorem_gap`
+    gives the largest gap (orders), in how many cells the published delta is too small (below), in how many
+    there is a gap (of), and the gaps of other tables (elsewhere).
     """
     rows = [
         row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # a gap of 0.5
         row(reproduced="2e-2", exact="1e-2"),  # not below the exact delta
         row(reproduced="0", exact="1e-9"),  # does not count: 0 has no logarithm
-        row(reproduced="1e-400", exact="2e-350"),  # 50 + log10(2)
+        row(reproduced="1e-400", exact="2e-350"),  # a gap of 50 + log10(2)
         row(reproduced="1e-90", exact=""),  # does not count: nothing to compare with
     ]
-    # Of three values that count, the published delta is below the exact one in two. No other table is there.
+    # Three values count, and in two of them the published delta is too small. No other table is there.
     gap = theorem_gap(results(rows))
     assert gap.orders == pytest.approx(50.30103, abs=1e-5)
     assert (gap.below, gap.of, gap.elsewhere) == (2, 3, {})
 
 
 def test_the_gap_of_another_table_is_over_the_values_that_the_formula_gives():
-    """Of the two rows of Table 1 that count, the gaps are 2 and 1 orders of magnitude; the larger is named.
+    """elsewhere is table -> its largest gap, log10(exact / published), for the tables beside Table IV.
 
-    ``row`` makes a printed value, of Table IV and with the verdict "same digits" by default. Its column
-    reproduced has the published delta. elsewhere is table -> gap, for the tables beside Table IV.
+    Two rows of Table 1 count, with the gaps 2 and 1. ``row`` makes a printed value, by default of Table IV
+    and with the verdict "same digits". Its column reproduced has the published delta.
     """
     table_1 = {"item": "Table 1", "mechanism": "this paper"}
     rows = [

@@ -17,10 +17,10 @@ DRAW = {"kind": "random", "tolerance": "central 99 %", "mechanism": "gaussian"}
 
 
 def test_printed_characters_keep_their_digits():
-    """1. A printed number is exact as a Decimal, whose tuple is (sign, digits, exponent): also its last 0.
+    """1. A printed number becomes an exact Decimal with all digits: as_tuple is (sign, digits, exponent).
 
-    2. What is no number as the paper prints them is refused. 3. So is a tolerance that is neither like
-    "digits or 5 %" nor like "central 99 %", with a share above 0 and below 100 %.
+    2. A text that is no number as the paper prints them is refused. 3. So is a tolerance, unless it is like
+    "digits or 5 %" or like "central 99 %", with a share above 0 and below 100 %.
     """
     for printed, digits, exponent in (
         ("6.580E-7", (6, 5, 8, 0), -10),
@@ -81,10 +81,11 @@ def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(
 
 
 def test_a_draw_is_judged_by_the_central_part_of_ours():
-    """`DRAW` is a printed random error of the Gaussian with the tolerance "central 99 %"; ``sample`` is ours.
+    """A printed random error is consistent if it lies in the central part of ``sample``, our own draws.
 
-    The fields of the judgement are texts: the verdict, the ends low and high of the central part, the printed
-    number's quantile in our sample, reproduced (our median), and exact.
+    `DRAW` is such an error of the Gaussian, with the tolerance "central 99 %". The judgement's fields are
+    texts: the verdict, the ends low and high of the central part, the quantile of the printed number in our
+    sample, reproduced (our median), and exact.
     """
     sample = np.arange(1, 1001) / 1000
     # The quantiles 0.005 and 0.995 of 1000 points, as numpy interpolates: 0.001 + 0.999 * 0.005, and so on.
@@ -95,7 +96,7 @@ def test_a_draw_is_judged_by_the_central_part_of_ours():
     # The Gaussian's errors hang on how delta is computed. Those of shuffle+INV do not: they are exact.
     shuffled = judge_draw({**DRAW, "mechanism": "shuffle+INV", "printed": "0.25"}, sample)
     assert shuffled.exact == shuffled.reproduced
-    # On both sides of either end.
+    # Printed numbers on both sides of either end of the central part.
     verdicts = {
         "5E-3": "inconsistent",
         "6E-3": "consistent",

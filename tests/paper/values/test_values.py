@@ -53,10 +53,10 @@ MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 
 
 def test_every_printed_value_has_its_row():
-    """`ROWS` are those of values.csv, as texts, and `VALUES` the same as a table.
+    """values.csv has a row per printed value: `ROWS` are its rows as texts, `VALUES` the same as a table.
 
-    `ITEMS` has how many rows each table of the paper has, `NEEDED` for each quantity: how many rows, their
-    kind, the rule of their tolerance, and the columns that are never empty. Both are written by hand.
+    Written by hand, `ITEMS` has the number of rows of each table of the paper. `NEEDED` has for each quantity
+    the number of rows, their kind, the rule of their tolerance, and the columns that are never empty.
     """
     assert Counter(row["item"] for row in ROWS) == ITEMS
     # No value is there twice: the rows differ in more than the number and the note.
@@ -83,19 +83,19 @@ def test_a_setting_in_all_three_parts_of_table_iv_has_the_same_deltas_there():
 
 
 def test_printed_deltas_fall_with_eps():
-    """In every line of every table. A slip in copying an exponent would show here.
+    """In each line, the deltas of one mechanism in one setting, delta falls as eps rises.
 
-    `ROWS` are the printed values as texts. A line has the deltas of one mechanism in one setting, by eps.
+    A slip in copying an exponent would show here. `ROWS` are the printed values as texts.
     """
     lines = {}  # (source, mechanism, n, k, eps0) -> [(eps, delta), ...] in the order of the file
     for row in ROWS:
         if row["quantity"] == "delta":
-            # Within Table II the eps0 of a literature column changes, at n = 1,000 (see the README).
+            # Within Table II the eps0 of a literature column changes at n = 1,000: data/published/README.md.
             eps0 = row["eps0"] if row["item"] == "Table IV" else ""
             line = (row["source"], row["mechanism"], row["n"], row["k"], eps0)
             delta = printed_to_decimal(row["printed"])
             lines.setdefault(line, []).append((float(row["eps"]), delta))
-    # Two n of four mechanisms in Table II, five mechanisms in Table 1, and nine lines of Table IV.
+    # Table II has four mechanisms at two n, Table 1 five mechanisms, and Table IV nine lines.
     assert len(lines) == 2 * 4 + 5 + 9
     for line in lines.values():
         assert line == sorted(line)  # by eps
@@ -118,8 +118,8 @@ def make_trials(rng, dataset, k, n, cells=CELLS):
     They are rows as in a file of trials, of the experiment individual at eps0 = eps = 4. Of the ``cells``,
     by default all whose errors the paper prints, those up to ``k`` are there; cell 0 stands for TV.
 
-    The errors are half-normal with the scale 1e-3. The rows of another experiment (error 9) and of another
-    eps0 (error 5) must not count.
+    The errors are |N(0, 1)| / 1000. Rows of another experiment, all with the error 9, and of another eps0,
+    with the error 5, are added: they must not count.
     """
     setting = {"experiment": "individual", "dataset": dataset, "eps0": 4.0, "eps": 4.0}
     cells_of_metric = {"tv": [0], "individual_error": [cell for cell in cells if cell <= k]}
@@ -190,7 +190,7 @@ def test_the_verdicts_of_checkins_and_deltas_come_from_our_numbers(judge, frames
     [san_francisco] = judged.loc["data", "san_francisco"].to_numpy().tolist()
     assert san_francisco == ["close", "123026", "123026"]
 
-    # Deltas of the paper's Theorem 1, one that its formula gives, and one that it does not.
+    # Two printed deltas of Theorem 1: one that its formula gives, and one that it does not give.
     assert judged.loc["Table 1", "", "this paper", "100", "0.4"]["verdict"] == "same digits"
     deep = judged.loc["Table II", "", "this paper", "1000", "0.4"]
     assert deep["verdict"] == "differs"
@@ -209,10 +209,11 @@ def test_verdicts_use_the_right_draws(judge, frames):
 
 
 def test_what_was_not_run_is_not_comparable(judge):
-    """Run are N(0, 2) with 1,000 users for cell 1 only, and with 100,000 users in 20 cells for 15.
+    """A printed value for which we have no trials has the verdict "not comparable", and its note says why.
 
-    ``judge`` gives a row for each printed value. Each that is not comparable says in its note why, and has
-    none of our numbers. The counts are of values in Tables V and VI and of numbers of check-ins.
+    Only the synthetic dataset was run: with 1,000 users for cell 1 alone, and with 100,000 users in 20 cells,
+    where the paper has 15. ``judge`` gives a row for each printed value. ``values_by_reason`` is a part of
+    the note -> the number of printed values that have it.
     """
     rng = np.random.default_rng(4)
     frames = [
@@ -222,7 +223,7 @@ def test_what_was_not_run_is_not_comparable(judge):
     rows = [row for row in judge(frames, totals={}) if row["verdict"] == "not comparable"]
     assert all(not row["reproduced"] and not row["quantile"] for row in rows)
     values_by_reason = {
-        "has no individual_error of cell 3 for gaussian": 1,  # as an example of 1,000 users
+        "has no individual_error of cell 3 for gaussian": 1,  # one example of 1,000 users
         # 100,000 users: individual errors of 7 cells and the TV error, each of 2 mechanisms.
         "our trials have k = 20, the paper's k = 15": 16,
         "of the config has no trials at": 28,  # Table VI
