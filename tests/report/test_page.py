@@ -99,7 +99,7 @@ def test_statements_stand_by_verdict_each_with_its_test(statements):
 
 
 def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
-    """1. The main page (``whole``) has counts of statements by verdict in a summary and in a figure's caption.
+    """1. The main page (``whole``) counts statements by verdict, in a summary and in a figure's caption.
 
     All eight made-up statements are about Figure 1. Two of them hold, and each of the six other verdicts
     occurs once. No statement is about Figure 7.
@@ -367,7 +367,7 @@ def open_page(tmp_path_factory, pages):
 def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(
     open_page,
 ):
-    """``open_page`` opens the main page in Chromium, 1280 pixels wide, and lists the browser's ``complaints``.
+    """``open_page`` opens the main page in Chromium, 1280 pixels wide, and lists its ``complaints``.
 
     1. Each figure of the main page (`FIGURES_OF_INDEX`) has its picture, 640 pixels wide (a missing one would
     have 0). Nothing is wider than the window.
