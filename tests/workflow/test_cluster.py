@@ -65,8 +65,9 @@ class Slurm:
     def __enter__(self):
         """Start munge (which signs messages between the daemons), Slurm's controller and one node.
 
-        Returns this object as soon as the node waits for jobs. `CONFIGURATION` is Slurm's configuration, with
-        the folder, the host's name and two ports to be filled in. `CLIENTS` are the commands.
+        Returns this object as soon as the node is idle. `CONFIGURATION` is the text of slurm.conf, with the
+        folder, the host's name and two ports to be filled in. `CLIENTS` are the names of Slurm's commands:
+        each gets a script in the folder bin, which calls it with this configuration.
         """
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir()
