@@ -122,10 +122,10 @@ def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
 
 
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
-    """`HEADLINES` has for each figure (by number) the id of the statement that stands beside it on the page.
+    """`HEADLINES` gives for a figure (by number) the id of the statement that stands beside it on the page.
 
     Here the third made-up statement (`claim_rows`), "holds only exactly", gets the id of Figure 1. The reason
-    for its verdict as published has the same part twice, which the page says once.
+    for its verdict as published has the same part twice, which the page says once. It writes δ for delta.
     """
     claims = claim_rows()
     claims[2] |= {
@@ -389,7 +389,7 @@ def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_stateme
 def test_the_contents_stay_in_sight(open_page, file):
     """After scrolling down by 400 pixels, a page's contents (its list of links) can be seen or reached.
 
-    1. In a window of 1280 x 900 pixels the list stays where it is, and the link back to the top is hidden.
+    1. In a window of 1280 x 900 pixels the list stays in sight, and the link back to the top is hidden.
     2. On a phone, 390 pixels wide, this link (of the class top) leads back to the top, where the list is.
 
     ``open_page`` opens the page ``file`` in Chromium, and returns it first.
@@ -422,9 +422,8 @@ def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(open_pa
 def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
     """Findings, counts, verdicts and links lie inside of the width of a phone, 390 pixels.
 
-    ``open_page`` opens the page ``file`` in Chromium. So many of its parts that are measured are verdicts:
-    ``verdicts_on_it``. On the main page there is one for each of the 185 printed values. The page of
-    statements has two cells for each statement.
+    ``open_page`` opens the page ``file`` in Chromium. ``verdicts_on_it`` is the number of verdicts on it: on
+    the main page one for each of the 185 printed values, on the page of statements two for each statement.
     """
     page, _ = open_page(390, file)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -466,9 +465,10 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    """The paper has two versions. Figure 1 at FPS (the conference) is 3 on arXiv, 2 is 4 and 5, 3 is 6 and 7.
+    """A target is a name that Snakemake takes for all figures of a number, such as fig4 (arXiv) or fps2.
 
-    A target is a name that Snakemake takes for all figures of a number, such as fig4 (arXiv) or fps2.
+    The version at FPS (the conference) has fewer figures. Its Figure 1 is 3 on arXiv, its 2 is 4 and 5 there,
+    and its 3 is 6 and 7.
     """
     numbers = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7}
     numbers["audit"] = 0  # not in the paper

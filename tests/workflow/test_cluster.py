@@ -218,7 +218,7 @@ def run_with_first_job_killed(slurm, project, environment, *options):
 
 
 def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
-    """`run_with_first_job_killed` runs Snakemake on ``slurm`` twice, and kills the run's first job.
+    """`run_with_first_job_killed` starts a run on ``slurm`` and kills its first job. It is called twice:
 
     1. Without retries, the run fails and names the rule of the killed job.
     2. With the retries of the profile, the killed job is sent again, with twice the memory, and the run

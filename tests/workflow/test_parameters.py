@@ -35,7 +35,7 @@ def rules(tmp_path, monkeypatch):
             snakefile=ROOT / "Snakefile",
             workdir=tmp_path,
         )._workflow
-        # What the names of files leave open: any part of paris, any audit, no number, any panel.
+        # Values for the other wildcards in names of files. Any part of paris, audit and panel would do.
         wildcards = {
             "part": next(iter(workflow.globals["PARTS"]["paris"])),
             "setting": next(iter(workflow.globals["AUDITS"])),

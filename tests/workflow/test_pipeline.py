@@ -93,11 +93,10 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
     ("name", "printed"), [("values/verdicts", "values"), ("statements/claim_verdicts", "claims")]
 )
 def test_every_printed_value_and_statement_has_its_verdict(finished_project, name, printed):
-    """Each row of ``printed``, a table of what the paper prints or states, is in ``name``, our verdicts on it.
+    """Each row of ``printed``, which the paper prints or states, has a verdict in our table ``name``.
 
-    The table of verdicts, which the run in `finished_project` has made, has the same rows in the same order,
-    with a verdict in each. Its other texts are those of ``printed``, but for the column note, to which we may
-    add.
+    The table of verdicts, which the run in `finished_project` has made, has the same rows in the same order.
+    It has the texts of ``printed`` in all columns but the note, to which we may add.
     """
     judged = text_table(finished_project.folder / f"{RESULTS}/{name}.csv")
     given = text_table(ROOT / f"data/published/{printed}.csv")
@@ -105,8 +104,7 @@ def test_every_printed_value_and_statement_has_its_verdict(finished_project, nam
     assert judged[columns].equals(given[columns])
     assert judged["verdict"].ne("").all()
     if printed == "values":
-        # 113 of the 125 values that are not random are as printed, with any number of repetitions. At least
-        # 110 are asked for, our own choice.
+        # 113 of the 125 values that are not random are as printed, with any number of repetitions.
         deterministic = judged["verdict"][judged["kind"] != "random"]
         assert deterministic.isin(["same digits", "close"]).sum() >= 110
 

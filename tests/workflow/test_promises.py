@@ -153,7 +153,7 @@ def mounted(folder, *options):
 
 
 def test_a_full_disk(undisturbed, project):
-    """On a full disk a run fails with one line of error (`refusal` returns it), and no part of a figure stays.
+    """On a full disk a run fails with one line of error (`refusal` returns it). No part of a figure stays.
 
     The disk is a file system of 64 KB, which has room for the trials but not for the figure.
     `TRIALS_AND_FIGURE` are Snakemake's arguments for these two results. With 10 MB of room, the same command
@@ -175,7 +175,7 @@ def test_a_full_disk(undisturbed, project):
 
 
 def test_a_read_only_folder(project):
-    """In a read-only folder Snakemake cannot even plan a run: its last line says that it needs .snakemake.
+    """In a read-only folder Snakemake cannot even plan a run: its last line names .snakemake there.
 
     The ``project``'s folder is mounted on itself, and this mount is made read-only. `TRIALS_AND_FIGURE` are
     Snakemake's arguments for two short targets.
@@ -218,7 +218,7 @@ def test_bad_input_is_one_line(undisturbed, project):
 
 
 def test_a_bad_configuration_is_one_line(undisturbed, project):
-    """A bad file of settings is refused, and the results stay those of the ``undisturbed`` run. It has
+    """A bad file of settings is refused: the results stay those of the ``undisturbed`` run. In turn it has
 
     1. a key that does not exist, for which the line of error proposes one that does;
     2. a key that occurs twice, which most readers of YAML accept;
@@ -341,8 +341,8 @@ def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, 
 
     1. New dates rerun nothing, even where a result is older than its input. Nor does a comment in code.
     2. An edit of `METRICS`, code of run_trials, dated 1970, reruns this job. The plan (-n, as docs/running.md
-    says) names the file as the reason. The trials change, so the code that runs is the edited one, not that
-    of a checkout which the environment may have.
+    says) names the file as the reason. Only the trials change. So the code that runs is the edited one, not
+    that of a checkout which the environment may have.
     3. An edit of the data, dated 1970, reruns the two jobs that use them.
 
     `jobs_by_rule` reads from what Snakemake prints how many jobs of each rule it plans or runs.
