@@ -73,10 +73,10 @@ def test_every_extra_is_tested():
 
 
 def test_the_citation_and_the_changelog_have_the_version_and_its_date():
-    """CITATION.cff has the version and date of the newest heading of CHANGELOG.md, "## [1.2.0] - 2026-01-31".
+    """CITATION.cff has the version and the date of the newest heading of CHANGELOG.md.
 
-    The version is also that of the package. Before a release the heading has "Unreleased" instead of a date,
-    and CITATION.cff has no date.
+    A heading is such as "## [1.2.0] - 2026-01-31". The version is also that of the package. Before a release
+    the heading has "Unreleased" instead of a date, and CITATION.cff has no date.
     """
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     headings = re.findall(
@@ -89,9 +89,9 @@ def test_the_citation_and_the_changelog_have_the_version_and_its_date():
 
 
 def test_nothing_large_and_no_checkin_rows():
-    """No file that git has or would add is large, and none has a row of SNAP's file of check-ins of persons.
+    """No file that git has or would add is large or has a row of SNAP's file of check-ins (data of persons).
 
-    Python's code is not searched for such rows, as tests make some up.
+    Code of Python is not searched for such rows, as tests make some up.
     """
     command = "git ls-files -co --exclude-standard -z"
     listed = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True)

@@ -312,7 +312,7 @@ def html_page(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2"
     ``rows``: rows of verdicts.csv, such as `real_verdicts`. ``figures``: what the page says of each figure,
     by default of made-up ones. ``settings``: those of the run, by default the paper's. ``template``: the
     file of the page, by default of the main one. ``tables``: rows of the other tables by name, by default
-    none. `PARAMETERS` and `CITED_BOUNDS` are made-up tables of one row.
+    none. `PARAMETERS` and `CITED_BOUNDS` are tables of one row.
     """
     printed = {
         "verdicts": text_table(rows),
