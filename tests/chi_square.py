@@ -14,9 +14,9 @@ def consistent(observed, law, least=5.0):
     """Whether counts of outcomes fit a law: the p-value of a chi-square test is above `SIGNIFICANCE`.
 
     ``observed`` has the count of each outcome, ``law`` in the same shape the probability of each outcome.
-    Chi-square needs an expected count of at least ``least`` everywhere (5 is the usual rule). So the outcomes
-    that are rarer are tested as a single one, their sum. If even this sum is expected fewer than ``least``
-    times, it is left out of the test, and only must not exceed `MOST_RARE`.
+    The test needs an expected count of at least ``least`` for each outcome (5 is the usual rule). So rarer
+    outcomes are tested as a single one, by the sum of their counts. If even this sum is expected to be below
+    ``least``, it is left out of the test. Then the observed sum must be at most `MOST_RARE` (asserted).
     """
     observed, expected = np.ravel(observed), np.ravel(law) * np.sum(observed)
     rare = expected < least

@@ -42,14 +42,14 @@ def test_conda_has_the_versions_of_the_lock(environment):
 
 @pytest.mark.parametrize("group", LOCKS)
 def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
-    """pyproject.toml has the groups of dependencies pipeline, test and dev, each with a lock file.
+    """`LOCKS` has the lock file of each group of dependencies: pipeline, test and dev. For the ``group``:
 
     1. The file names no index or address, and each of its entries (from a package's name to the next) has a
     hash.
-    2. It has every dependency that pyproject.toml gives to the group. The locks of pipeline and test are
-    installed alone, so they also have those of the library.
-    3. A package has the same version as in the pipeline's lock. The lock of dev is installed beside that one,
-    so the two have no package in common.
+    2. It has every dependency that pyproject.toml gives to the group (`GROUPS`). The locks of pipeline and
+    test are installed alone, so they also have the dependencies of the library (in `PROJECT`).
+    3. A package has the same version as in the pipeline's lock. The lock of dev is installed beside that of
+    pipeline, so these two have no package in common.
     """
     text = (ROOT / LOCKS[group]).read_text()
     assert not re.search(r"index-url|find-links|https?://|file:", text)
@@ -73,10 +73,10 @@ def test_every_extra_is_tested():
 
 
 def test_the_citation_and_the_changelog_have_the_version_and_its_date():
-    """CITATION.cff and the newest heading of CHANGELOG.md, such as "## [1.2.0] - 2026-01-31".
+    """CITATION.cff has the version and the date of the newest heading of CHANGELOG.md.
 
-    The package has the version. Before a release the heading has "Unreleased" instead of a date, and
-    CITATION.cff has no date.
+    A heading is such as "## [1.2.0] - 2026-01-31". The version is also that of the package. Before a release
+    the heading has "Unreleased" instead of a date, and CITATION.cff has no date.
     """
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     headings = re.findall(
@@ -89,9 +89,9 @@ def test_the_citation_and_the_changelog_have_the_version_and_its_date():
 
 
 def test_nothing_large_and_no_checkin_rows():
-    """In the files that git has, or would add: so neither data of persons nor large files are committed.
+    """No file that git has or would add is large or has a row of SNAP's file of check-ins (data of persons).
 
-    No file but the code of Python, where tests make up such rows, has a row of SNAP's file of check-ins.
+    Code of Python is not searched for such rows, as tests make some up.
     """
     command = "git ls-files -co --exclude-standard -z"
     listed = subprocess.run(command.split(), cwd=ROOT, capture_output=True, text=True)
@@ -116,10 +116,12 @@ def test_the_wheel_holds_the_library_and_nothing_else(tmp_path, monkeypatch):
 
 
 def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
-    """By the first words of all import statements: so these tests can run on an installed library alone.
+    """The tests in tests/library can run on an installed library, without the rest of this project.
 
-    They may import the library, its dependencies, the group test of pyproject.toml and Python's own modules,
-    and of tests/ only tests/library, conftest.py and chi_square.py, which are read here, too.
+    They may import the library, its dependencies and those of its extra calculator (`PROJECT`, of
+    pyproject.toml), the group test (`GROUPS`), Python's own modules, and of tests/ only tests/library and
+    chi_square.py. The latter and conftest.py are held to this, too. A pattern finds the first word of what
+    each line with "import" imports.
     """
     shared = (ROOT / "tests").glob("c*.py")  # conftest.py and chi_square.py
     files = [*(ROOT / "tests/library").rglob("*.py"), *shared]
@@ -129,7 +131,7 @@ def test_the_librarys_tests_import_the_library_and_the_test_tools_only():
     extras = PROJECT["optional-dependencies"]["calculator"]
     requirements = [*PROJECT["dependencies"], *GROUPS["test"], *extras]
     tools = {name.replace("-", "_") for name in names_of(requirements)}
-    # xdist is the module of the package pytest-xdist.
+    # The package pytest-xdist has the module xdist.
     assert imported <= {"tightshuffle", "tests", "xdist"} | tools | sys.stdlib_module_names
     assert set(re.findall(r"^ *from tests\.(\w+)", text, re.MULTILINE)) <= {"library", "chi_square"}
 
@@ -149,8 +151,9 @@ def test_a_folder_with_a_space_and_an_old_python_are_refused_before_the_installa
 ):
     """``name`` is that of a folder with a copy of the Makefile, ``told`` the beginning of the error there.
 
-    make is told to take the program false for Python. It always fails, as the question whether a Python is
-    new enough does for an old one. The second folder has letters that are allowed, so only Python is wrong.
+    `make install` is to use the program false as Python. It always fails, as an old Python does when the
+    Makefile asks whether it is new enough. The first folder's name has a space, which is refused first. The
+    second name is allowed, so there Python is refused.
     """
     folder = tmp_path / name
     folder.mkdir()
@@ -177,8 +180,8 @@ def installed(tmp_path):
     """A folder with the Makefile and a fake environment, which `make` takes for an installed one.
 
     Its programs python, snakemake and pip write their names and arguments into the file ``called``, a line
-    for each call, and do nothing else. But python answers with "results", as the question for the folder of
-    the results is answered, and pip reads what is piped into it.
+    for each call. Besides, python prints "results", the answer when the Makefile asks for the folder of the
+    results, and pip reads what is piped into it. They do nothing else.
     """
     for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
@@ -209,9 +212,10 @@ def make(folder, *arguments):
 def test_a_profile_works_for_every_target_and_brings_its_plugins(installed):
     """In ``installed`` make calls fake programs, which write their command lines into the file ``called``.
 
-    With PROFILE, any target runs Snakemake with the profile and with the file of settings (CONFIG), and pip
-    installs the profile's plugins before the first run only. cluster-check takes the profile for Slurm and no
-    settings. The expected lines are written by hand. Snakemake makes all without being told a target.
+    1. With PROFILE, the targets fig7 and all run Snakemake with the profile and the file of settings, CONFIG.
+    For all, Snakemake is told no target, as it then makes everything.
+    2. The target cluster-check takes the profile for Slurm and no settings.
+    3. pip installs the profile's plugins once, for all three runs. The expected lines are written by hand.
     """
     for target in ("fig7", "all"):
         make(installed, target, "CONFIG=config/mine.yaml", "PROFILE=profiles/slurm")

@@ -42,10 +42,10 @@ def template_values(study=None, captions=CAPTIONS, changed=(), datasets=CONFIG["
     """The values that the article shows, by name, as `article_values` makes them of made-up tables.
 
     The tables are the paper's real printed values with made-up verdicts (`real_verdicts`), eight made-up
-    statements of the paper (`claim_rows`), and ``study``, the errors of randomizers: by default the made-up
-    table that the tests of the study use. Every dataset has the cells of `HISTOGRAM`. ``captions`` (figure ->
-    text), ``changed`` (settings that are not the paper's) and ``datasets`` are those of `article_values`. The
-    other settings are the paper's.
+    statements of the paper (`claim_rows`), a bound from the literature and a parameter (one row each), and
+    ``study``, the errors of randomizers: by default the made-up `study_table`. Every dataset has the two
+    cells of `HISTOGRAM`. ``captions`` (figure -> text), ``changed`` (settings that are not the paper's) and
+    ``datasets`` are those of `article_values`. The other settings are the paper's.
     """
     tables = {
         "study": study_table() if study is None else study,
@@ -83,17 +83,18 @@ def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(files)
 
 
 def test_the_table_of_krr_is_of_the_settings_in_which_an_estimate_is_useful():
-    """An estimate is useful if the best randomizer's error (total variation, TV) is at most 0.5.
+    """In a setting an estimate is useful if the best randomizer's error (total variation, TV) is at most 0.5.
 
-    `study_table` has three settings with k = 16, eps = 1 and eps0 = 3. Useful is the one with n = 10,000:
-    there k-RR has a TV error of 0.12, which is 1.2 times the Gaussian's. In the two with n = 1,000 the best
-    error is above 1. Without a shuffler the smallest error is 0.6. The expected texts follow by hand.
+    `study_table` has the errors of all randomizers in three settings with k = 16, eps = 1 and eps0 = 3. One
+    has n = 10,000 and is useful: there k-RR has a TV error of 0.12, which is 1.2 times the Gaussian's, and
+    the smallest error without a shuffler is 0.6. Two have n = 1,000 and are not useful: the best error is
+    above 1. The expected texts follow from this by hand.
     """
     rows = study_table()
     oue = (rows["n"] == 10_000) & (rows["randomizer"] == "oue")
     # Now OUE has the smallest error: the 0.12 of k-RR are 0.503 % more, rounded up to 0.6 %.
     rows.loc[oue, "tv"] = 0.1194
-    # The same settings with two cells. Their ratio to the Gaussian, 0.7, does not count: k must be above 2.
+    # The same settings with k = 2, so six in all. The ratio 0.7 to the Gaussian is shown for k above 2 only.
     two_cells = rows.assign(k=2, ratio=0.7, eps0=4.0)
     by_eps = template_values(pd.concat([rows, two_cells]))["study"]["by_eps"]
     # eps; useful settings; how far k-RR's error is above the best, as a share and over the Gaussian's;
@@ -109,11 +110,12 @@ def test_it_shows_every_figure_of_the_paper():
 
 
 def test_every_printed_value_stands_beside_ours_once():
-    """Each value that the paper prints (`real_verdicts`) is in the table of its item; no row is there twice.
+    """The article has each value that the paper prints (`real_verdicts`) in the table of its item, once.
 
-    `template_values` has under "printed": an item, such as "Table V" -> the parts of the article's table,
-    which stand side by side. A row of a part has texts: the parameters, the printed value, with the mark
-    `MISSED` if we do not reproduce it, and ours. Mechanisms and datasets are shown by their titles.
+    An item is such as "Table V". In `template_values`, "printed" gives for each item the parts of the
+    article's table, which stand side by side. A row of a part has texts: the parameters, the printed value
+    (with the mark `MISSED` behind it if we do not reproduce it), and ours. Mechanisms and datasets are shown
+    by their titles.
     """
     tables = template_values()["printed"]
     written = []  # each row as (item, title of the part, the texts)
@@ -156,11 +158,11 @@ def test_zeros_are_left_out_only_if_ours_are_zeros_too():
 
 
 def test_the_methods_are_those_of_the_run():
-    """The experiments that the article says it has run, for two of the paper's datasets.
+    """The article's section on methods lists the experiments of a run, here for two of the paper's datasets.
 
-    Their settings are the paper's (config/config.yaml), but for those of Figure 2: there n and the
-    repetitions are changed, to see that the article shows them. The expected texts are written by hand, from
-    the settings and from `HISTOGRAM`, which both datasets have: 2 cells, 1,000 users, 2 rows and 3 columns.
+    The settings are the paper's (config/config.yaml), but for n and the repetitions of Figure 2: they are
+    changed, to see that the article shows those of the run. The expected texts are written by hand, from the
+    settings and from `HISTOGRAM`, which both datasets have: 2 cells, 1,000 users, 2 rows and 3 columns.
     """
     synthetic, paris = CONFIG["datasets"]["synthetic"], CONFIG["datasets"]["paris"]
     synthetic = synthetic | {"tv": synthetic["tv"] | {"n": [50, 70], "repetitions": 3}}
@@ -186,10 +188,10 @@ def test_a_dataset_of_the_paper_may_have_no_figure():
 
 
 def test_the_statements_that_fail_are_named_with_both_readings():
-    """Of the eight made-up statements of the paper (`claim_rows`) a single one has the verdict "fails".
+    """The article names each statement of the paper whose verdict is "fails", with where the paper makes it.
 
-    The article shows the statement, where the paper makes it, and the reason for the verdict on each reading:
-    with the published numbers and with exact ones.
+    It also gives the reason for the verdict on each of two readings: with the published numbers and with
+    exact ones. Of the eight made-up statements (`claim_rows`) a single one fails.
     """
     [failing] = template_values()["failing"]
     [row] = [row for row in claim_rows() if row["verdict"] == "fails"]
@@ -204,17 +206,18 @@ def test_the_statements_that_fail_are_named_with_both_readings():
 def test_numbers_are_written_as_python_writes_them():
     """The functions of the article's style.typ that write numbers give the texts of Python's `format`.
 
-    How the two write a minus and the digits of an exponent (e−5, e-05) is not compared. `short` keeps noughts
-    at the end, and writes 100 where Python's g has 1e+02. So where g has an exponent, values are compared.
+    Typst and Python differ in the sign for minus and in the digits of an exponent (e−5, e-05), so these are
+    made equal first. Where Python's g gives an exponent, such as 1e+02, the function `short` may write the
+    number otherwise, such as 100. There the two are compared as numbers, else as texts.
     """
-    # Some of them round up to one more digit before the point: 0.999, 99.9, 9.999e-8.
+    # Rounding changes the power of ten of some of them, such as 0.999, 99.9 and 9.999e-8.
     numbers = [1.2, 0.999, 0.00273, 4e-4, 99.9, 2.4849e-15, 9.999e-8, 1e-30, 0.05]
     forms = {"fixed({}, 2)": ".2f", "scientific({}, 2)": ".2e", "short({}, digits: 2)": ".2g"}
     # A call in Typst -> the text by Python.
     expected = {call.format(x): format(x, form) for x in numbers for call, form in forms.items()}
     expected |= {"grouped(1234567)": "1,234,567", "short(4.0)": "4"}
 
-    # A document that holds the value of each call as metadata, for which Typst can be asked.
+    # A document with the value of each call as metadata, which Typst's query returns.
     main = '#import "style.typ": fixed, grouped, scientific, short\n'
     main += "".join(f"#metadata({call})<n>" for call in expected)
     files = TEMPLATE | {"main.typ": main.encode()}

@@ -16,11 +16,12 @@ VERDICTS = real_verdicts()
 
 @pytest.mark.slow
 def test_every_number_that_a_document_quotes_is_a_finding():
-    """docs/quotes.yaml has texts with placeholders such as {parity.low:.2f} for each document.
+    """docs/quotes.yaml has texts of each document, with placeholders for findings: {parity.low:.2f}.
 
-    The findings are those of the made-up tables `EVERYTHING`, with a row for each sort of ratio that a text
-    states. `filled` puts them into the placeholders, and fails on one that names no finding. That the
-    documents have these texts with these numbers is tested after a full run, in tests/workflow.
+    A finding is a number that is computed from the tables of results, here from the made-up ones
+    (`EVERYTHING`), with a ratio of errors for each sort of row that a text states. `filled` puts the findings
+    into the placeholders, and raises an error if a placeholder names no finding. That the documents have
+    these texts with the real numbers is tested after a full run, in tests/workflow.
     """
     parity = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
     parity.append(parity[0] | {"comparison": "published", "bound": ""})
@@ -46,15 +47,15 @@ def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
 ):
     """``changed`` is the key of a changed setting, ``silent_topics`` are the topics that then say nothing.
 
-    The tables are the made-up ones, in which only N(0, 2) (synthetic) and Paris have ratios of errors. The
-    topic unequal is about N(0, 2) alone, and papers_settings needs the settings of all of the paper's
-    datasets. The topic parity has a row for each dataset and eps0, with ``own``: whether it is the paper's
-    own setting.
+    A topic is a group of findings; "not_computed" stands in one that says nothing. papers_settings needs the
+    paper's settings of all datasets, and unequal those of N(0, 2) (synthetic) alone. The topic parity has a
+    row for each dataset and eps0, with ``own``: whether it is the paper's own setting. The tables are the
+    made-up ones, in which only N(0, 2) and Paris have ratios of errors.
     """
     config = merged([PAPERS_FILE])
     *parents, last = changed.split(".")
     section = functools.reduce(dict.__getitem__, parents, config)
-    # The sizes n without the last one, or another number than the paper's: 10 columns, 10 cells.
+    # n, a list, loses its last entry. The number of columns or cells becomes 10, which is not the paper's.
     section[last] = section[last][:-1] if last == "n" else 10
     tables = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
 

@@ -60,10 +60,11 @@ def pages(verdicts, whole):
 
 
 def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole):
-    """On the main page (`whole`), with the made-up verdicts on the 185 values that the paper prints.
+    """``whole`` is the main page, ``verdicts`` the made-up verdicts on the 185 values that the paper prints.
 
-    The rows have a badge with the verdict each. A table of counts has a last row, named all: the number of
-    values, and how many match, are consistent with the paper, differ, or cannot be compared.
+    1. Each value has a row with its verdict in a badge.
+    2. The last row of the table of counts, named all, has the number of values, and how many match (same
+    digits or close), are consistent with the paper, differ (or are inconsistent), or cannot be compared.
     """
     badge = r'verdict"><span class="badge (?:good|bad|plain)">. ([a-z ]+)<'
     counts = Counter(verdict["verdict"] for verdict in verdicts)
@@ -79,9 +80,10 @@ def test_every_printed_value_has_a_row_and_counts_are_of_matches(verdicts, whole
 def test_statements_stand_by_verdict_each_with_its_test(statements):
     """The page of statements has a section per verdict, the most favourable first, and a row per statement.
 
-    The made-up statements are c1 to c8 (`claim_rows`). c1 to c7 have the seven verdicts in their order, and
-    c8 holds as c1 does. Each row says how the statement was tested, on both readings: as published, with a
-    threshold that has the statement's number, and exactly ("the same", but for c2 "none").
+    ``statements`` is that page of the made-up statements c1 to c8 (`claim_rows`). c1 to c7 have the seven
+    verdicts in their order, and c8 holds as c1 does. Each row says how the statement was tested, on both
+    readings: as published, with a threshold that has the statement's number, and exactly, where the made-up
+    test is "the same" (for c2 "none").
     """
     sections = xml_tree(statements).findall("body/main/section[@id]")
     assert [section.get("id").replace("-", " ") for section in sections] == list(CLAIM_VERDICTS)
@@ -97,15 +99,17 @@ def test_statements_stand_by_verdict_each_with_its_test(statements):
 
 
 def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
-    """1. The main page (`whole`) counts the made-up statements, and so does the caption of Figure 1.
+    """1. The main page (``whole``) counts statements by verdict, in a summary and in a figure's caption.
 
-    All eight are about this figure, two of them hold, and each of the six other verdicts occurs once.
+    All eight made-up statements are about Figure 1. Two of them hold, and each of the six other verdicts
+    occurs once. No statement is about Figure 7.
 
-    2. A statement about figures of the short paper, named with "(short)", belongs to their numbers on arXiv:
-    Figure 2 of the short paper is 4 and 5 there, and Figure 3 is 6 and 7.
+    2. Figures of the paper's short version, named with "(short)", have other numbers in the long version on
+    arXiv: Figure 2 of the short one is 4 and 5 there, and Figure 3 is 6 and 7. A statement about them is
+    shown at the figures with these numbers.
     """
     summary = xml_tree(whole).findall(".//section[@id='statements']//tbody/tr/td")
-    # Hold or mostly hold, only for the true values, only as published, fail, cannot be decided.
+    # Hold or mostly hold, only exactly, only as published, fail, cannot be decided or tested.
     assert [int(cell.text) for cell in summary] == [3, 1, 1, 1, 2]
     caption = text_of(whole, ".//figure[@id='fig1_surface']/figcaption")
     assert "holds: 2 mostly holds: 1 holds only exactly: 1" in caption
@@ -118,10 +122,10 @@ def test_every_figure_has_the_verdicts_on_the_statements_about_it(whole):
 
 
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get(verdicts):
-    """The third made-up statement (`claim_rows`) is made the headline of Figure 1, by its id in `HEADLINES`.
+    """`HEADLINES` gives for a figure (by number) the id of the statement that stands beside it on the page.
 
-    Its verdict is "holds only exactly". The reason for its verdict as published has the same part twice,
-    which the page says once.
+    Here the third made-up statement (`claim_rows`), "holds only exactly", gets the id of Figure 1. The reason
+    for its verdict as published has the same part twice, which the page says once. It writes δ for delta.
     """
     claims = claim_rows()
     claims[2] |= {
@@ -152,14 +156,14 @@ def test_notes_stand_in_one_list_for_all_tables_and_each_mark_leads_to_its_note(
 
 
 def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
-    """Of two rows for one statement (a family) only the one that is better for the paper counts.
+    """Of two rows for one statement (of the same ``family``) only the one better for the paper counts.
 
-    Of the eight made-up statements the first and the last hold, and the seventh (c7) alone fails. Here the
-    first and the seventh are one statement, so none fails:
+    Of the eight made-up statements, c1 and c8 hold, and c7 alone fails. Here c1 and c7 get the same family,
+    so the failing row c7 does not count, and no statement fails:
 
-    1. The page of statements counts so in its contents, has no red label, and says that c7 does not count.
-    2. On the main page neither the caption of Figure 1, which all statements are about, nor the summary has
-       c7.
+    1. The page of statements has no failing one in its contents, no red label ("badge bad"), and says of c7
+       that it does not count.
+    2. On the main page, neither the caption of Figure 1, which all are about, nor the summary counts c7.
     """
     claims = claim_rows()
     better, other = claims[0], claims[6]
@@ -178,17 +182,18 @@ def test_red_labels_are_as_many_as_statements_that_fail(verdicts):
     index = html_page(verdicts, **tables)
     assert "fails" not in text_of(index, ".//figure[@id='fig1_surface']/figcaption")
     summary = xml_tree(index).findall(".//section[@id='statements']//tbody/tr/td")
-    # Hold or mostly hold, only for the true values, only as published, fail, cannot be decided.
+    # Hold or mostly hold, only exactly, only as published, fail, cannot be decided or tested.
     assert [int(cell.text) for cell in summary] == [3, 1, 1, 0, 2]
 
 
 def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole):
     """1. The main page (`whole`) has all sections in their order, and contents that lead to them.
 
-    2. Its overview says in this order what holds, what does not, what to do and why to trust it, each with
-    numbers. Most are those of the made-up tables `EVERYTHING`, by hand: the ratio of errors is 1 + eps0 / 30
-    there, and the paper has eps0 = 4, for Paris also 6. Where a comment says "computed", the number is the
-    one that the library gave when the test was written.
+    2. Its overview says in this order what holds, what does not, what to do and why to trust it.
+
+    Most numbers follow by hand from the made-up tables `EVERYTHING`. There the ratio of errors, shuffling
+    over Gaussian noise, is 1 + eps0 / 30, and the paper has eps0 = 4, for Paris also 6. Where a comment says
+    "computed", the library gave the number when the test was written.
     """
     page = xml_tree(whole)
     sections = [name for name in SECTIONS if name != "companion"]  # which has a page of its own
@@ -200,7 +205,7 @@ def test_what_holds_is_said_first_and_with_the_findings_numbers(verdicts, whole)
     in_this_order = [
         "What holds",
         "1.13 to 1.20",  # at eps0 = 4 and 6
-        "6 points",  # two n, at two eps0 of Paris and one of N(0, 2)
+        "6 points",  # pairs of n and eps0: two n, at two eps0 of Paris and one of N(0, 2)
         "2 values of δ",
         "51.1 to 51.2 times as large",  # the error of the most popular value, whose ratio is 50 more
         "82 times",  # computed; the bound of `CITED_BOUNDS` over the true delta
@@ -230,10 +235,10 @@ def test_other_settings_than_the_papers_are_named_first_and_in_each_command(
 ):
     """The report of a run on two files of settings, with its own folder of results and a changed setting.
 
-    1. Links lead from the page's folder, results/my_own/report, to docs/ and to the results.
-    2. The command beside a result names both files, and the result in this folder.
-    3. The main page and the page of statements begin with a notice of the change (`world.CHANGED`). The same
-       pages of a run on the paper's settings (`whole` and `statements`) have none.
+    1. The main page is in results/my_own/report: its links lead from there to docs/ and to the results.
+    2. The command beside a result names both files of settings, and the result in results/my_own.
+    3. The main page and the page of statements begin with a notice of the changed setting, the made-up
+       `world.CHANGED`. These pages of a run on the paper's settings (``whole``, ``statements``) have none.
     """
     own = SETTINGS | {
         "results": "results/my_own",
@@ -261,7 +266,7 @@ def test_pages_are_well_formed_lead_to_each_other_and_load_nothing(pages):
 
     1. It is well-formed XML (`xml_tree` fails otherwise), and no id occurs twice.
     2. It has links to all pages, itself included, and a link to a place (#) leads to an id of its page.
-    3. It has no script, and addresses of the net only in links.
+    3. It has no script, and addresses of the net (http) only in links, so opening it loads nothing.
     """
     trees = {file: xml_tree(text) for file, text in pages.items()}
     ids = {file: [part.get("id") for part in page.iter("*")] for file, page in trees.items()}
@@ -296,11 +301,11 @@ def test_a_configuration_with_hardly_any_results_has_a_page():
 
 
 def test_data_are_escaped():
-    """Markup in a table or a setting is shown as text, on both pages that have tables: it adds no tag.
+    """HTML in a table or a setting is shown as text, on both pages that have tables: it adds no tag.
 
-    The tables are the verdicts on two printed values, where the columns that are free texts have the markup
-    (`row` fills in the others), and one statement of the paper, where all columns have it but for those that
-    the page computes with.
+    The HTML is ``evil``. It stands in the free texts of a verdict on a printed value (`row` fills in the
+    other columns), in a statement of the paper (in all columns but those that the page computes with), and in
+    a changed setting.
     """
     evil = '<img src=x onerror="alert(1)">&'
     values = [
@@ -331,8 +336,9 @@ def open_page(tmp_path_factory, pages):
     """A function that opens a page of the report in Chromium, by default the main page.
 
     Its arguments are the width of the window in pixels (the height is 900) and the page's file. It returns
-    Playwright's page, and a list to which the browser's complaints are appended. The pages (``pages``: file
-    -> HTML) lie in a folder whose name has a space. Every picture in them is 640 pixels wide and empty.
+    Playwright's page, and a list to which it appends what the browser prints on its console, errors of a page
+    and failed requests. The pages (``pages``: file -> HTML) lie in a folder whose name has a space. Every
+    picture in them is black and 640 pixels wide.
     """
     api = pytest.importorskip("playwright.sync_api")
     path = shutil.which("chromium") or pytest.skip("there is no Chromium on this machine")
@@ -361,9 +367,11 @@ def open_page(tmp_path_factory, pages):
 def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_statements_and_back(
     open_page,
 ):
-    """``open_page`` opens the main page in Chromium, in a window of 1280 pixels, and tells its complaints.
+    """``open_page`` opens the main page in Chromium, 1280 pixels wide, and lists its ``complaints``.
 
-    Its pictures are 640 pixels wide (a missing one would have 0), and nothing is wider than the window.
+    1. Each figure of the main page (`FIGURES_OF_INDEX`) has its picture, 640 pixels wide (a missing one would
+    have 0). Nothing is wider than the window.
+    2. Links lead to the page of statements and back, and the browser has complained of nothing.
     """
     page, complaints = open_page(1280)
     pictures = page.evaluate("[...document.images].map(i => i.naturalWidth)")
@@ -379,10 +387,12 @@ def test_it_opens_with_every_picture_and_without_complaints_and_leads_to_stateme
 @pytest.mark.slow
 @pytest.mark.parametrize("file", PAGES)
 def test_the_contents_stay_in_sight(open_page, file):
-    """Also after scrolling down by 400 pixels, on every page. ``open_page`` opens it in Chromium.
+    """After scrolling down by 400 pixels, a page's contents (its list of links) can be seen or reached.
 
-    In a window of 1280 x 900 pixels the contents stand still at its left. On a phone, which is 390 pixels
-    wide, a link (of the class top) leads back to them.
+    1. In a window of 1280 x 900 pixels the list stays in sight, and the link back to the top is hidden.
+    2. On a phone, 390 pixels wide, this link (of the class top) leads back to the top, where the list is.
+
+    ``open_page`` opens the page ``file`` in Chromium, and returns it first.
     """
     wide, _ = open_page(1280, file)
     wide.evaluate("window.scrollTo(0, 400)")
@@ -410,10 +420,10 @@ def test_a_table_that_stands_alone_is_not_cut_off_beside_an_empty_column(open_pa
     ("file", "verdicts_on_it"), [("index.html", 185), ("statements.html", 2 * len(claim_rows()))]
 )
 def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
-    """Findings, counts and every verdict lie inside of the phone's width of 390 pixels.
+    """Findings, counts, verdicts and links lie inside of the width of a phone, 390 pixels.
 
-    ``open_page`` opens the page in Chromium. ``verdicts_on_it``: so many of these parts are verdicts, on the
-    main page one for each printed value, on the other page two cells for each statement.
+    ``open_page`` opens the page ``file`` in Chromium. ``verdicts_on_it`` is the number of verdicts on it: on
+    the main page one for each of the 185 printed values, on the page of statements two for each statement.
     """
     page, _ = open_page(390, file)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -429,10 +439,11 @@ def test_on_a_phone_nothing_decisive_is_hidden(open_page, file, verdicts_on_it):
 
 @pytest.mark.slow
 def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(open_page):
-    """On a phone of 390 pixels. A large figure is 50rem wide in style.css, which are 800 pixels.
+    """On a phone, 390 pixels wide, for each figure of the main page, which ``open_page`` opens in Chromium:
 
-    The first tap is on a hint that lies over the picture; the second one is on the picture, which is a link
-    to its SVG. ``open_page`` opens the main page in Chromium, and `FIGURES_OF_INDEX` are the figures on it.
+    1. A tap on the hint (of the class hint), which lies over the picture, makes the picture 800 pixels wide
+    (50rem in style.css). The page itself grows no wider.
+    2. Now the picture is a link to its SVG, and a second tap would reach it. The SVG itself is not opened.
     """
     page, _ = open_page(390)
     for figure in FIGURES_OF_INDEX:
@@ -443,7 +454,7 @@ def test_a_tap_on_a_figure_makes_it_large_and_a_second_one_opens_its_svg(open_pa
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         link = f"#{figure['name']} .full a:has(img)"
         assert page.locator(link).get_attribute("href") == f"../figures/{figure['name']}.svg"
-        # Nothing lies over it now: within 2 seconds a click near its corner would reach it.
+        # A trial: Playwright does not click, but fails if after 2 seconds something still covers this place.
         picture.click(trial=True, position={"x": 50, "y": 50}, timeout=2000)
 
 
@@ -454,7 +465,11 @@ def test_a_row_of_the_literature_shows_the_bound_that_its_column_names(whole):
 
 
 def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps():
-    """FPS has fewer figures: its 1 is arXiv's 3, its 2 is 4 and 5, its 3 is 6 and 7."""
+    """A target is a name that Snakemake takes for all figures of a number, such as fig4 (arXiv) or fps2.
+
+    The version at FPS (the conference) has fewer figures. Its Figure 1 is 3 on arXiv, its 2 is 4 and 5 there,
+    and its 3 is 6 and 7.
+    """
     numbers = {"fig1_a": 1, "fig3_b": 3, "fig4_c": 4, "fig5_d": 5, "fig6_e": 6, "fig7_f": 7}
     numbers["audit"] = 0  # not in the paper
     figures = [
@@ -475,12 +490,12 @@ def test_a_figure_has_the_target_of_its_number_on_arxiv_and_of_its_number_at_fps
 
 
 def test_the_figures_are_those_that_the_datasets_need():
-    """Which figures a run makes, from the sections that its datasets have in the configuration.
+    """`figures_of` says which figures a run makes, from the sections of its datasets in the configuration.
 
-    `TABLE` has the rows of all figures, and ``needs`` is the section that a dataset must have for one: tv
-    (trials), estimates, or box (of a city). The key figures gives a dataset's figure its number in the paper.
-    A dataset of your own has no such number, and makes no figure about the paper's constants. The expected
-    names are written by hand.
+    Each row of `TABLE` is a figure, or one for each dataset. Its ``needs`` is the section that a dataset must
+    have for the figure: tv (trials), estimates, or box (of a city); blank if it needs none. The key figures
+    gives a dataset's figure its number in the paper. A dataset of your own has no such number, and makes no
+    figure about the paper's constants. The expected names are written by hand.
     """
     mine = {"title": "Mine", "tv": {"n": [1]}}
     paris = {"title": "Paris", "tv": {"n": [1]}, "estimates": {"n": 1}, "box": {"south": 1}}

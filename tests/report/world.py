@@ -52,7 +52,7 @@ FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_orde
 
 
 def row(**fields):
-    """A row of verdicts.csv: the texts ``fields``, in other columns the ``usual`` text, or else ""."""
+    """A row of verdicts.csv: ``fields`` (column -> text), in other columns the ``usual`` text, or else ""."""
     blank = dict.fromkeys((*COLUMNS, "reproduced", "exact", "quantile", "low", "high"), "")
     usual = {
         "item": "Table IV",
@@ -67,10 +67,13 @@ def row(**fields):
 def real_verdicts():
     """A row of verdicts.csv for each value that the paper prints, with made-up verdicts.
 
-    The verdicts of its kind (random or not) take turns, and koskela's values are "not comparable". Of the
-    others our value (reproduced) is the printed one. The correct one (exact) is 2.5e-3 in the rows of "this
-    paper", and blank in others. Of a random value, our repetitions have 25 % of theirs below it (quantile),
-    and low and high are the ends of the interval in which it should be.
+    Values of the mechanism koskela are "not comparable", without a value of ours. For all others the verdicts
+    take turns: those that a random value can have, and those of values that are not random. The columns are:
+
+    - reproduced, our value: the printed one;
+    - exact, the correct value: 2.5e-3 for the mechanism "this paper", else blank;
+    - of a random value, quantile, the share of our repetitions below it: 25 %; and low and high, the ends of
+      the interval in which it should be. All three are made up.
     """
     judged = []
     for place, value in enumerate(records(read_values(ROOT / "data/published/values.csv"))):
@@ -97,13 +100,16 @@ METRICS = ("tv", "individual_error", "most_popular", "ten_most_popular")
 def parity_rows(eps0s=(1, 4, 6), datasets=("paris", "synthetic")):
     """Rows of parity_ratio.csv: the error of shuffling over that of Gaussian noise at equal privacy.
 
-    There is a row for each comparison (of which estimates are projected), at two n and two delta, for two
-    bounds on delta and four metrics of the error. For the upper bound and the metric TV, the ratio is
-    1 + eps0 / 20 unprojected (also its closed form ``predicted``), 1 + eps0 / 30 projected and 1 - eps0 / 30
-    in the paper's pairing. For the other bound and the other metrics the ratio is larger by 50, and for
-    "synthetic" at eps0 = 6 the projected one is larger by 1, so a test sees where one of these is taken
-    instead. At eps0 = 0.1 no estimate is informative: better than the uniform histogram. The other columns
-    have numbers without a meaning.
+    There is a row for each dataset, eps0, comparison (of which estimates are projected), two n, two delta,
+    two bounds on delta and four metrics of the error. For the upper bound and the metric TV the ratios are:
+
+    - unprojected: 1 + eps0 / 20, which is also in ``predicted``, the column for its closed form;
+    - projected: 1 + eps0 / 30;
+    - the paper's pairing: 1 - eps0 / 30.
+
+    For the other bound and metrics each ratio is larger by 50, so a test sees where one of these is taken
+    instead. For the same reason ``excess`` is larger by 1 for "synthetic" at eps0 = 6. At eps0 = 0.1 no
+    estimate is informative (better than the uniform histogram). The other columns have arbitrary numbers.
     """
     ratios = []
     for dataset, n, eps0, delta, bound, metric in itertools.product(
@@ -149,9 +155,9 @@ def audit_row(published, alone, together, violated_jointly, **changed):
     """A row of audit.csv: one case in which the attack bounds delta from below.
 
     ``published`` is the log10 of the delta that the paper's formula gives. ``alone`` is the audited lower
-    bound on delta at the confidence of this case, ``together`` at that of all cases jointly, and
-    ``violated_jointly`` whether the latter exceeds the published delta. ``changed``: other columns than those
-    of the case that is written here.
+    bound on delta at the confidence of this case alone, ``together`` the bound that holds for all cases
+    jointly. ``violated_jointly`` says whether ``together`` exceeds the published delta. ``changed`` has
+    columns whose value is not that of ``case``.
     """
     case = {
         "n": 100,
@@ -173,11 +179,12 @@ def audit_row(published, alone, together, violated_jointly, **changed):
 
 
 def claim_rows():
-    """Rows of claim_verdicts.csv: eight statements of the paper, one of each verdict and one more that holds.
+    """Rows of claim_verdicts.csv: eight made-up statements of the paper.
 
-    The verdicts are in the order of `CLAIM_VERDICTS`, from "holds" to "fails", and the last one is "holds"
-    again. All statements are about Figure 1. Statement number i has the id "c<i>", and i in its other texts.
-    Columns with published and exact are on the two readings. A test "none" is no test.
+    They have the seven verdicts in the order of `CLAIM_VERDICTS`, from "holds" to "fails", and then "holds"
+    again. All statements are about Figure 1. Statement number i has the id "c<i>", and i in some other texts.
+    Columns that end in published or exact are on one of the two readings. Statement 2 alone has the exact
+    test "none": it is not tested exactly.
     """
     rows = []
     for number, verdict in enumerate((*CLAIM_VERDICTS, "holds"), start=1):
@@ -205,9 +212,10 @@ def claim_rows():
 def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
     """A row of grids.csv: whether what the paper prints of Paris fits a ``grid`` (uniform or stepped).
 
-    ``p`` is the p-value of the joint test, and ``corrected`` is it after the correction for several tests. A
-    grid is contradicted if p is at most 0.01. ``numbering`` is how cells are numbered, ``delta`` that of the
-    Gaussian noise. ``p_error``, the simulation's error, is made up.
+    ``p`` is the p-value of the test that the printed errors are like those of our runs. ``corrected`` is this
+    p-value after a correction for several tests. Here a grid is contradicted if ``p`` is at most 0.01.
+    ``numbering`` is how cells are numbered, ``delta`` the delta of the Gaussian noise. ``p_error``, the
+    standard error of ``p``, is made up.
     """
     verdict = "contradicted" if p <= 0.01 else "not contradicted"
     given = {
@@ -277,8 +285,9 @@ def text_table(rows):
 def results(rows, **tables):
     """What findings are stated from: tables by name, titles of datasets, and the paper's datasets and eps0s.
 
-    ``rows`` are those of the table verdicts, ``tables`` the rows of other tables by name. Each is written as
-    a file and read, so its columns have the types that a file's have.
+    ``rows`` are those of the table verdicts, ``tables`` the rows of other tables by name. These are written
+    as CSV and read again, so their columns have the types that a file's have. But verdicts and claim_verdicts
+    have texts only.
     """
     read = {
         name: pd.read_csv(io.StringIO(pd.DataFrame(content).to_csv()))
@@ -301,8 +310,9 @@ def html_page(rows, figures=FIGURES, settings=SETTINGS, template="index.html.j2"
     """The HTML text of a page of the report, with the real errata.
 
     ``rows``: rows of verdicts.csv, such as `real_verdicts`. ``figures``: what the page says of each figure,
-    by default the made-up ones. ``settings``: those of the run, by default the paper's. ``template``: the
-    page, by default the main one. ``tables``: rows of the other tables by name, by default none.
+    by default of made-up ones. ``settings``: those of the run, by default the paper's. ``template``: the
+    file of the page, by default of the main one. ``tables``: rows of the other tables by name, by default
+    none. `PARAMETERS` and `CITED_BOUNDS` are tables of one row.
     """
     printed = {
         "verdicts": text_table(rows),

@@ -141,10 +141,10 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 def finished_project(pytestconfig):
     """A `Project`, a copy of this one, in which the pipeline has run on config/quick.yaml, all of it.
 
-    Tests that change its files put them back. It stays in pytest's cache, with the digest of the files that
-    it was copied from, until one of these files changes: the fast and the slow tests share a run. Of several
-    processes of the tests one makes it, and the others wait. `SITECUSTOMIZE` notes in the folder ``seen``
-    which files each job has read.
+    Tests that change the copy's files put them back. The copy stays in pytest's cache, with a digest of the
+    files that were copied, until one of these files changes, so the fast and the slow tests share a run. If
+    tests run in several processes, one makes the copy and the others wait. The code `SITECUSTOMIZE`, which
+    Python runs at the start of a job, notes in the folder ``seen`` which files the job has read.
     """
     cache = Path(pytestconfig.cache.mkdir("quick"))
     digest_of_run, folder = cache / "contents", cache / "project"

@@ -65,8 +65,9 @@ class Slurm:
     def __enter__(self):
         """Start munge (which signs messages between the daemons), Slurm's controller and one node.
 
-        Returns this object as soon as the node waits for jobs. `CONFIGURATION` is Slurm's configuration, with
-        the folder, the host's name and two ports to be filled in. `CLIENTS` are the commands.
+        Returns this object as soon as the node is idle. `CONFIGURATION` is the text of slurm.conf, with the
+        folder, the host's name and two ports to be filled in. `CLIENTS` are the names of Slurm's commands:
+        each gets a script in the folder bin, which calls it with this configuration.
         """
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir()
@@ -149,8 +150,8 @@ def skip_without(plugin):
 def slurm():
     """A running `Slurm` of one node, in a folder in /tmp, as sockets need short paths.
 
-    Tests are skipped where Slurm's daemons or Snakemake's plugin for it are not installed, or without the
-    rights of root, which the daemons need.
+    Tests are skipped where Snakemake's plugin for Slurm (`skip_without`) or one of Slurm's `DAEMONS` is not
+    installed, or without the rights of root, which the daemons need.
     """
     skip_without("slurm")
     lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
@@ -177,11 +178,11 @@ def arguments(profile, *others):
 
 
 def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path):
-    """Two results, made on a real Slurm, have the bytes of a run on this machine; a second run is idle.
+    """Two results (`TARGETS`), made on a real Slurm, have the bytes of a run on this machine.
 
-    ``slurm`` is the running Slurm, and with the variables in ``environment`` Snakemake finds it.
-    `finished_project` has all results of config/quick.yaml. It is asked for here, so that it is made only
-    where there is a Slurm.
+    A second run has nothing to do. ``slurm`` is the running Slurm, and with the variables in ``environment``
+    Snakemake finds it. `finished_project` has all results of config/quick.yaml, made on this machine. This
+    fixture is asked for inside the test, so it is made only where there is a Slurm.
     """
     finished_project = request.getfixturevalue("finished_project")
     there = Project(tmp_path / "there")
@@ -199,7 +200,7 @@ def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path)
 
 
 def run_with_first_job_killed(slurm, project, environment, *options):
-    """Run Snakemake on ``slurm`` for one result and kill its first job as soon as it runs.
+    """Run Snakemake on ``slurm`` for one result (`GAUSSIAN_SCALE`) and kill the first job as soon as it runs.
 
     Returns Snakemake's exit code, what it printed, and the jobs that ``project`` has ever submitted, oldest
     first, each as a dict of Slurm's fields (such as JobState). ``options`` are those of Snakemake.
@@ -217,9 +218,11 @@ def run_with_first_job_killed(slurm, project, environment, *options):
 
 
 def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
-    """1. Without retries, the run fails and names the rule of the killed job.
+    """`run_with_first_job_killed` starts a run on ``slurm`` and kills its first job. It is called twice:
 
-    2. With those of the profile, the killed job is sent again, with twice the memory, and the run succeeds.
+    1. Without retries, the run fails and names the rule of the killed job.
+    2. With the retries of the profile, the killed job is sent again, with twice the memory, and the run
+    succeeds.
     """
     project = Project(tmp_path / "project")
     no_retry = ["--retries", "0"]
@@ -238,9 +241,10 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, enviro
 
 
 def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
-    """A partition that Slurm does not have, in the profile: the run fails and prints what Slurm says of it.
+    """If the profile names a partition that Slurm does not have, the run fails and prints Slurm's error.
 
-    The run is as that of `make cluster-check`, one job on the profile, without retries.
+    As in `make cluster-check`, one job runs with the profile, without retries. ``environment`` has the
+    variables with which Snakemake finds the running Slurm.
     """
     project = Project(tmp_path / "project")
     profile = project.folder / "profiles/slurm/config.yaml"
@@ -263,12 +267,12 @@ QSTAT = '#!/bin/sh\necho "    exit_status = $(cat code)"\n'
 
 
 def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
-    """Without a PBS: by a qsub and a qstat of our own, which lie in a folder that ``environment`` puts first.
+    """Instead of PBS, its commands qsub and qstat are scripts of our own, in the first folder of PATH.
 
-    1. qsub gets the resources that the profile asks for (`QSUB` writes its arguments into the file asked,
-    runs the job at once, and keeps its exit status), and the run succeeds.
-    2. It fails where qstat says that the job was killed. `QSTAT` prints the line of PBS for an ended job,
-    with the kept exit status; PBS gives a killed job one above 256, such as 271 (256 and the signal 15).
+    1. qsub gets the resources that the profile asks for, and the run succeeds. The script `QSUB` writes its
+    arguments into the file asked, runs the job at once, and keeps the job's exit status in the file code.
+    2. The run fails if qstat says that the job was killed. The script `QSTAT` prints PBS's line on an ended
+    job, with the kept exit status. PBS gives a killed job one above 256: here 271, 256 and the signal 15.
     """
     skip_without("cluster_generic")
     project = Project(tmp_path / "project")

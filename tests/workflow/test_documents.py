@@ -58,9 +58,11 @@ def project_with_results():
 def test_documents_state_what_comes_out(project_with_results):
     """After a full run on the paper's settings, in this checkout (``project_with_results``):
 
-    1. Each document has its texts of docs/quotes.yaml, with the numbers of results/findings.json.
+    1. Each document has its texts of docs/quotes.yaml, in which `filled` puts numbers of findings.json.
     2. docs/designs.md has each part (between empty lines) of the page that is made from the study's results.
-    3. Each path in a document, between backquotes, exists: of results where the run was, of others here.
+    3. Each path that stands between backquotes in a document exists.
+
+    `TEXTS` has the documents: file -> text.
     """
     found = (project_with_results.folder / "results/findings.json").read_text(encoding="utf-8")
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
@@ -94,9 +96,10 @@ def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_befor
 
 @pytest.mark.slow
 def test_python_of_the_documents():
-    """Every block runs, and its last line gives the number in the comment behind it, if there is one.
+    """Every block of Python in a document runs. If a comment ends its last line, this line has that value.
 
-    Such a comment is "# 0.0123": the value is compared after rounding to as many decimals.
+    Such a comment is "# 0.0123": the value is compared after rounding to as many decimals. `TEXTS` has the
+    documents (file -> text), and the pattern `PYTHON` finds the blocks.
     """
     compared = 0
     for text in TEXTS.values():
@@ -112,11 +115,12 @@ def test_python_of_the_documents():
 
 
 def test_code_and_theory_point_at_each_other():
-    """1. What code and settings name in docs/ exists: a page, and its section if one is named behind it.
+    """1. Each page of docs/ that code or settings name exists, and so does a section named behind the page.
 
-    They write it as docs/theory.md, "Sums only". A heading may go on after the words that are named.
+    They write docs/theory.md, "Sums only" for a heading that begins with these words. `TEXTS` has the text of
+    each page.
 
-    2. The modules that docs/theory.md names between backquotes exist, in tightshuffle/ or from the top.
+    2. The modules that docs/theory.md names between backquotes exist, in tightshuffle/ or in this project.
     """
     named_sections = 0
     for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
@@ -139,10 +143,11 @@ def test_code_and_theory_point_at_each_other():
 @slow
 @pytest.mark.parametrize("name", [name for name in NAMES if examples(name)])
 def test_examples_print_what_is_shown(name, project_with_results, capsys, monkeypatch, tmp_path):
-    """Each command of the document ``name`` prints what stands behind it there, and no error.
+    """Each command of the document ``name`` prints the output that stands behind it there, and no error.
 
-    `examples` finds them in its blocks. They run one after the other in a new folder, with links to the files
-    of this checkout (``project_with_results``, after a full run), so what a command writes does not stay.
+    `examples` has the pairs (command, output) of the document. The commands run one after the other in a new
+    folder, with links to the files of this checkout after a full run (``project_with_results``). So what a
+    command writes does not stay.
     """
     for path in project_with_results.folder.glob("[!.]*"):
         (tmp_path / path.name).symlink_to(path)
@@ -150,7 +155,7 @@ def test_examples_print_what_is_shown(name, project_with_results, capsys, monkey
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
     for command, output in examples(name):
-        # Our own command, without pipes and quotes, in this process: forty starts are half a minute.
+        # Our own command, without pipes and quotes, runs in this process: it saves forty starts of Python.
         if re.fullmatch(r"tightshuffle [\w. -]+", command):
             assert cli.main(shlex.split(command)[1:]) == 0, command
             stdout, stderr = capsys.readouterr()

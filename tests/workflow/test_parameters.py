@@ -21,9 +21,9 @@ def rules(tmp_path, monkeypatch):
     """A triple for each rule with a script: the rule, its parameters by name, and the list of their values.
 
     Snakemake compares this list, which has no names, with the list of the run before, and reruns a job if the
-    two differ. The rules are those of the real Snakefile, on the paper's settings and a dataset ``mine``. The
-    parameters of a rule depend on which file it makes, so each rule is asked for one file of those that it
-    can make.
+    two differ. The rules are those of the real Snakefile, on the paper's settings and a dataset ``mine``
+    (`OVERLAY`), without `NOT_RERUN`, the rule of the download. The parameters of a rule depend on the file
+    that it makes, so each rule is asked for one: of the dataset in `DATASETS`, by default paris.
     """
     (tmp_path / "mine.yaml").write_text(OVERLAY)
     (tmp_path / "counts.csv").write_text("cell,count\n1,2\n2,3\n")
@@ -35,7 +35,7 @@ def rules(tmp_path, monkeypatch):
             snakefile=ROOT / "Snakefile",
             workdir=tmp_path,
         )._workflow
-        # What the names of files leave open: any part of paris, any audit, no number, any panel.
+        # Values for the other wildcards in names of files. Any part of paris, audit and panel would do.
         wildcards = {
             "part": next(iter(workflow.globals["PARTS"]["paris"])),
             "setting": next(iter(workflow.globals["AUDITS"])),

@@ -38,10 +38,10 @@ def text_table(path):
 
 
 def test_everything_is_there(finished_project):
-    """In `finished_project`, where the whole pipeline has run on config/quick.yaml, are:
+    """A run of the whole pipeline on config/quick.yaml (``finished_project``) makes:
 
-    1. every figure as picture, PDF, SVG and caption, the tables, and the article;
-    2. the report's pages, with every figure once, and a row for each of the paper's statements;
+    1. every figure (`FIGURES`) as picture, PDF, SVG and caption, the tables (`TABLES`), and the article;
+    2. the report's pages, with every figure once, and a row for each of the paper's statements (`CLAIMS`);
     3. a notice of the settings that are not the paper's, among them 5 repetitions instead of 10.
     """
     results = finished_project.results()
@@ -57,7 +57,7 @@ def test_everything_is_there(finished_project):
     both_pages = page + results["report/companions.html"].decode()
     assert all(both_pages.count(f'<figure id="{name}">') == 1 for name in FIGURES)
     text = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
-    # Words: a limit of our own, so that the page can still be read. There are 9,400.
+    # The page has 9,400 words. The limit is our own choice, so that it can still be read.
     assert len(text.split()) <= 10_000
     assert results["report/statements.html"].count(b'<tr id="claim-') == len(text_table(CLAIMS))
 
@@ -69,7 +69,7 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
     """On two pages of the report of `finished_project`, the main one and that of the statements:
 
     1. Every local link leads to a file.
-    2. Every command ("again: snakemake ...") names a target that Snakemake knows: it can plan them all.
+    2. Every command ("again: snakemake ...") names a target. Snakemake can plan a run of all these targets.
     """
     report = finished_project.folder / RESULTS / "report"
     both_pages = "".join(
@@ -93,10 +93,10 @@ def test_every_link_of_the_report_leads_to_a_file_and_every_command_to_a_target(
     ("name", "printed"), [("values/verdicts", "values"), ("statements/claim_verdicts", "claims")]
 )
 def test_every_printed_value_and_statement_has_its_verdict(finished_project, name, printed):
-    """``printed``: a table of what the paper prints or states. ``name``: the table of our verdicts on it.
+    """Each row of ``printed``, which the paper prints or states, has a verdict in our table ``name``.
 
-    The second one has the same rows in the same order, with the texts of all columns but the note, to which
-    we may add, and a verdict in each. It is from the run in `finished_project`.
+    The table of verdicts, which the run in `finished_project` has made, has the same rows in the same order.
+    It has the texts of ``printed`` in all columns but the note, to which we may add.
     """
     judged = text_table(finished_project.folder / f"{RESULTS}/{name}.csv")
     given = text_table(ROOT / f"data/published/{printed}.csv")
@@ -104,17 +104,17 @@ def test_every_printed_value_and_statement_has_its_verdict(finished_project, nam
     assert judged[columns].equals(given[columns])
     assert judged["verdict"].ne("").all()
     if printed == "values":
-        # Of the 125 values that are not random, 113 are as printed, whatever the number of repetitions.
+        # 113 of the 125 values that are not random are as printed, with any number of repetitions.
         deterministic = judged["verdict"][judged["kind"] != "random"]
         assert deterministic.isin(["same digits", "close"]).sum() >= 110
 
 
 def test_every_job_reads_only_what_its_rule_knows(finished_project):
-    """Every file of the project that a job has read is one that a rule gives to Snakemake.
+    """Each file of the project that a job has read is the job's input, its output or code of its script.
 
-    Else an edit of this file would rerun nothing. The rule gives a job's input and the code of its script
-    (`files_of`). It also reads its output, to sum the bytes. Each job of `finished_project` has written into
-    the folder ``seen`` which modules it has loaded and which files it has opened, as JSON.
+    Else an edit of the file would not rerun the job. `files_of` has the script's files of code. A job reads
+    its output to sum the bytes. Each job of `finished_project` has written a JSON file into the folder
+    ``seen``: its rule, script, input and output, and under "read" the modules and files that it has read.
     """
     jobs = [json.loads(path.read_text()) for path in (finished_project.folder / "seen").iterdir()]
     # Else most jobs were not noted: there are 65, these among them.
@@ -171,9 +171,9 @@ EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, wh
 def test_an_edit_reruns_what_uses_it_and_nothing_else(finished_project, file):
     """One line is added to the ``file``, and Snakemake plans the next run of `finished_project`.
 
-    `EDITS` has all rules that this run must have, written by hand. `EDITS_OF_BOUNDS` has rules that it must
-    not have, while it has others. The date of the edit is in 1970: contents decide, not dates. Then the text
-    is put back.
+    `EDITS` has for a file all rules that the run must have, written by hand. `EDITS_OF_BOUNDS` has for a file
+    rules that the run must not have, while it has others. The edited file is dated 1970, as contents decide,
+    not dates. Then the text is put back.
     """
     path = finished_project.folder / file
     before = path.read_text() if path.exists() else ""  # README.md is not there
@@ -196,8 +196,8 @@ def test_a_number_reruns_the_jobs_that_use_it(finished_project):
 
     1. Six instead of five repetitions of the trials of Paris would rerun these trials and their figure, one
     job each, and no other simulation.
-    2. With the old settings, a figure that is removed is drawn again by one job, the page and the sums are
-    made anew (`PAGE`), and all results have the same bytes as before.
+    2. With the old settings, a figure that is removed is drawn again by one job. The rules of `PAGE` make the
+    report's page and the sums anew, and all results have the same bytes as before.
     """
     path, before = finished_project.folder / "config/quick.yaml", finished_project.results()
     text = path.read_text()
@@ -225,7 +225,7 @@ def test_a_number_reruns_the_jobs_that_use_it(finished_project):
 def test_snakemakes_report_has_every_figure_and_table_with_its_caption(finished_project):
     """The report that Snakemake itself writes on `finished_project`, a page in a zip file.
 
-    The caption of a figure is the text beside it in results/.
+    It has all `FIGURES` and `TABLES`, and more results. A figure's caption is the text file beside it.
     """
     finished_project.make("--report", "snakemake.zip")
     with zipfile.ZipFile(finished_project.folder / "snakemake.zip") as files:
@@ -252,9 +252,9 @@ def targets_of_makefile():
 
 @pytest.mark.slow
 def test_named_targets(fresh_project):
-    """The names that README and Makefile give to parts of the pipeline, in a project where nothing has run.
+    """Snakemake plans jobs for all targets that the Makefile names (`targets_of_makefile`), such as fig6.
 
-    `make` knows them, Snakemake plans jobs for all of them, and fig6 needs the trials of San Francisco only.
+    For fig6 it plans trials and their figure, but no other simulation. In ``fresh_project`` nothing has run.
     """
     targets = targets_of_makefile()
     some = "fig1 fig7 figures tables report article data paper statements"
@@ -295,9 +295,9 @@ def test_the_large_grid_is_planned(fresh_project):
 def test_a_histogram_of_your_own(fresh_project):
     """Two datasets from counts of your own, by config/quick.yaml and mine.yaml, so in results/quick_mine.
 
-    1. The file name with a space and the title with markup do no harm: the captions have the title.
-    2. A dataset whose name ends as the settings in a file name do, mine_eps0, gets its own trials, with its 3
-    repetitions.
+    1. The file name with a space and the title with HTML do no harm: the captions have the title.
+    2. The dataset mine_eps0 gets its own trials, with its 3 repetitions, though its name ends as a setting
+    begins: a file of trials has the name of the dataset and then _eps0-2.
 
     Little is simulated: no trials (tv) of the paper's datasets, and few repetitions. `fresh_project` is a
     copy of this project in which nothing has run.
@@ -376,8 +376,8 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_p
     """Instead of SNAP's file, that of `made_up_checkins` from a server on this machine, named in here.yaml.
 
     1. A run on config/snap.yaml plans the steps from the download on, and does not use the bundled counts.
-    2. Its results lie in results/snap_here, beside those of the bundled counts. A table there compares: of
-    Paris, the paper prints 10,260 check-ins, the bundled counts have 11,190, and this file 2,000.
+    2. A table in its results, results/snap_here, compares check-ins of Paris: the paper prints 10,260, the
+    bundled counts have 11,190, and this file 2,000.
 
     `fresh_project` is a copy of this project in which nothing has run.
     """
@@ -411,9 +411,9 @@ def test_config_snap_downloads_the_file_and_says_where_its_counts_differ(fresh_p
 def test_same_bytes_in_another_folder_on_one_core(finished_project, tmp_path):
     """Two results of simulations and one table have the bytes that they have in `finished_project`.
 
-    That project has run on all cores. Here is another folder (with a space), one core, one thread, and
-    another order of Python's sets. The targets are one of each sort of results that are drawn at random; the
-    rest is made from these by the same code.
+    That project has run on all cores. Here are another folder (with a space), one core, one thread, and
+    another order of Python's sets (PYTHONHASHSEED). The targets are one of each sort of results that are
+    drawn at random. The other results are made from these by the same code.
     """
     other = Project(tmp_path / "frisch geklönt")
     names = {"trials/synthetic_eps0-4_eps-4.parquet", "parity/paris.parquet", "attack/audit.csv"}

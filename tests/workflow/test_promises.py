@@ -91,14 +91,15 @@ def script_of(run):
 def test_an_interrupted_run_and_the_same_command_give_the_same_bytes(
     undisturbed, project, stopped, signal_name, pause
 ):
-    """A run is stopped, and the same command is given again, on a copy of a project that ran ``undisturbed``.
+    """A run that is stopped, and the same command again, make the results of the ``undisturbed`` run.
 
-    ``stopped`` gets the signal ``signal_name``: the first job, Snakemake, or both, ``pause`` seconds after
-    the job has started. The job ends within a second.
+    ``stopped`` (the first job, Snakemake, or both) gets the signal ``signal_name``, ``pause`` seconds after
+    the job has started. The job ends within a second. `TRIALS_ONLY` are Snakemake's arguments for the
+    trials, and ``project`` is a copy of the undisturbed one, here without its results.
 
-    1. If Snakemake itself was killed, the command may say that --unlock is needed before, as docs/running.md
-    does. It does not after other signals.
-    2. Then it makes the bytes of the undisturbed run, even if a job outlives its run. Nothing is left to do.
+    1. If Snakemake itself was killed (SIGKILL), the second run may ask for --unlock first, as docs/running.md
+    says. After other signals it does not.
+    2. Then it makes the same bytes, even if the job outlives the first run. Nothing is left to do.
     """
     project.wipe()
     run = project.start(*TRIALS_ONLY)
@@ -152,11 +153,11 @@ def mounted(folder, *options):
 
 
 def test_a_full_disk(undisturbed, project):
-    """The results lie on a file system of 64 KB, which has room for the trials but not for the figure.
+    """On a full disk a run fails with one line of error (`refusal` returns it). No part of a figure stays.
 
-    `TRIALS_AND_FIGURE` are Snakemake's arguments for these two results. The run fails with a single line of
-    error (`refusal` returns it), and no part of the figure stays. Once there is room (10 MB), the same
-    command makes what the ``undisturbed`` run made.
+    The disk is a file system of 64 KB, which has room for the trials but not for the figure.
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for these two results. With 10 MB of room, the same command
+    makes what the ``undisturbed`` run made.
     """
     results = project.folder / "results"
     shutil.rmtree(results)
@@ -174,10 +175,10 @@ def test_a_full_disk(undisturbed, project):
 
 
 def test_a_read_only_folder(project):
-    """Snakemake fails even to plan a run, and its last line says why: it writes into .snakemake there.
+    """In a read-only folder Snakemake cannot even plan a run: its last line names .snakemake there.
 
-    The folder is mounted on itself, and this mount made read-only. `TRIALS_AND_FIGURE` are Snakemake's
-    arguments for two short targets.
+    The ``project``'s folder is mounted on itself, and this mount is made read-only. `TRIALS_AND_FIGURE` are
+    Snakemake's arguments for two short targets.
     """
     with mounted(project.folder, "--bind", project.folder):
         subprocess.run(["mount", "-o", "remount,bind,ro", project.folder], check=True)
@@ -190,14 +191,14 @@ def test_a_read_only_folder(project):
 
 
 def test_bad_input_is_one_line(undisturbed, project):
-    """In mine.csv, the counts from which the results have been made before (in the ``undisturbed`` project):
+    """A bad mine.csv, the counts of the dataset, is refused with a single line, which `refusal` returns.
 
-    1. A count below 0 is refused twice with the same line: the old trials are not taken for finished.
-    2. So is the right file, if it is dated an hour ahead of the clock.
-    3. With the right file and a date of now, the results have the same bytes as before.
+    1. A count below 0 is refused by a first and by a second run, with the same line: the second does not take
+    the old trials for finished.
+    2. The right file is refused if its date is an hour ahead of the clock.
+    3. With the right file and a date of now, the results have the bytes of the ``undisturbed`` run.
 
-    `TRIALS_AND_FIGURE` are Snakemake's arguments for two results that need these counts or not. `refusal`
-    returns the single line of a run that says why it fails.
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for the trials, which use these counts, and a figure.
     """
     (project.folder / "mine.csv").write_text("cell,count\n1,400\n2,-150\n")
     line = refusal(project.snakemake(*TRIALS_AND_FIGURE))
@@ -217,13 +218,13 @@ def test_bad_input_is_one_line(undisturbed, project):
 
 
 def test_a_bad_configuration_is_one_line(undisturbed, project):
-    """A file of settings that is refused before any job, so that no result changes. It has
+    """A bad file of settings is refused: the results stay those of the ``undisturbed`` run. In turn it has
 
-    1. a key that does not exist, for which the line proposes one that does;
+    1. a key that does not exist, for which the line of error proposes one that does;
     2. a key that occurs twice, which most readers of YAML accept;
-    3. a value that some readers of YAML would take for a command to run: it is not run.
+    3. a value that some readers of YAML would run as a command. It is not run: it would make a file mark.
 
-    `refusal` returns the single line with a given word of a run that fails.
+    `refusal` returns the only line with a given word that a failed run prints.
     """
     bad = project.folder / "bad.yaml"
     dry_run = ("--configfile", "bad.yaml", "--dry-run")
@@ -250,10 +251,10 @@ def test_data_that_are_no_file_are_refused_and_not_read_for_ever(project, make):
 
 
 def test_another_file_in_the_place_of_the_download_is_refused(project):
-    """A line of check-ins in the place where SNAP's file is downloaded to: the job that reads it fails.
+    """If another file lies where SNAP's file is downloaded to, the job that reads it fails: a wrong MD5 sum.
 
-    The line of error (`refusal` returns it) says that its MD5 sum is not that of SNAP's file. No result is
-    made. Nothing is downloaded, as Snakemake takes a file that is there for the download.
+    Here it has one line of check-ins. `refusal` returns the line of error. No result is made. Nothing is
+    downloaded, as Snakemake takes a file in this place for the downloaded one.
     """
     (project.folder / "data/raw").mkdir()
     (project.folder / "data/raw/loc-gowalla_totalCheckins.txt.gz").write_text(
@@ -269,11 +270,11 @@ def test_another_file_in_the_place_of_the_download_is_refused(project):
 
 
 def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undisturbed, project):
-    """`METRICS` is edited while the first job is at work, before the job that uses it (run_trials) starts.
+    """`METRICS`, code of the job run_trials, is edited while an earlier job is at work.
 
-    This one fails, with a line that names the file. When the file is as before, the same command makes what
+    run_trials fails, with a line that names the file. When the file is as before, the same command makes what
     the ``undisturbed`` run made. `TRIALS_AND_FIGURE` are Snakemake's arguments for two targets, one job after
-    the other, and `wait_for` waits until the function is true.
+    the other. `wait_for` waits until the function is true.
     """
     project.wipe()
     metrics = project.folder / METRICS
@@ -293,15 +294,15 @@ def test_code_that_is_edited_during_a_run_and_put_back_leaves_no_result(undistur
 def test_a_result_that_was_changed_by_hand_is_found_also_after_a_run_has_used_it(
     undisturbed, project
 ):
-    """The histogram is changed, and a run makes the trials from it, so that these are wrong, too.
+    """`HISTOGRAM`, a result, is changed by hand. The next run makes wrong trials (`TRIALS`) from it.
 
-    1. The module verify, which `make verify` runs, names the histogram, the only file that no job has written
-    as it is.
-    2. Once the histogram is removed, a run that names all three results, as `make` names every one, makes
-    what the ``undisturbed`` run made, and verify finds nothing.
+    1. The module verify, which `make verify` runs, names the histogram only: the trials are as their job has
+    written them.
+    2. Once the histogram is removed, a run that names all three results, as `make` does, makes what the
+    ``undisturbed`` run made, and verify finds nothing.
 
-    `HISTOGRAM` is the path of a dataset as a table, `TRIALS` that of simulations on it. `TRIALS_AND_FIGURE`
-    are Snakemake's arguments for the trials and for a figure that does not depend on them.
+    `TRIALS_AND_FIGURE` are Snakemake's arguments for the trials and for a figure that does not depend on
+    them.
     """
     histogram = project.folder / HISTOGRAM
     histogram.write_text(histogram.read_text().replace("400", "401"))
@@ -336,16 +337,15 @@ def set_dates(folder, seconds):
 
 
 def test_dates_alone_rerun_nothing_and_edits_without_a_new_date_do(undisturbed, project):
-    """Contents decide. On a copy of the ``undisturbed`` project, where two targets have been made:
+    """Contents decide what reruns. On a copy of the ``undisturbed`` project, where two targets are made:
 
-    1. New dates rerun nothing, not even results that are older than their input. Nor does a comment in code.
-    2. An edit of `METRICS` with a date of 1970 reruns its job, and the plan (-n, as docs/running.md says)
-    names the file as the reason. Only the trials change, so the code that runs is the edited one, not that of
-    a checkout which the environment may have.
-    3. An edit of the data with a date of 1970 reruns the two jobs that use them.
+    1. New dates rerun nothing, even where a result is older than its input. Nor does a comment in code.
+    2. An edit of `METRICS`, code of run_trials, dated 1970, reruns this job. The plan (-n, as docs/running.md
+    says) names the file as the reason. Only the trials change. So the code that runs is the edited one, not
+    that of a checkout which the environment may have.
+    3. An edit of the data, dated 1970, reruns the two jobs that use them.
 
-    `METRICS` is code of the job run_trials. `jobs_by_rule` reads from what Snakemake prints how many jobs of
-    each rule it plans or runs.
+    `jobs_by_rule` reads from what Snakemake prints how many jobs of each rule it plans or runs.
     """
     now, in_1970 = time.time(), 86_400  # seconds since 1970
     for name in ("data", "scripts", "tightshuffle", "workflow"):
@@ -392,10 +392,11 @@ def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs
 
 
 def test_elsewhere_and_as_a_module(tmp_path):
-    """The workflow of this checkout makes a table in two other folders, which are not copies of the project:
+    """The workflow of this checkout makes the same table in two other folders, not copies of the project.
 
-    there by Snakemake's options -s (the Snakefile) and -d (the folder), and module by a Snakefile of its own,
-    which takes all rules as one of Snakemake's modules. Both make the same bytes, and a second run is idle.
+    In the folder ``there`` Snakemake is run with its options -s (the Snakefile) and -d (the folder). The
+    folder ``module`` has a Snakefile of its own, which takes all rules as a module of Snakemake. A second run
+    has nothing to do.
     """
     target = "results/delta/delta_surface.csv"
     there, module = tmp_path / "there", tmp_path / "module"
@@ -424,8 +425,8 @@ def git(folder, *words):
 def test_from_a_git_host(tmp_path):
     """A Snakefile takes the workflow from GitHub as a module, as Snakemake's catalog of workflows says.
 
-    Snakemake keeps copies of repositories in a cache. There the test puts a clone of a copy of this project,
-    under the name github.com/me/tight-shuffle, so no network is asked.
+    Snakemake looks for copies of repositories in its cache. The test puts a clone of a copy of this project
+    there, under the name github.com/me/tight-shuffle, so that no network is needed.
     """
     project = Project(tmp_path / "project").folder
     git(project, "init", "--quiet")
