@@ -63,7 +63,10 @@ rule judge_claims:
         **named(
             contents=digests(map(source, (CLAIMS, VALUES))),
             sensitivity=config["protocol"]["sensitivity"],
-            boxes={name: PAPERS[name]["box"] for name in configuration.names_of_kind(PAPERS, "gowalla")},
+            boxes={
+                name: PAPERS[name]["box"]
+                for name in configuration.names_of_kind(PAPERS, "gowalla")
+            },
         ),
     script:
         "../../../scripts/beyond/statements/judge_claims.py"
