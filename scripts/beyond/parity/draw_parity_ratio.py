@@ -121,8 +121,8 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, *, with_limit: bool) -> None:
     for (eps0, is_papers), line in groups(rows, ["eps0", "is_papers"]):
         look = PAPERS_LINE if is_papers else OTHER_LINE
         line = line.sort_values("n")
-        # A larger zorder is nearer to the reader: 3 (2 + True) for the paper's settings, 2 for the others.
-        axes.plot(line["n"], line["ratio"], marker="o", zorder=2 + is_papers, **look)
+        layer = 3 if is_papers else 2  # lines of the paper's settings lie above the others
+        axes.plot(line["n"], line["ratio"], marker="o", zorder=layer, **look)
         if is_papers and with_limit:
             axes.axhline(line["limit"].iloc[0], **LIMIT_LINE)
         names_at_end.append((line["ratio"].iloc[-1], f"ε₀ = {eps0:g}", look["color"]))
