@@ -115,15 +115,9 @@ endif
 	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
 	@echo "$(CURDIR)" > $@
 
-# Optional parts. The plugins for clusters make every start of Snakemake a second longer, so they are a part of their own.
-PLUGINS := /^snakemake-executor-plugin/,/[^\\]$$/
-ADD := .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r
-.venv/test: requirements-test.lock .venv/installed
-	@$(ADD) $< && touch $@
-.venv/dev: requirements-dev.lock .venv/installed
-	@sed '$(PLUGINS)d' $< | $(ADD) /dev/stdin && touch $@
-.venv/cluster: requirements-dev.lock .venv/installed
-	@sed -n '$(PLUGINS)p' $< | $(ADD) /dev/stdin && touch $@
+# Optional parts: test, dev (lint, types, the site) and cluster (Snakemake's plugins).
+.venv/%: requirements-%.lock .venv/installed
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r $< && touch $@
 
 # requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
 # The other locks have what the dependency group of that name needs in addition; but requirements-test.lock is complete:
@@ -135,8 +129,8 @@ lock: .venv/installed
 	@.venv/bin/pip install --quiet --disable-pip-version-check uv
 	@$(COMPILE) --group pipeline -o requirements.lock
 	@$(COMPILE) --group test --constraint requirements.lock -o requirements-test.lock
-	@$(COMPILE) --group dev --constraint requirements.lock -o requirements-dev.lock \
-	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock)
+	@for group in dev cluster; do $(COMPILE) --group $$group --constraint requirements.lock -o requirements-$$group.lock \
+	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit 1; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
 	@echo "Renewed the locks and conda's environments; run make to install them."

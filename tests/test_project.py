@@ -42,7 +42,7 @@ def test_conda_has_the_versions_of_the_lock(environment):
 
 @pytest.mark.parametrize("group", LOCKS)
 def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
-    """`LOCKS` has the lock file of each group of dependencies: pipeline, test and dev. For the ``group``:
+    """`LOCKS` has the lock file of each group of dependencies: pipeline, test, dev and cluster. For the ``group``:
 
     1. The file names no index or address, and each of its entries (from a package's name to the next) has a
     hash.
@@ -57,7 +57,7 @@ def test_lock_has_every_dependency_of_its_group_with_hashes_and_no_index(group):
 
     # Package -> version.
     lock, pipeline = locked_versions(LOCKS[group]), locked_versions(LOCKS["pipeline"])
-    stands_alone = group != "dev"
+    stands_alone = group in ("pipeline", "test")
     library = PROJECT["dependencies"] if stands_alone else []
     assert names_of([*GROUPS[group], *library]) <= lock.keys()
     both = lock.keys() & pipeline.keys()
@@ -181,18 +181,14 @@ def installed(tmp_path):
 
     Its programs python, snakemake and pip write their names and arguments into the file ``called``, a line
     for each call. Besides, python prints "results", the answer when the Makefile asks for the folder of the
-    results, and pip reads what is piped into it. They do nothing else.
+    results. They do nothing else.
     """
-    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.lock", "requirements-cluster.lock", "pyproject.toml"):
         shutil.copy2(ROOT / name, tmp_path)
     (tmp_path / "profiles/slurm").mkdir(parents=True)
     programs = tmp_path / ".venv/bin"
     programs.mkdir(parents=True)
-    for name, action in (
-        ("python", "echo results"),
-        ("snakemake", "true"),
-        ("pip", "cat >/dev/null"),
-    ):
+    for name, action in (("python", "echo results"), ("snakemake", "true"), ("pip", "true")):
         script = f'#!/bin/sh\necho "{name} $*" >>"{tmp_path}/called"\n{action}\n'
         (programs / name).write_text(script)
         (programs / name).chmod(0o755)
