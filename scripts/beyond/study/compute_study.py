@@ -80,6 +80,10 @@ def study(
 
     # From tv follows the mean absolute error of a share, and its standard deviation as a normal variable.
     deviation = 2 / cells * tv / mean_absolute(1.0)
+    names = [randomizer.name for randomizer in best]
+    eps0 = [randomizer.eps0 for randomizer in best]
+    bits = [randomizer.bits for randomizer in best]
+    expected_shares = [randomizer.q_star for randomizer in best]
     variances_of_empty_cell = [
         float(randomizer.variance(0.0, number))
         for randomizer, number in zip(best, users, strict=True)
@@ -90,11 +94,11 @@ def study(
         gaussian_largest=_expected_largest(cells, sigma / users),
         geometric_tv=cells / 2 * geometric_error(budgets) / users,
         randomizer=name,
-        name=[randomizer.name for randomizer in best],
-        eps0=[randomizer.eps0 for randomizer in best],
+        name=names,
+        eps0=eps0,
         log10_delta=log10_upper,
-        bits=[randomizer.bits for randomizer in best],
-        expected=users * [randomizer.q_star for randomizer in best],
+        bits=bits,
+        expected=users * expected_shares,
         tv=tv,
         largest=_expected_largest(cells, deviation),
         ratio=tv / gaussian_tv,
