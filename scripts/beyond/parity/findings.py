@@ -459,12 +459,15 @@ def papers_extremes(results: Results) -> PapersExtremes:
     Raises LookupError unless all of the paper's settings are in the results.
     """
     rows = chosen_rows(results["parity_ratio"], bound="upper", comparison="projected")
-    tv = _smallest_and_largest_ratio(chosen_rows(rows, metric="tv"), results)
-    popular = _smallest_and_largest_ratio(chosen_rows(rows, metric="most_popular"), results)
+    tv_rows = chosen_rows(rows, metric="tv")
+    popular_rows = chosen_rows(rows, metric="most_popular")
     # Only now: where a row is missing above, the LookupError of `chosen_rows` says more.
     if set(PAPER) != set(results["papers"]):
         raise LookupError("not the paper's settings")
-    return PapersExtremes(tv=tv, popular=popular)
+    return PapersExtremes(
+        tv=_smallest_and_largest_ratio(tv_rows, results),
+        popular=_smallest_and_largest_ratio(popular_rows, results),
+    )
 
 
 def _smallest_and_largest_ratio(rows: pd.DataFrame, results: Results) -> Extremes:
