@@ -210,7 +210,7 @@ def test_data_dated_an_hour_ahead_of_the_clock_are_refused(finished_copy):
     finished_copy.wipe()
     in_an_hour = time.time() + 3600
     os.utime(finished_copy.folder / "mine.csv", (in_an_hour, in_an_hour))
-    assert "mine.csv" in refusal(finished_copy.snakemake(TRIALS), "clock skew")
+    assert "mine.csv" in refusal(finished_copy.snakemake(TRIALS), word="clock skew")
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_data_dated_an_hour_ahead_of_the_clock_are_refused(finished_copy):
 def test_a_bad_file_of_settings_is_refused_with_one_line(finished_copy, settings, error):
     (finished_copy.folder / "bad.yaml").write_text(settings)
     finished_copy.arguments = ["--configfile", "bad.yaml", "--dry-run"]
-    assert refusal(finished_copy.snakemake(), error).startswith(error)
+    assert refusal(finished_copy.snakemake(), word=error).startswith(error)
 
 
 def test_a_command_in_a_file_of_settings_is_not_run(undisturbed, finished_copy):
@@ -242,7 +242,7 @@ def test_data_that_are_no_file_are_refused_and_not_read_for_ever(finished_copy, 
     counts = finished_copy.folder / "mine.csv"
     counts.unlink()
     make(counts)
-    line = refusal(finished_copy.snakemake(TRIALS, options=["--dry-run"]), "regular")
+    line = refusal(finished_copy.snakemake(TRIALS, options=["--dry-run"]), word="regular")
     assert line == "mine.csv: not a regular file"
 
 
