@@ -1,5 +1,6 @@
 """The real pipeline in copies of the project; the tests share one run on config/quick.yaml."""
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -17,8 +19,8 @@ import pytest
 from scripts.shared.code import digest
 from tests import ROOT
 
-SOURCES = ["config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
-QUICK = ["--configfile", "config/quick.yaml"]
+SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
+QUICK = ("--configfile", "config/quick.yaml")
 # Snakemake starts faster; tests of a cluster leave it out.
 NO_PLUGINS = str(ROOT / "tests/without_plugins")
 
@@ -32,11 +34,11 @@ def jobs_by_rule(text):
     return {name: int(number) for name, number in re.findall(r"(\w+) +(\d+)\n", table[1])}
 
 
-def wait_for(condition, failure=lambda: "it did not happen", seconds=200):
-    """The first true value of the function ``condition``; after ``seconds``, an error with ``failure()``."""
-    end = time.monotonic() + seconds
+def wait_for(condition):
+    """The first true value of the function ``condition``; after 200 seconds, an error."""
+    end = time.monotonic() + 200
     while not (found := condition()):
-        assert time.monotonic() < end, failure()
+        assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
     return found
 
@@ -46,68 +48,89 @@ def names_that_differ(results, others):
     return [name for name in results if results[name] != others[name]]
 
 
-class Project:
-    """A copy of the project in a folder of its own, or one that ``exists``, and Snakemake run in it.
+@contextlib.contextmanager
+def edited(path, text):
+    """Inside a ``with``, the file has this ``text``; then it has its old one again."""
+    before = path.read_text()
+    path.write_text(text)
+    try:
+        yield
+    finally:
+        path.write_text(before)
 
-    ``config`` are the arguments that name the files of settings, ``results`` the folder of the results.
+
+@dataclass
+class Project:
+    """Snakemake and the results in a folder with the project's files.
+
+    Every run of Snakemake has the ``arguments``, and the variables of ``environment`` besides the usual ones.
     """
 
-    def __init__(self, folder, *, config=QUICK, results="results/quick", exists=False):
-        self.folder, self.config, self.results_folder = Path(folder), config, results
-        if not exists:
-            self.folder.mkdir(parents=True)
-            shutil.copy2(ROOT / "Snakefile", self.folder)
-            for name in SOURCES:
-                hidden = shutil.ignore_patterns("__pycache__", "raw")
-                shutil.copytree(ROOT / name, self.folder / name, ignore=hidden)
+    folder: Path
+    arguments: tuple | list = QUICK
+    environment: dict = field(default_factory=dict)
 
-    def snakemake(self, *arguments, environment=None):
+    def snakemake(self, *targets, options=()):
         """Run Snakemake: the completed process, with output and errors in ``stdout``."""
-        how = self._process_arguments(arguments, environment)
+        how = self._process_arguments(targets, options)
         return subprocess.run(**how, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
-    def start(self, *arguments, environment=None):
+    def start(self, *targets, options=()):
         """Start Snakemake in a process group of its own: the process. It prints into the file ``printed``."""
         with open(self.folder / "printed", "w") as file:
-            how = self._process_arguments(arguments, environment)
+            how = self._process_arguments(targets, options)
             # Behind `&` in a script, SIGINT is ignored, and a child inherits this.
             heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
             return subprocess.Popen(
                 **how, stdout=file, stderr=file, start_new_session=True, preexec_fn=heard
             )
 
-    def _process_arguments(self, arguments, environment):
-        own = {**os.environ, "PYTHONPATH": NO_PLUGINS, **(environment or {})}
-        return {
-            "args": [sys.executable, "-m", "snakemake", *arguments],
-            "cwd": self.folder,
-            "env": own,
-        }
+    def _process_arguments(self, targets, options):
+        command = [sys.executable, "-m", "snakemake", *self.arguments, *options, "--", *targets]
+        environment = {**os.environ, "PYTHONPATH": NO_PLUGINS, **self.environment}
+        return {"args": command, "cwd": self.folder, "env": environment}
 
-    def make(self, *arguments, **options):
-        """Run Snakemake on the project's configuration without an error: what it prints."""
-        done = self.snakemake(*self.config, *arguments, **options)
+    def make(self, *targets, options=()):
+        """Run Snakemake without an error: what it prints."""
+        done = self.snakemake(*targets, options=options)
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     def planned(self, *targets):
         """rule -> number of its jobs that a run of the targets would start."""
-        return jobs_by_rule(self.make("--dry-run", "--", *targets))
+        return jobs_by_rule(self.make(*targets, options=["--dry-run"]))
 
     def results(self):
-        """Name of each result, from the folder of the results on -> its bytes. Logs are none."""
-        made = self.folder / self.results_folder
-        paths = {
-            str(path.relative_to(made)): path for path in sorted(made.rglob("*")) if path.is_file()
-        }
-        return {
-            name: path.read_bytes() for name, path in paths.items() if not name.startswith("logs/")
-        }
+        """Path of each result, such as results/quick/SHA256SUMS -> its bytes. Logs are none."""
+        results = {}
+        for path in (self.folder / "results").rglob("*"):
+            name = path.relative_to(self.folder)
+            if path.is_file() and "logs" not in name.parts:
+                results[str(name)] = path.read_bytes()
+        return results
 
     def wipe(self):
         """Remove all results, as `make clean` does."""
         for name in ("results", ".snakemake"):
             shutil.rmtree(self.folder / name)
+
+
+def source_files():
+    """The files of the project that a copy gets, as paths from the project's folder on."""
+    for name in SOURCES:
+        source = ROOT / name
+        for path in sorted(source.rglob("*")) if source.is_dir() else [source]:
+            file = path.relative_to(ROOT)
+            if path.is_file() and not {"__pycache__", "raw"} & set(file.parts):
+                yield file
+
+
+def copy_of_project(folder, **attributes):
+    """A `Project` in a new folder, with the files of this one and no result."""
+    for file in source_files():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / file, folder / file)
+    return Project(folder, **attributes)
 
 
 # sitecustomize.py, which Python runs first in every process of the project. A job writes a file of JSON into
@@ -139,39 +162,37 @@ if any(".snakemake/scripts/" in word for word in sys.orig_argv):
 
 @pytest.fixture(scope="session")
 def finished_project(pytestconfig):
-    """A `Project`, a copy of this one, in which the pipeline has run on config/quick.yaml, all of it.
+    """A copy of the project, in which the pipeline has run on config/quick.yaml, all of it.
 
-    Tests that change the copy's files put them back. The copy stays in pytest's cache, with a digest of the
-    files that were copied, until one of these files changes, so the fast and the slow tests share a run. If
-    tests run in several processes, one makes the copy and the others wait. The code `SITECUSTOMIZE`, which
-    Python runs at the start of a job, notes in the folder ``seen`` which files the job has read.
+    Tests that change its files put them back. It stays in pytest's cache until a file that it copies changes,
+    so the fast and the slow tests share a run. If tests run in several processes, one makes it, and the
+    others wait. With `SITECUSTOMIZE`, each job notes in the folder ``seen`` what it has read.
     """
-    cache = Path(pytestconfig.cache.mkdir("quick"))
-    digest_of_run, folder = cache / "contents", cache / "project"
-    with open(cache / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not digest_of_run.exists() or digest_of_run.read_text() != digest_of_sources():
-            shutil.rmtree(folder, ignore_errors=True)
-            project = Project(folder)
-            (folder / "seen").mkdir()
-            (folder / "sitecustomize.py").write_text(SITECUSTOMIZE)
+    cache = pytestconfig.cache.mkdir("quick")
+    project = Project(cache / "project")
+    with open(cache / "digest", "a+") as made_from:
+        fcntl.flock(made_from, fcntl.LOCK_EX)
+        made_from.seek(0)
+        if made_from.read() != digest_of_sources():
+            made_from.truncate(0)  # until the end: a run that fails is made again
+            shutil.rmtree(project.folder, ignore_errors=True)
+            copy_of_project(project.folder)
+            (project.folder / "seen").mkdir()
+            (project.folder / "sitecustomize.py").write_text(SITECUSTOMIZE)
             project.make()
-            digest_of_run.write_text(digest_of_sources())  # last: a run that fails is made again
-    return Project(folder, exists=True)
+            made_from.write(digest_of_sources())
+    return project
 
 
 def digest_of_sources():
-    """SHA-256 over the names and bytes of all files that a `Project` copies."""
+    """SHA-256 over the names and bytes of all `source_files`."""
     total = hashlib.sha256()
-    for name in ["Snakefile", *SOURCES]:
-        found = ROOT / name
-        for path in sorted(found.rglob("*")) if found.is_dir() else [found]:
-            if path.is_file() and not {"__pycache__", "raw"} & set(path.parts):
-                total.update(f"{path.relative_to(ROOT)} {digest(path)}".encode())
+    for file in source_files():
+        total.update(f"{file} {digest(ROOT / file)}".encode())
     return total.hexdigest()
 
 
 @pytest.fixture
 def fresh_project(tmp_path):
-    """A project in which nothing has run; its path holds a space and letters beyond ASCII."""
-    return Project(tmp_path / "frisch geklönt")
+    """A copy of the project in which nothing has run; its path holds a space and letters beyond ASCII."""
+    return copy_of_project(tmp_path / "frisch geklönt")

@@ -1,6 +1,6 @@
 """The cluster profiles: a real Slurm of one node, started in a folder of its own, and a stand-in for PBS."""
 
-import importlib.util
+import contextlib
 import os
 import shutil
 import socket
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import QUICK, Project, names_that_differ, wait_for
+from tests.workflow.conftest import QUICK, copy_of_project, names_that_differ, wait_for
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
+# The result of a job on the cluster, and one of jobs there and of one that runs here after them.
 GAUSSIAN_SCALE = "results/quick/trials/gaussian_scale.csv"
-# Results of jobs on the cluster, and of one that runs here after them.
-TARGETS = [GAUSSIAN_SCALE, "results/quick/figures/fig2_tv_synthetic.png"]
+FIGURE = "results/quick/figures/fig2_tv_synthetic.png"
+NO_PLUGIN = "no test of the cluster profiles: make cluster installs Snakemake's plugins"
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
@@ -53,76 +54,77 @@ PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=
 """
 
 
-class Slurm:
-    """Slurm's daemons, which die with the tests, and its commands in the folder ``bin``.
+def write_program(path, script):
+    """Write a program for the shell, with the lines of the ``script``."""
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
 
-    The commands are scripts that name slurm.conf, since Snakemake's plugin takes SLURM_CONF out of a job.
-    """
+
+def free_ports():
+    """Two ports that no server uses: those that the system chooses for servers that are closed at once."""
+    address = ("127.0.0.1", 0)
+    with socket.create_server(address) as one, socket.create_server(address) as other:
+        return one.getsockname()[1], other.getsockname()[1]
+
+
+class Slurm:
+    """Slurm's daemons, which die with the tests, and its commands in the folder ``bin``."""
 
     def __init__(self, folder):
         self.folder, self.daemons = folder, []
+        self.configuration = folder / "slurm.conf"
 
-    def __enter__(self):
-        """Start munge (which signs messages between the daemons), Slurm's controller and one node.
+    def configure(self):
+        """Write slurm.conf, and for each command of Slurm a program that names it.
 
-        Returns this object as soon as the node is idle. `CONFIGURATION` is the text of slurm.conf, with the
-        folder, the host's name and two ports to be filled in. `CLIENTS` are the names of Slurm's commands:
-        each gets a script in the folder bin, which calls it with this configuration.
+        The commands need it because Snakemake's plugin takes SLURM_CONF out of a job.
         """
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir()
-
-        # Two free ports: those that the system chooses for servers that are closed at once.
-        servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-        controller, node = (server.getsockname()[1] for server in servers)
-        for server in servers:
-            server.close()
-        configuration, host = self.folder / "slurm.conf", os.uname().nodename
-        text = CONFIGURATION.format(folder=self.folder, host=host, controller=controller, node=node)
-        configuration.write_text(text)
-
-        for name in CLIENTS:
-            client = self.folder / "bin" / name
-            client.write_text(
-                f'#!/bin/sh\nexport SLURM_CONF={configuration}\nexec /usr/bin/{name} "$@"\n'
-            )
-            client.chmod(0o755)
-
-        # A secret key for munge, which insists that nobody else can read it.
-        (self.folder / "munge.key").write_bytes(os.urandom(128))
-        (self.folder / "munge.key").chmod(0o600)
-        options = [
-            f"--{name}={self.folder}/munge.{name}" for name in ("socket", "pid-file", "log-file")
-        ]
-        options += [f"--{name}-file={self.folder}/munge.{name}" for name in ("key", "seed")]
-        self.start("munged", "--force", "--foreground", *options)
-        wait_for(lambda: (self.folder / "munge.socket").exists(), failure=self.logs)
-
-        # -D: in the foreground, so that the daemons are children of this process.
-        self.start("slurmctld", "-D", "-f", configuration)
-        self.start("slurmd", "-D", "-f", configuration)
-        wait_for(
-            lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n", failure=self.logs
+        controller, node = free_ports()
+        host = os.uname().nodename
+        self.configuration.write_text(
+            CONFIGURATION.format(folder=self.folder, host=host, controller=controller, node=node)
         )
-        return self
+        for name in CLIENTS:
+            script = f'export SLURM_CONF={self.configuration}\nexec /usr/bin/{name} "$@"'
+            write_program(self.folder / "bin" / name, script)
 
-    def start(self, name, *arguments):
-        """Start a daemon, which is killed when this process ends."""
-        with open(self.folder / f"{name}.out", "w") as out:
-            command = ["setpriv", "--pdeathsig", "KILL", name, *arguments]
-            self.daemons.append(
-                subprocess.Popen(command, stdout=out, stderr=out, env={**os.environ, "PATH": PATH})
-            )
+    def start_munge(self):
+        """Start munge, which signs messages between the daemons, with a new secret key."""
+        munge = self.folder / "munge"
+        key = munge.with_suffix(".key")
+        key.write_bytes(os.urandom(128))
+        key.chmod(0o600)  # munge insists that nobody else can read it
+        options = [
+            f"--key-file={key}",
+            f"--seed-file={munge}.seed",
+            f"--socket={munge}.socket",
+            f"--pid-file={munge}.pid",
+            f"--log-file={munge}.log",
+        ]
+        self.start("munged", "--force", "--foreground", *options)
+        wait_for(munge.with_suffix(".socket").exists)
 
-    def __exit__(self, *_):
+    def start_controller_and_node(self):
+        """Start Slurm's controller and one node, and wait until the node is idle."""
+        # -D: in the foreground, so that the daemons are children of this process.
+        self.start("slurmctld", "-D", "-f", self.configuration)
+        self.start("slurmd", "-D", "-f", self.configuration)
+        wait_for(lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n")
+
+    def start(self, *command):
+        """Start a daemon, which is killed when this process ends. pytest shows what it prints."""
+        environment = {**os.environ, "PATH": PATH}
+        killed_with_tests = ["setpriv", "--pdeathsig", "KILL", *command]
+        self.daemons.append(subprocess.Popen(killed_with_tests, env=environment))
+
+    def close(self):
+        """Cancel all jobs and end the daemons."""
         self.run("scancel", "--full", "--user", "root")
         for daemon in reversed(self.daemons):
             daemon.terminate()
             daemon.wait()
-
-    def logs(self):
-        """The ends of what the daemons printed."""
-        return "\n".join(path.read_text()[-2000:] for path in self.folder.glob("*.out"))
 
     def run(self, name, *arguments):
         """Output of a Slurm command."""
@@ -140,152 +142,139 @@ class Slurm:
         return sorted(jobs, key=lambda job: int(job["JobId"]))
 
 
-def skip_without(plugin):
-    """Skip the test where this plugin of Snakemake is not installed."""
-    if not importlib.util.find_spec(f"snakemake_executor_plugin_{plugin}"):
-        pytest.skip("no test of the cluster profiles: make cluster installs Snakemake's plugins")
-
-
 @pytest.fixture(scope="module")
 def slurm():
-    """A running `Slurm` of one node, in a folder in /tmp, as sockets need short paths.
+    """A running `Slurm` of one node.
 
-    Tests are skipped where Snakemake's plugin for Slurm (`skip_without`) or one of Slurm's `DAEMONS` is not
-    installed, or without the rights of root, which the daemons need.
+    Tests are skipped without Slurm, without Snakemake's plugin for it, and without the rights of root.
     """
-    skip_without("slurm")
-    lacking = [name for name in DAEMONS if not shutil.which(name, path=PATH)]
-    if lacking or os.geteuid():
-        pytest.skip(
-            f"no test on a real Slurm: it needs root and {', '.join(lacking or ['no more'])}"
-        )
+    pytest.importorskip("snakemake_executor_plugin_slurm", reason=NO_PLUGIN)
+    if os.geteuid() or not all(shutil.which(name, path=PATH) for name in DAEMONS):
+        pytest.skip(f"no test on a real Slurm: it needs root and {', '.join(DAEMONS)}")
     with (
+        # In /tmp, as sockets need short paths.
         tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder,
-        Slurm(Path(folder)) as running,
+        contextlib.closing(Slurm(Path(folder))) as running,
     ):
+        running.configure()
+        running.start_munge()
+        running.start_controller_and_node()
         yield running
 
 
+def project_with_profile(folder, *, profile, programs):
+    """A copy of the project, whose runs have a profile for clusters and find the commands in ``programs``."""
+    return copy_of_project(
+        folder / "project",
+        arguments=[*QUICK, "--workflow-profile", f"profiles/{profile}"],
+        # Without NO_PLUGINS, which hides Snakemake's plugins.
+        environment={"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": ""},
+    )
+
+
 @pytest.fixture
-def environment(slurm):
-    """Environment variables with which Snakemake finds Slurm's commands and its own plugins."""
-    return {"PATH": f"{slurm.folder}/bin:{os.environ['PATH']}", "PYTHONPATH": ""}
+def slurm_project(slurm, tmp_path):
+    """A copy of the project, which sends its jobs to the running `slurm`."""
+    return project_with_profile(tmp_path, profile="slurm", programs=slurm.folder / "bin")
 
 
-def arguments(profile, *others):
-    """Snakemake's arguments for a run with a profile, on the quick configuration."""
-    return [*QUICK, "--workflow-profile", f"profiles/{profile}", *others]
+@pytest.fixture
+def local_results(slurm, request):
+    """The results of config/quick.yaml, made on this machine: name -> bytes.
 
-
-def test_the_cluster_makes_the_same_bytes(slurm, environment, request, tmp_path):
-    """Two results (`TARGETS`), made on a real Slurm, have the bytes of a run on this machine.
-
-    A second run has nothing to do. ``slurm`` is the running Slurm, and with the variables in ``environment``
-    Snakemake finds it. `finished_project` has all results of config/quick.yaml, made on this machine. This
-    fixture is asked for inside the test, so it is made only where there is a Slurm.
+    They are asked for after ``slurm``, so they are not made where there is no Slurm.
     """
-    finished_project = request.getfixturevalue("finished_project")
-    there = Project(tmp_path / "there")
-    run = there.snakemake(*arguments("slurm", *TARGETS), environment=environment)
-    assert run.returncode == 0, run.stdout
-    jobs = slurm.jobs(there)
+    return request.getfixturevalue("finished_project").results()
+
+
+def test_a_cluster_makes_the_same_bytes_as_this_machine(slurm, slurm_project, local_results):
+    """On Slurm, in a run of two results. A second run has nothing to do."""
+    slurm_project.make(GAUSSIAN_SCALE, FIGURE)
+    jobs = slurm.jobs(slurm_project)
     assert len(jobs) >= 2
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
 
-    made = there.results()
-    assert made.keys() >= {path.removeprefix("results/quick/") for path in TARGETS}
-    assert names_that_differ(made, finished_project.results()) == []
-    again = there.snakemake(*arguments("slurm", *TARGETS), environment=environment)
-    assert "Nothing to be done" in again.stdout
+    made = slurm_project.results()
+    assert made.keys() >= {GAUSSIAN_SCALE, FIGURE}
+    assert names_that_differ(made, local_results) == []
+    assert "Nothing to be done" in slurm_project.make(GAUSSIAN_SCALE, FIGURE)
 
 
-def run_with_first_job_killed(slurm, project, environment, *options):
-    """Run Snakemake on ``slurm`` for one result (`GAUSSIAN_SCALE`) and kill the first job as soon as it runs.
+def run_and_kill_first_job(slurm, project, *, options=()):
+    """Start Snakemake on ``slurm`` for `GAUSSIAN_SCALE`, and kill the first job as soon as it runs.
 
-    Returns Snakemake's exit code, what it printed, and the jobs that ``project`` has ever submitted, oldest
-    first, each as a dict of Slurm's fields (such as JobState). ``options`` are those of Snakemake.
+    Returns Snakemake's exit code and what it printed.
     """
-    run = project.start(*arguments("slurm", *options, GAUSSIAN_SCALE), environment=environment)
-    printed = (project.folder / "printed").read_text
+    run = project.start(GAUSSIAN_SCALE, options=options)
 
     def running_jobs():
         return [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"]
 
-    [job] = wait_for(running_jobs, failure=printed)
+    [job] = wait_for(running_jobs)
     slurm.run("scancel", "--signal=KILL", "--full", job["JobId"])
-    wait_for(lambda: run.poll() is not None, failure=printed)
-    return run.returncode, printed(), slurm.jobs(project)
+    exit_code = run.wait(200)  # seconds
+    return exit_code, (project.folder / "printed").read_text()
 
 
-def test_a_killed_job_is_sent_again_with_twice_the_memory_or_named(slurm, environment, tmp_path):
-    """`run_with_first_job_killed` starts a run on ``slurm`` and kills its first job. It is called twice:
-
-    1. Without retries, the run fails and names the rule of the killed job.
-    2. With the retries of the profile, the killed job is sent again, with twice the memory, and the run
-    succeeds.
-    """
-    project = Project(tmp_path / "project")
-    no_retry = ["--retries", "0"]
-    code, printed, jobs = run_with_first_job_killed(slurm, project, environment, *no_retry)
-    assert code != 0
+def test_without_retries_a_killed_job_ends_the_run_and_is_named(slurm, slurm_project):
+    exit_code, printed = run_and_kill_first_job(slurm, slurm_project, options=["--retries", "0"])
+    assert exit_code != 0
     assert "Error in rule compute_gaussian_scale" in printed
-    assert len(jobs) == 1
-
-    code, printed, jobs = run_with_first_job_killed(slurm, project, environment)
-    assert code == 0, printed
-    # The job of the first run, and two of this one, of which the last was not killed.
-    assert [job["JobState"] == "COMPLETED" for job in jobs] == [False, False, True]
-    # In megabytes: 1200, then 2400, by the profile's "mem_mb: 1200 * 2 ** (attempt - 1)".
-    first, second = (int(job["MinMemoryNode"].removesuffix("M")) for job in jobs[1:])
-    assert second == 2 * first
+    assert len(slurm.jobs(slurm_project)) == 1
 
 
-def test_make_cluster_check_ends_with_the_reason(environment, tmp_path):
-    """If the profile names a partition that Slurm does not have, the run fails and prints Slurm's error.
+def test_a_killed_job_is_sent_again_with_twice_the_memory(slurm, slurm_project):
+    """By the profile, which has retries and "mem_mb: 1200 * 2 ** (attempt - 1)"."""
+    exit_code, printed = run_and_kill_first_job(slurm, slurm_project)
+    assert exit_code == 0, printed
+    killed, second = slurm.jobs(slurm_project)
+    assert killed["JobState"] != "COMPLETED"
+    assert killed["MinMemoryNode"] == "1200M"
+    assert second["JobState"] == "COMPLETED"
+    assert second["MinMemoryNode"] == "2400M"
 
-    As in `make cluster-check`, one job runs with the profile, without retries. ``environment`` has the
-    variables with which Snakemake finds the running Slurm.
-    """
-    project = Project(tmp_path / "project")
-    profile = project.folder / "profiles/slurm/config.yaml"
+
+def test_a_run_with_a_partition_that_slurm_lacks_prints_slurms_error(slurm_project):
+    """As `make cluster-check` does: one job with the profile, without retries."""
+    profile = slurm_project.folder / "profiles/slurm/config.yaml"
     text = profile.read_text()
     profile.write_text(text.replace("# slurm_partition: short", "slurm_partition: none"))
-    no_retry = arguments("slurm", "--retries", "0", GAUSSIAN_SCALE)
-    run = project.snakemake(*no_retry, environment=environment)
+    run = slurm_project.snakemake(GAUSSIAN_SCALE, options=["--retries", "0"])
     assert run.returncode != 0
     assert "invalid partition specified: none" in run.stdout
 
 
-# Stand-ins for the commands of PBS. The last argument of qsub is the script of the job.
-QSUB = """#!/bin/sh
+# In place of PBS's command that sends a job: it runs the job's script, its last argument, at once.
+QSUB = """
 for script; do :; done
 echo "$*" >>asked
-sh "$script" >>job.log 2>&1; echo $? >code
+sh "$script" >>job.log 2>&1
 echo 1.server
 """
-QSTAT = '#!/bin/sh\necho "    exit_status = $(cat code)"\n'
 
 
-def test_the_profile_for_pbs_sends_jobs_and_reads_their_state(tmp_path):
-    """Instead of PBS, its commands qsub and qstat are scripts of our own, in the first folder of PATH.
+def project_with_fake_pbs(folder, *, exit_status):
+    """A copy of the project, which sends its jobs to stand-ins for the commands of PBS.
 
-    1. qsub gets the resources that the profile asks for, and the run succeeds. The script `QSUB` writes its
-    arguments into the file asked, runs the job at once, and keeps the job's exit status in the file code.
-    2. The run fails if qstat says that the job was killed. The script `QSTAT` prints PBS's line on an ended
-    job, with the kept exit status. PBS gives a killed job one above 256: here 271, 256 and the signal 15.
+    They run each job at once, write what it asks for into the file ``asked``, and tell this ``exit_status``.
     """
-    skip_without("cluster_generic")
-    project = Project(tmp_path / "project")
-    for name, script in (("qsub", QSUB), ("qstat", QSTAT), ("qdel", "#!/bin/sh\n")):
-        (tmp_path / name).write_text(script)
-        (tmp_path / name).chmod(0o755)
-    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": ""}
-    run = project.snakemake(*arguments("cluster-generic", GAUSSIAN_SCALE), environment=environment)
-    assert run.returncode == 0, run.stdout
+    pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason=NO_PLUGIN)
+    write_program(folder / "qsub", QSUB)
+    write_program(folder / "qstat", f'echo "    exit_status = {exit_status}"')
+    write_program(folder / "qdel", "true")
+    return project_with_profile(folder, profile="cluster-generic", programs=folder)
+
+
+def test_the_profile_for_pbs_asks_for_its_resources(tmp_path):
+    project = project_with_fake_pbs(tmp_path, exit_status=0)
+    project.make(GAUSSIAN_SCALE)
     assert "-l ncpus=1,mem=1200mb,walltime=00:20:00" in (project.folder / "asked").read_text()
 
-    # The same job again, of which qstat now tells another exit status.
-    (project.folder / GAUSSIAN_SCALE).unlink()
-    (tmp_path / "qstat").write_text(QSTAT.replace("$(cat code)", "271"))
-    no_retry = arguments("cluster-generic", "--retries", "0", GAUSSIAN_SCALE)
-    assert project.snakemake(*no_retry, environment=environment).returncode != 0
+
+def test_a_run_fails_if_pbs_says_that_its_job_was_killed(tmp_path):
+    """Even if the job has made its result."""
+    killed = 256 + 15  # PBS adds the signal, here SIGTERM, to 256
+    project = project_with_fake_pbs(tmp_path, exit_status=killed)
+    run = project.snakemake(GAUSSIAN_SCALE, options=["--retries", "0"])
+    assert run.returncode != 0
+    assert "Error in rule compute_gaussian_scale" in run.stdout
