@@ -1,19 +1,22 @@
 """Collections: no dataset is outside the bounds, which are the known ones where all users are alike."""
 
 import dataclasses
-import functools
 import itertools
 import math
-from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
-from scipy import special, stats
+from scipy import stats
 
 import tightshuffle
-from tests.library.bounds.enumeration import add_report, hockey_stick, krr_probabilities
-from tests.library.bounds.test_sums import hockey_sticks
+from tests.library.bounds.enumeration import krr_probabilities
+from tests.library.collection.every_dataset import (
+    datasets,
+    delta_of_pair,
+    pair_of_dataset,
+    worst_delta,
+)
 from tests.library.collection.upper_and_lower import delta_bounds, epsilon_bounds
 from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.collection.collection import BOUNDS
@@ -27,207 +30,90 @@ from tightshuffle.randomizers import Finite, expected_errors
 _ROUNDING = 1e-9
 
 
-def add_user(distribution, value, e_eps0, k, participation=1):
-    """The ``distribution`` {histogram: probability} of reports after one more k-RR user with this ``value``.
+def random_collection(rng, k):
+    """A collection of a few users of k-RR, and an eps below the target user's eps0, by the generator ``rng``.
 
-    The user takes part with the probability ``participation``. ``e_eps0`` is e^eps0, or None for an infinite
-    eps0. Fractions give fractions, and floats floats.
+    It has up to three groups and three dummies.
     """
-    report = krr_probabilities(value, e_eps0, k)
-    return add_report(
-        distribution, [participation * p for p in report], chance_of_none=1 - participation
-    )
+    # e^eps0 is from 5/4 to 100, or infinite in the first group, which has the target user.
+    e_eps0s = rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False) / 4
+    if rng.random() < 0.1:
+        e_eps0s[0] = math.inf
+    participations = rng.integers(1, 5, 3) / 4
+    # One to three users of the first group, and none to two of the others.
+    users = rng.integers(0, 3, 3) + np.array([1, 0, 0])
+    colluding = int(rng.integers(0, 2)) if users[0] > 1 else 0
+    most_dummies = 2 if k == 4 else 3
+    dummies = int(rng.integers(0, most_dummies + 1)) if rng.random() < 0.5 else 0
+    # e^eps is from 1 to 7/8 of the way to e^eps0, where delta is 0. An infinite e^eps0 counts as 50.
+    e_eps = 1 + (min(e_eps0s[0], 50) - 1) * rng.integers(0, 15) / 16
+
+    groups = []
+    for place in np.flatnonzero(users):
+        group = Group(
+            str(place),
+            int(users[place]),
+            eps0=np.log(e_eps0s[place]),
+            participation=participations[place],
+            colluding=0 if place else colluding,
+        )
+        groups.append(group)
+    return Collection(k, tuple(groups), dummies=Dummies(dummies)), math.log(e_eps)
 
 
-def quarters(numerators):
-    return [Fraction(int(numerator), 4) for numerator in numerators]
+def random_collections(seed, number, k):
+    """Yield ``number`` times a `random_collection` and its eps, with k values, or two to four if k is None.
 
-
-@dataclasses.dataclass(frozen=True)
-class FewUsers:
-    """A collection of few users of k-RR with exact numbers, of which every dataset can be enumerated.
-
-    Each of the three ``groups`` is (e^eps0, participation, number of users). Participation is the probability
-    that a user takes part. The first user of the first group is the target user. Its next ``colluding`` users
-    show their reports, and so hide nobody. In the first group e^eps0 may be None, for an infinite eps0.
-    """
-
-    k: int
-    groups: tuple
-    colluding: int
-    dummies: int
-    e_eps: Fraction  # the bounds are asked for at this eps
-
-    @classmethod
-    def random(cls, rng, k):
-        """Draw a collection of ``k`` values, and an e^eps, by the generator ``rng``."""
-        # e^eps0 is from 5/4 to 100, different in each group.
-        e_eps0s = quarters(rng.choice([5, 6, 8, 12, 20, 40, 100, 400], 3, replace=False))
-        if rng.random() < 0.1:
-            e_eps0s[0] = None
-        participations = quarters(rng.integers(1, 5, 3))
-        # One to three users of the first group, with the target user, and none to two of the others.
-        users = (rng.integers(0, 3, 3) + np.array([1, 0, 0])).tolist()
-        groups = tuple(zip(e_eps0s, participations, users, strict=True))
-        colluding = int(rng.integers(0, 2)) if users[0] > 1 else 0
-
-        # In about half of the collections there may be dummies: up to two for four values, else up to three.
-        most_dummies = 2 if k == 4 else 3
-        dummies = int(rng.integers(0, most_dummies + 1)) if rng.random() < 0.5 else 0
-
-        # e^eps is from 1 to 7/8 of the way to e^eps0, where delta is 0. An infinite e^eps0 counts as 50.
-        largest_e_eps = e_eps0s[0] or 50
-        e_eps = 1 + (largest_e_eps - 1) * Fraction(int(rng.integers(0, 15)), 16)
-        return cls(k, groups, colluding, dummies, e_eps)
-
-    @property
-    def eps(self):
-        return math.log(self.e_eps)
-
-    def collection(self):
-        """The `Collection` with the groups "0", "1" and "2", of which empty ones are left out."""
-        groups = []
-        for number, (e_eps0, participation, users) in enumerate(self.groups):
-            if users:
-                eps0 = math.inf if e_eps0 is None else math.log(e_eps0)
-                colluding = 0 if number else self.colluding
-                groups.append(Group(str(number), users, eps0, float(participation), colluding))
-        return Collection(self.k, tuple(groups), dummies=Dummies(self.dummies))
-
-    def numbers_of_others(self):
-        """How many users of each group hide the target user: all others but the colluding ones."""
-        first, *rest = [users for _, _, users in self.groups]
-        return [first - 1 - self.colluding, *rest]
-
-    def datasets(self):
-        """The values of these others: (values of the first group, of the second, of the third).
-
-        The values of a group ascend, as it makes no difference who in the group holds which.
-        """
-        values_of_groups = [
-            itertools.combinations_with_replacement(range(self.k), number)
-            for number in self.numbers_of_others()
-        ]
-        return itertools.product(*values_of_groups)
-
-    def in_floats(self):
-        """The same collection with floats in place of fractions."""
-        groups = []
-        for e_eps0, participation, users in self.groups:
-            groups.append((e_eps0 and float(e_eps0), float(participation), users))
-        return dataclasses.replace(self, groups=tuple(groups), e_eps=float(self.e_eps))
-
-    def delta(self, dataset, unseen):
-        """delta of one of the `datasets`, in the worse direction.
-
-        With ``unseen`` the target user takes part by chance, else surely.
-        """
-        distribution = {(0,) * self.k: 1}
-        for _ in range(self.dummies):  # a dummy is uniform, as is a report with eps0 = 0
-            distribution = add_user(distribution, 0, Fraction(1), self.k)
-        for (e_eps0, participation, _), values in zip(self.groups, dataset, strict=True):
-            for value in values:
-                distribution = add_user(distribution, value, e_eps0, self.k, participation)
-
-        e_eps0, participation, _ = self.groups[0]
-        own_participation = participation if unseen else 1
-        p = add_user(distribution, 0, e_eps0, self.k, own_participation)
-        q = add_user(distribution, 1, e_eps0, self.k, own_participation)
-        return max(hockey_stick(p, q, self.e_eps), hockey_stick(q, p, self.e_eps))
-
-    def worst_delta(self, unseen=False):
-        """The largest `delta` of all datasets, which floats find, and fractions compute."""
-        rounded = self.in_floats()
-        worst = max(self.datasets(), key=lambda dataset: rounded.delta(dataset, unseen))
-        return float(self.delta(worst, unseen))
-
-
-def small_collections(seed, number, k):
-    """Yield ``number`` random `FewUsers` with k values, or with two to four if ``k`` is None.
-
-    They have few enough other users for every dataset to be enumerated. Draws with more are passed over.
+    They have few enough users for every dataset to be enumerated. Draws with more are passed over.
     """
     rng = np.random.default_rng(seed)
     while number:
-        few_users = FewUsers.random(rng, k or int(rng.integers(2, 5)))
-        most_others = {2: 6, 3: 5, 4: 4}[few_users.k]  # that can be enumerated
-        if sum(few_users.numbers_of_others()) <= most_others:
+        collection, eps = random_collection(rng, k or int(rng.integers(2, 5)))
+        others = sum(group.users - group.colluding for group in collection.groups) - 1
+        most_others = {2: 6, 3: 5, 4: 4}[collection.k]
+        if others <= most_others:
             number -= 1
-            yield few_users
+            yield collection, eps
 
 
-# Arguments of `small_collections`.
-SMALL_COLLECTIONS = pytest.mark.parametrize(
+# Arguments of `random_collections`.
+FEW_USERS = pytest.mark.parametrize(
     ("seed", "number", "k"),
     [(1, 40, None), (3, 80, 2), pytest.param(2, 500, None, marks=pytest.mark.slow)],
 )
 
 
-@SMALL_COLLECTIONS
+@FEW_USERS
 def test_bounds_enclose_the_worst_delta_of_few_users(seed, number, k):
-    """`FewUsers.worst_delta`, the largest delta of all datasets, is between the bounds of one round.
-
-    ``number`` random collections of few users are drawn. All see who takes part.
-    """
-    for few_users in small_collections(seed, number, k):
-        worst = few_users.worst_delta()
-        upper, lower = delta_bounds(few_users.collection(), few_users.eps, group="0")
-        # 1e-300 is absolute, for a worst delta of 0.
-        assert lower <= worst * (1 + _ROUNDING) + 1e-300, few_users
-        assert upper >= worst * (1 - _ROUNDING), few_users
+    """``number`` random collections have so few users that `worst_delta` enumerates every dataset."""
+    for collection, eps in random_collections(seed, number, k):
+        worst = worst_delta(collection, eps)
+        upper, lower = delta_bounds(collection, eps)
+        assert lower <= worst * (1 + _ROUNDING), collection
+        assert upper >= worst * (1 - _ROUNDING), collection
 
 
-@SMALL_COLLECTIONS
+@FEW_USERS
 def test_bound_for_unseen_participation_is_from_the_worst_delta_to_the_bound_for_seen(
     seed, number, k
 ):
-    """With ``unseen`` nobody sees who takes part, as in `FewUsers.worst_delta`, the largest of all datasets.
+    """With ``unseen`` nobody sees whether the target user takes part.
 
-    ``number`` random collections of few users are drawn.
+    ``number`` random collections have so few users that `worst_delta` enumerates every dataset.
     """
-    for few_users in small_collections(seed, number, k):
-        collection = few_users.collection()
-        unseen = 10 ** collection.one_round(few_users.eps, group="0", unseen=True)
-        seen = 10 ** collection.one_round(few_users.eps, group="0")
-        assert unseen >= few_users.worst_delta(unseen=True) * (1 - _ROUNDING), few_users
-        assert unseen <= seen * (1 + _ROUNDING), few_users
+    for collection, eps in random_collections(seed, number, k):
+        unseen = 10 ** collection.one_round(eps, unseen=True)
+        seen = 10 ** collection.one_round(eps)
+        assert unseen >= worst_delta(collection, eps, unseen=True) * (1 - _ROUNDING), collection
+        assert unseen <= seen * (1 + _ROUNDING), collection
 
 
 @pytest.mark.parametrize(("seed", "number", "k", "ratio"), [(1, 40, None, 1.1), (3, 80, 2, 1.01)])
 def test_upper_bound_over_the_worst_delta_of_few_users_has_a_small_median(seed, number, k, ratio):
     ratios = []
-    for few_users in small_collections(seed, number, k):
-        upper = 10 ** few_users.collection().one_round(few_users.eps, group="0")
-        if worst := few_users.worst_delta():
-            ratios.append(upper / worst)
+    for collection, eps in random_collections(seed, number, k):
+        ratios.append(10 ** collection.one_round(eps) / worst_delta(collection, eps))
     assert np.median(ratios) < ratio
-
-
-@functools.cache
-def binomial_law(trials, probability):
-    """The probabilities of 0, 1, ..., ``trials`` successes."""
-    return stats.binom.pmf(np.arange(trials + 1), trials, probability)
-
-
-def deltas_of_two_values(target_eps0, others, dummies, eps):
-    """delta of k-RR with the two values x0 and x1, for every dataset of the other users; (datasets, points).
-
-    ``others`` are groups. A dataset is how many users of each group hold x0. A histogram is how many of all
-    reports are x0: a sum of binomial numbers. There are so many uniform ``dummies``.
-    """
-    deltas = []
-    for holders_of_x0 in np.ndindex(*[group.users + 1 for group in others]):
-        # The probabilities of 0, 1, ... reports x0.
-        law = binomial_law(dummies, 0.5)
-        for holders, group in zip(holders_of_x0, others, strict=True):
-            truth = special.expit(group.eps0)
-            law = np.convolve(law, binomial_law(holders, truth))
-            law = np.convolve(law, binomial_law(group.users - holders, special.expit(-group.eps0)))
-        truth, lie = special.expit([target_eps0, -target_eps0])
-        under_x0 = np.convolve(law, [lie, truth])
-        under_x1 = np.convolve(law, [truth, lie])
-        deltas.append(hockey_sticks(eps, under_x0, under_x1))
-    return np.array(deltas)
 
 
 @pytest.mark.parametrize(
@@ -240,13 +126,14 @@ def deltas_of_two_values(target_eps0, others, dummies, eps):
     ],
 )
 def test_bounds_enclose_the_worst_delta_of_two_values(others, dummies, width):
-    """The worst of all datasets is between the bounds, and at most the factor ``width`` away from both.
+    """With two values, `worst_delta` enumerates every dataset of a few dozen users.
 
-    The target user has eps0 = 1.5. `deltas_of_two_values` has delta of every dataset.
+    The worst delta is at most the factor ``width`` away from both bounds.
     """
     eps = np.array([0.1, 0.4, 0.8])
-    worst = deltas_of_two_values(1.5, others, dummies, eps).max(axis=0)
-    collection = Collection(2, (Group("target", 1, 1.5), *others), dummies=Dummies(dummies))
+    target = Group("target", 1, eps0=1.5)
+    collection = Collection(2, (target, *others), dummies=Dummies(dummies))
+    worst = worst_delta(collection, eps)
     upper, lower = delta_bounds(collection, eps)
     assert np.all(worst * (1 - _ROUNDING) <= upper)
     assert np.all(upper <= worst * width)
@@ -254,25 +141,16 @@ def test_bounds_enclose_the_worst_delta_of_two_values(others, dummies, width):
     assert np.all(lower <= worst * (1 + _ROUNDING))
 
 
-def test_bounds_enclose_the_worst_delta_of_two_values_with_poisson_dummies():
-    """With a Poisson number of dummies, delta of a dataset is a mean over that number, which all see.
-
-    `deltas_of_two_values` has delta of every dataset for one number. The upper bound is at most three times
-    the worst delta. No lower bound is close.
-    """
+def test_bounds_enclose_the_worst_delta_of_users_with_poisson_dummies():
+    """`worst_delta` enumerates every dataset."""
     eps = np.array([0.1, 0.4, 0.8])
-    others = Group("others", 40, eps0=1.5)
-    numbers = np.arange(120)  # three times the mean leaves next to nothing out
-    of_numbers = [deltas_of_two_values(1.5, [others], number, eps) for number in numbers]
-    deltas = np.average(of_numbers, axis=0, weights=stats.poisson.pmf(numbers, mu=40))
-    worst = deltas.max(axis=0)
-
-    dummies = Dummies(poisson_per_value=20)  # 40 in all
-    collection = Collection(2, (Group("target", 1, 1.5), others), dummies=dummies)
+    groups = (Group("target", 1, eps0=1.5), Group("others", 8, eps0=1.5))
+    collection = Collection(2, groups, dummies=Dummies(poisson_per_value=4))
+    worst = worst_delta(collection, eps)
     upper, lower = delta_bounds(collection, eps)
     assert np.all(lower <= worst * (1 + _ROUNDING))
     assert np.all(worst * (1 - _ROUNDING) <= upper)
-    assert np.all(upper <= 3 * worst)
+    assert np.all(upper <= 1.2 * worst)  # the bound says something: the largest ratio is 1.13
 
 
 def one_group(*, n, k, eps0, randomizer="grr", **group):
@@ -518,26 +396,6 @@ def test_users_with_noise_hide_values_without_noise_in_several_rounds():
     assert mixed_once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
 
-def histograms_of_dummies(law, k):
-    """{histogram: probability} of the dummies of k values, whose numbers independently have this ``law``."""
-    probabilities = {}
-    for number, ln in enumerate(law.log_mass, start=law.first):
-        if ln > -20:  # rarer numbers hardly count
-            probabilities[number] = math.exp(ln)
-    histograms = itertools.product(probabilities, repeat=k)
-    return {each: math.prod(probabilities[number] for number in each) for each in histograms}
-
-
-def deltas_where_dummies_hide(distribution, participation, eps):
-    """delta at each ``eps`` of a user who sends one of three values as it is, and takes part by chance.
-
-    ``distribution`` is {histogram: probability} of all other reports.
-    """
-    p = add_user(distribution, 0, None, 3, participation)
-    q = add_user(distribution, 1, None, 3, participation)
-    return np.array([hockey_stick(p, q, e_eps) for e_eps in np.exp(eps)])
-
-
 LAWS = [
     "geometric:1.5:0.5",
     "2*binomial:2:0.3",
@@ -545,28 +403,25 @@ LAWS = [
 ]  # of the number of dummies of a value
 
 
-def collection_of_law(law):
-    """Two users who take part with probability 1/2, and one who always does; they send values as they are."""
-    groups = (Group("target", 2, math.inf, participation=0.5), Group("always", 1, math.inf))
+def hidden_by_dummies(law, *groups):
+    """The `Collection` of users of three values, whom only dummies with this ``law`` hide."""
     return Collection(3, groups, dummies=Dummies(law=law))
 
 
 @pytest.mark.parametrize("law", LAWS)
 def test_bounds_for_a_law_of_dummies_enclose_the_worst_delta(law):
-    """In `collection_of_law` only dummies hide three users of three values, of whom two may stay away.
+    """Of three users, who send their values as they are, two may stay away, which everybody sees.
 
-    Everybody sees whether the second one does, so delta of a dataset is the mean of both cases.
+    The target user, one of the two, takes part. So delta of a dataset is the mean of delta with and without
+    the other one. `worst_delta` enumerates every dataset.
     """
     eps = np.array([0.0, 0.4, 1.1])
-    dummies = histograms_of_dummies(parse_law(law), k=3)
-    worst = np.zeros(3)
-    for second, third in itertools.product(range(3), repeat=2):
-        without_second = add_user(dummies, third, None, 3)
-        with_second = add_user(without_second, second, None, 3)
-        deltas = [deltas_where_dummies_hide(each, 1, eps) for each in (without_second, with_second)]
-        worst = np.maximum(worst, np.mean(deltas, axis=0))
-
-    collection = collection_of_law(law)
+    always = Group("always", 1, eps0=math.inf)
+    half = Group("half", 2, eps0=math.inf, participation=0.5)
+    with_other = hidden_by_dummies(law, Group("both", 2, eps0=math.inf), always)
+    without_other = hidden_by_dummies(law, Group("target", 1, eps0=math.inf), always)
+    worst = (worst_delta(with_other, eps) + worst_delta(without_other, eps)) / 2
+    collection = hidden_by_dummies(law, half, always)
     upper = 10 ** collection.log10_delta(eps)
     lower = 10 ** collection.log10_delta(eps, bound="lower")
     assert np.all(worst <= upper * (1 + 1e-12))
@@ -576,19 +431,20 @@ def test_bounds_for_a_law_of_dummies_enclose_the_worst_delta(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_bound_for_a_law_of_dummies_holds_if_nobody_sees_who_takes_part(law):
-    """In `collection_of_law` only dummies hide three users of three values, of whom two may stay away."""
+    """Of three users, who send their values as they are, two may stay away. The target is one of the two.
+
+    `worst_delta` enumerates every dataset.
+    """
     eps = np.array([0.0, 0.4, 1.1])
-    dummies = histograms_of_dummies(parse_law(law), k=3)
-    worst = np.zeros(3)
-    for second, third in itertools.product(range(3), repeat=2):
-        others = add_user(add_user(dummies, third, None, 3), second, None, 3, participation=0.5)
-        worst = np.maximum(worst, deltas_where_dummies_hide(others, 0.5, eps))
-    upper = 10 ** collection_of_law(law).log10_delta(eps, unseen=True)
-    assert np.all(worst <= upper * (1 + 1e-12))
+    half = Group("half", 2, eps0=math.inf, participation=0.5)
+    collection = hidden_by_dummies(law, half, Group("always", 1, eps0=math.inf))
+    upper = 10 ** collection.log10_delta(eps, unseen=True)
+    assert np.all(worst_delta(collection, eps, unseen=True) <= upper * (1 + 1e-12))
 
 
 def test_no_lower_bound_is_known_for_a_law_of_dummies_if_nobody_sees_who_takes_part():
-    collection = collection_of_law("poisson:0.7")
+    half = Group("half", 2, eps0=math.inf, participation=0.5)
+    collection = hidden_by_dummies("poisson:0.7", half)
     assert collection.log10_delta(0.4, bound="lower", unseen=True) == -np.inf
 
 
@@ -645,33 +501,17 @@ def krr_round(k, eps0s, dummies=0, then=()):
     return Collection(k, tuple(groups), dummies=Dummies(dummies), then=then)
 
 
-def pairs_of_round(collection):
-    """(P, Q) for every dataset of the other users of a `krr_round`: the probabilities of all histograms.
-
-    The target user is the first, who holds 0 under P and 1 under Q. By symmetry other values give the same.
-    """
-    k = collection.k
-    dummies_alone = {(0,) * k: 1.0}
-    for _ in range(collection.dummies.number):
-        dummies_alone = add_report(dummies_alone, [1 / k] * k)
-    pairs = []
-    for others in itertools.product(range(k), repeat=len(collection.groups) - 1):
-        pair = []
-        for own in (0, 1):
-            distribution = dummies_alone
-            for value, group in zip((own, *others), collection.groups, strict=True):
-                distribution = add_user(distribution, value, math.exp(group.eps0), k)
-            pair.append(np.array([distribution[histogram] for histogram in sorted(distribution)]))
-        pairs.append(pair)
-    return pairs
-
-
 def deltas_of_two_rounds(first, second, eps):
-    """delta of two independent `krr_round`, for every dataset of both; (pairs of datasets, points)."""
+    """delta of two independent rounds for every pair of datasets; (pairs of datasets, points)."""
     deltas = []
-    for pairs in itertools.product(pairs_of_round(first), pairs_of_round(second)):
-        p, q = (np.outer(*sides).ravel() for sides in zip(*pairs, strict=True))
-        deltas.append(hockey_sticks(eps, p, q))
+    for dataset, later_dataset in itertools.product(datasets(first), datasets(second)):
+        pair = []
+        for law, later_law in zip(
+            pair_of_dataset(first, dataset), pair_of_dataset(second, later_dataset), strict=True
+        ):
+            outcomes = itertools.product(law, later_law)
+            pair.append({(one, later): law[one] * later_law[later] for one, later in outcomes})
+        deltas.append(delta_of_pair(*pair, eps))
     return np.array(deltas)
 
 
