@@ -10,6 +10,7 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.bounds.test_sums import hockey_sticks, probabilities_of_sums
+from tests.library.collection.simulation import simulated_error
 from tests.library.collection.upper_and_lower import delta_bounds, epsilon_bounds
 from tightshuffle.collection import Collection, Group, make_collection
 
@@ -102,10 +103,11 @@ def random_rounds(deletion):
     return rounds
 
 
+WITH_AND_WITHOUT_DELETION = pytest.mark.parametrize("deletion", [False, True])
 _ROUNDING = 1e-9  # relative: what the logarithms of the tested numbers lose
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 def test_bounds_enclose_the_worst_delta_of_few_users(deletion):
     for collection, eps, worst in random_rounds(deletion):
         upper, lower = delta_bounds(collection, eps)
@@ -113,7 +115,7 @@ def test_bounds_enclose_the_worst_delta_of_few_users(deletion):
         assert lower <= worst * (1 + _ROUNDING), collection
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 def test_bound_for_unseen_participation_is_at_least_participation_times_the_worst_delta(deletion):
     """If nobody sees who takes part, delta is at most this product: `random_rounds` are of who takes part."""
     for collection, eps, worst in random_rounds(deletion):
@@ -122,7 +124,7 @@ def test_bound_for_unseen_participation_is_at_least_participation_times_the_wors
         assert unseen >= participation * worst * (1 - _ROUNDING), collection
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 def test_upper_bound_is_close_to_the_worst_delta_where_all_take_part(deletion):
     ratios = []
     for collection, eps, worst in random_rounds(deletion):
@@ -148,7 +150,7 @@ TWO_ROUNDS = pytest.mark.parametrize("participations", [(1.0, 1.0, 1.0), (0.5, 0
 
 
 @TWO_ROUNDS
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participations, deletion):
     """Rounds are independent: the probability of two outcomes is the product of theirs."""
     eps = np.array([0.0, 0.3, 0.8, 1.5])
@@ -164,7 +166,7 @@ def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participatio
 
 
 @TWO_ROUNDS
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 def test_bound_for_unseen_participation_is_smaller_if_the_target_may_stay_away(
     participations, deletion
 ):
@@ -180,7 +182,7 @@ def test_eps_for_unseen_participation_is_no_larger(delta):
     assert collection.epsilon(delta, unseen=True) <= collection.epsilon(delta)
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@WITH_AND_WITHOUT_DELETION
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
 def test_groups_that_are_alike_are_one(randomizer, eps0, rounds, deletion):
@@ -247,30 +249,15 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
     assert found == pytest.approx(collection.epsilon(1e-6), rel=0.005)
 
 
-def error_of_simulated_sums(groups, k, rng):
-    """The total variation distance between estimated and true shares in one run of RAPPOR.
-
-    Each value is held by 1 / k of the users of each group. A bit is 1 with probability p for who holds its
-    value, else q. So a value with the share x has offset + slope x ones on average. Slope is the sum of p - q
-    over all users who take part on average, and offset that of q.
-    """
-    counts = np.zeros(k)
-    slope = offset = 0.0
-    for group in groups:
-        p, q = probabilities_of_one("rappor", group.eps0)
-        slope += group.users * group.participation * (p - q)
-        offset += group.users * group.participation * q
-        holders = rng.binomial(group.users // k, group.participation, k)
-        counts += rng.binomial(holders, p) + rng.binomial(holders.sum() - holders, q)
-    estimate = (counts - offset) / slope
-    return np.abs(estimate - 1 / k).sum() / 2
-
-
 def test_the_expected_error_is_that_of_simulated_sums():
-    """`expected_error` is within 4 standard errors of the mean error of 400 runs."""
+    """`expected_error` is within 4 standard errors of the mean error of 400 runs (`simulated_error`)."""
     groups = [Group("a", 3000, eps0=6.0), Group("b", 5000, eps0=4.0, participation=0.5)]
-    rng = np.random.default_rng(31)
-    simulated = [error_of_simulated_sums(groups, k=20, rng=rng) for _ in range(400)]
+    users = [
+        (group.users, group.participation, *probabilities_of_one("rappor", group.eps0))
+        for group in groups
+    ]
+    rng, no_dummies = np.random.default_rng(31), np.zeros(20)
+    simulated = [simulated_error(users, rng, no_dummies) for _ in range(400)]
     difference = collection_of_sums(groups, k=20).expected_error() - np.mean(simulated)
     assert abs(difference) < 4 * stats.sem(simulated, ddof=0)
 

@@ -32,7 +32,7 @@ def test_ratio_of_binomial_probabilities_is_that_of_the_formula(n, share):
 
 def ln_bound_of_third_value(n, k, eps0, eps):
     """Natural log of the lower bound on delta of k-RR where all n - 1 other users hold one third value."""
-    group = Group("a", n, eps0)
+    eps, group = np.array(eps), Group("a", n, eps0)
     gains = bounds.uniform_gains(Collection(k, (group,)), eps, group)
     lie = float(lie_probability(eps0, k))  # the probability of reporting one given other value
     reports_of_other_values = Cover.from_numbers([(n - 1, (k - 1) * lie)])
@@ -55,11 +55,10 @@ MANY_REPORTS = pytest.mark.parametrize(  # eps has two points
 @MANY_REPORTS
 def test_probability_of_fewer_reports_is_taken_off_the_bound_for_many(n, k, eps0, eps, monkeypatch):
     """If the bound on this probability is e times as large, the bound on delta falls."""
-    setting = {"n": n, "k": k, "eps0": eps0, "eps": np.array(eps)}
-    bound = ln_bound_of_third_value(**setting)
+    bound = ln_bound_of_third_value(n, k, eps0, eps)
     ln_fewer = third_value.ln_probability_of_fewer
     monkeypatch.setattr(third_value, "ln_probability_of_fewer", lambda *given: ln_fewer(*given) + 1)
-    assert np.any(ln_bound_of_third_value(**setting) < bound - 1e-9)
+    assert np.any(ln_bound_of_third_value(n, k, eps0, eps) < bound - 1e-9)
 
 
 @MANY_REPORTS
@@ -68,10 +67,9 @@ def test_one_slope_gives_no_more_than_the_slopes_of_each_number(n, k, eps0, eps,
 
     For many reports one slope serves all terms, at a loss. Bounds are natural logs.
     """
-    setting = {"n": n, "k": k, "eps0": eps0, "eps": np.array(eps)}
-    of_one_slope = ln_bound_of_third_value(**setting)
+    of_one_slope = ln_bound_of_third_value(n, k, eps0, eps)
     monkeypatch.setattr(third_value, "has_few_reports", lambda cover: True)
-    of_all_slopes = ln_bound_of_third_value(**setting)
+    of_all_slopes = ln_bound_of_third_value(n, k, eps0, eps)
     assert np.all(of_one_slope <= of_all_slopes + 1e-4)  # 1e-4: the width of both brackets
     assert of_one_slope[0] >= of_all_slopes[0] - 0.4  # further out a line fits less well
 

@@ -1,13 +1,10 @@
 """Both bounds of a collection at once."""
 
 
-def delta_bounds(collection, eps, **target):
-    """(upper, lower): the bounds on delta of one round, each with the shape of ``eps``.
-
-    ``target`` may name the target user's ``group``.
-    """
-    log10_upper = collection.one_round(eps, bound="upper", **target)
-    log10_lower = collection.one_round(eps, bound="lower", **target)
+def delta_bounds(collection, eps):
+    """(upper, lower): the bounds on delta of one round, each with the shape of ``eps``."""
+    log10_upper = collection.one_round(eps, bound="upper")
+    log10_lower = collection.one_round(eps, bound="lower")
     return 10**log10_upper, 10**log10_lower
 
 

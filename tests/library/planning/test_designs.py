@@ -12,10 +12,12 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.bounds.enumeration import Shuffled, krr_probabilities
+from tests.library.bounds.test_sums import hockey_sticks, probabilities_of_sums
 from tests.library.cli.calls import json_answer, refusal, text_answer
+from tests.library.collection.test_collection_of_sums import probabilities_of_one
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
-from tightshuffle.collection import Collection, Group
+from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law, poisson
@@ -23,9 +25,7 @@ from tightshuffle.planning.designs import collection_with_dummies, compare_desig
 
 # Arguments of `compare_designs`.
 ONE_VALUE = {"n": 20_000, "k": 30, "eps": 1.0, "delta": 1e-6}
-FIVE_ROUNDS = {
-    "n": 20_000,
-    "k": 30,
+FIVE_ROUNDS = ONE_VALUE | {
     "eps": 0.3,
     "delta": 1e-8,
     "rounds": 5,
@@ -35,10 +35,7 @@ FIVE_ROUNDS = {
     "parties": 3,
     "honest": 2,
 }
-THREE_VALUES = {
-    "n": 20_000,
-    "k": 30,
-    "eps": 1.0,
+THREE_VALUES = ONE_VALUE | {
     "delta": 1e-5,
     "rounds": 2,
     "values_per_user": 3,
@@ -137,16 +134,30 @@ def test_no_smaller_mean_or_deviation_of_a_law_has_the_guarantee(asked):
 
 
 def delta_of_reports(
-    name, eps0, *, n, k, eps, rounds, values_per_user, colluding, participation, **other_arguments
+    name,
+    eps0,
+    dummies,
+    *,
+    n,
+    k,
+    eps,
+    rounds,
+    values_per_user,
+    colluding,
+    participation,
+    **other_arguments,
 ):
-    """delta at eps of reports with this ``eps0``: of "k-RR", or of sums of "RAPPOR, sums only" or of OUE.
+    """delta at eps of reports with this ``eps0``, and of so many dummies.
 
-    Each value that may change counts as a round. The keywords are arguments of `compare_designs`.
+    The design ``name`` is "k-RR", maybe with dummies, or for example "RAPPOR, sums only". Each value that may
+    change counts as a round. The keywords are arguments of `compare_designs`.
     """
     randomizer, _, sums = name.partition(", sums")
     release = {"randomizer": randomizer.lower(), "release": "sums"} if sums else {}
     groups = (Group("a", n, eps0, participation, colluding),)
-    return Collection(k, groups, rounds=rounds * values_per_user, **release).delta(eps)
+    rounds_of_values = rounds * values_per_user
+    collection = Collection(k, groups, dummies=Dummies(dummies), rounds=rounds_of_values, **release)
+    return collection.delta(eps)
 
 
 @QUESTIONS
@@ -154,23 +165,18 @@ def test_no_larger_eps0_of_a_design_without_dummies_has_the_guarantee(asked):
     for design in compare_once(**asked).designs:
         if not (design.reference or design.law or design.dummies):
             # A hair below, as this bound and the plan's may differ in their last digits.
-            delta = delta_of_reports(design.name, design.eps0 * (1 - 1e-6), **asked)
-            delta_of_more = delta_of_reports(design.name, design.eps0 * 1.001, **asked)
+            delta = delta_of_reports(design.name, design.eps0 * (1 - 1e-6), 0, **asked)
+            delta_of_more = delta_of_reports(design.name, design.eps0 * 1.001, 0, **asked)
             assert delta <= asked["delta"] < delta_of_more, design.name
 
 
-@pytest.mark.parametrize("question", [ONE_VALUE, FIVE_ROUNDS], ids=["one round", "five rounds"])
-def test_no_fewer_dummies_beside_krr_have_the_guarantee(question):
-    asked = DEFAULTS | question
-    [design] = [each for each in compare_once(**asked).designs if each.name == "k-RR with dummies"]
-    rest = {name: asked[name] for name in ("colluding", "rounds", "participation")}
-    delta, delta_of_one_fewer = [
-        collection_with_dummies(asked["n"], asked["k"], design.eps0, dummies, **rest).delta(
-            asked["eps"]
-        )
-        for dummies in (design.dummies, design.dummies - 1)
-    ]
-    assert delta <= asked["delta"] < delta_of_one_fewer
+@QUESTIONS
+def test_no_fewer_dummies_beside_krr_have_the_guarantee(asked):
+    for design in compare_once(**asked).designs:
+        if design.name == "k-RR with dummies":
+            delta = delta_of_reports("k-RR", design.eps0, design.dummies, **asked)
+            delta_of_one_fewer = delta_of_reports("k-RR", design.eps0, design.dummies - 1, **asked)
+            assert delta <= asked["delta"] < delta_of_one_fewer
 
 
 @QUESTIONS
@@ -196,7 +202,7 @@ def test_only_krr_is_left_out_for_several_values(asked):
 
 @QUESTIONS
 def test_messages_and_bits_per_user(asked):
-    """A user sends one message of k bits for sums, else one of log2 k bits, rounded up, per value or dummy."""
+    """A message has k bits for sums, else log2 k bits, rounded up, for each value and dummy."""
     reports = asked["n"] * asked["participation"]
     for design in compare_once(**asked).designs:
         # Aggregators who add noise to sums also receive a bit per value.
@@ -227,7 +233,7 @@ def test_the_table_has_all_other_designs_where_hardly_any_dummies_are_needed(que
 
 
 def test_small_eps_and_many_rounds_are_answered_in_seconds():
-    """The search for the mean took one step per dummy, and its bounds were as fine as the result."""
+    """Once the search for the mean took one step per dummy, with bounds as fine as the result."""
     start = time.process_time()
     for eps, rounds in ((1e-4, 1), (1.0, 20_000)):
         law = best_cut_law(eps, 1e-6, rounds=rounds)
@@ -237,13 +243,11 @@ def test_small_eps_and_many_rounds_are_answered_in_seconds():
 
 
 def truth_and_lie_probability(design_name, eps0, k):
-    """The probabilities that a report supports its user's value, and another one, by their definitions."""
-    growth = math.exp(eps0)
+    """The probabilities that a report supports its user's value, and another one."""
     if design_name.startswith("k-RR"):
-        return growth / (growth + k - 1), 1 / (growth + k - 1)
-    if design_name.startswith("RAPPOR"):
-        return math.sqrt(growth) / (math.sqrt(growth) + 1), 1 / (math.sqrt(growth) + 1)
-    return 0.5, 1 / (growth + 1)
+        return krr_probabilities(0, math.exp(eps0), k)[:2]
+    randomizer, _ = design_name.split(", ")  # as in "OUE, sums only"
+    return probabilities_of_one(randomizer.lower(), eps0)
 
 
 def deviation_of_count(design, n, k, share):
@@ -422,45 +426,28 @@ def test_if_half_of_the_users_report_twice_as_many_are_needed(release, most_user
         assert planned.tv[name] == of_reports.tv[name]
 
 
-def law_of_ones(eps0, own_bit, holders, others):
-    """The probabilities of 0, 1, ... ones in RAPPOR's sum of one value; (others + 2,).
-
-    Of the other users, so many are ``holders`` of the value. ``own_bit`` is 1 if the user is another one.
-    """
-    p = math.exp(eps0 / 2) / (math.exp(eps0 / 2) + 1)  # of a true bit
-    law = np.ones(1)
-    for bit in [own_bit] + [1] * holders + [0] * (others - holders):
-        probability_of_one = p if bit else 1 - p
-        law = np.convolve(law, [1 - probability_of_one, probability_of_one])
-    return law
-
-
 def test_sums_of_several_values_per_user_by_every_count():
     """Where a user replaces two values of five by two others, delta is below the bound for two rounds.
 
     The largest delta of all datasets of two other users is above half of this bound. Four of the five sums
-    depend on the user. They are independent, so that their joint law is an outer product.
+    depend on the user. A bit is 1 with probability p for a user of the value, and else with q.
     """
     eps, eps0 = 0.8, 2.0
     setting = {"n": 3, "k": 5, "eps0": eps0, "rounds": 2}
     bound = tightshuffle.delta(eps, randomizer="rappor", release="sums", **setting)
+    p, q = probabilities_of_one("rappor", eps0)
     deltas = []
     for holders in itertools.product((0, 1, 2), repeat=4):  # of each of the four values
-        pair = []
-        for own_bits in ((1, 1, 0, 0), (0, 0, 1, 1)):  # before and after
-            laws = [
-                law_of_ones(eps0, own_bit, number, others=2)
-                for own_bit, number in zip(own_bits, holders, strict=True)
-            ]
-            pair.append(functools.reduce(np.multiply.outer, laws))
-        before, after = pair
-        deltas.append(np.maximum(before - math.exp(eps) * after, 0).sum())
+        others = [[p if number > other else q for number in holders] for other in (0, 1)]
+        before = probabilities_of_sums([[p, p, q, q], *others], most=3)
+        after = probabilities_of_sums([[q, q, p, p], *others], most=3)
+        deltas.append(hockey_sticks(np.array([eps]), before, after)[0])
     assert 0.5 * bound < max(deltas) <= bound
 
 
-def design_words(question):
-    """The words of a call of `tightshuffle design` with these arguments of `compare_designs`."""
-    words = ["design"]
+def options_of(question):
+    """The words of a command line that give the arguments in the dict ``question``."""
+    words = []
     for name, value in question.items():
         words += [f"--{name.replace('_', '-')}", value]
     return words
@@ -468,7 +455,7 @@ def design_words(question):
 
 def test_the_command_gives_the_designs_as_json():
     designs = compare_once(**DEFAULTS | THREE_VALUES).designs
-    found = json_answer(*design_words(THREE_VALUES))["designs"]
+    found = json_answer("design", *options_of(THREE_VALUES))["designs"]
     assert [row["name"] for row in found] == [design.name for design in designs]
     assert [row["error"] for row in found] == [design.error for design in designs]
     # The first design has no local noise, so that eps is infinite, for which JSON has null.
@@ -476,7 +463,7 @@ def test_the_command_gives_the_designs_as_json():
 
 
 def test_the_json_names_all_that_was_asked_for_and_no_default():
-    found = json_answer(*design_words(THREE_VALUES))
+    found = json_answer("design", *options_of(THREE_VALUES))
     asked = THREE_VALUES | {"log10_delta": math.log10(THREE_VALUES["delta"])}
     del asked["delta"]
     assert {name: found[name] for name in asked} == asked
@@ -484,7 +471,7 @@ def test_the_json_names_all_that_was_asked_for_and_no_default():
 
 
 def test_the_command_prints_who_is_trusted_and_what_is_left_if_they_fail():
-    text = text_answer(*design_words(THREE_VALUES))
+    text = text_answer("design", *options_of(THREE_VALUES))
     assert "Left out: k-RR (only for one report per user and round)." in text
     for design in compare_once(**DEFAULTS | THREE_VALUES).designs:
         left = re.escape(what_is_left(design.eps_if_it_fails))
@@ -501,7 +488,7 @@ def test_the_command_prints_who_is_trusted_and_what_is_left_if_they_fail():
     ],
 )
 def test_the_command_refuses_a_bad_argument(option, value, message):
-    assert refusal(*design_words(THREE_VALUES), option, value).startswith(message)
+    assert refusal("design", *options_of(THREE_VALUES), option, value).startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -515,7 +502,7 @@ def test_the_command_warns_if_every_design_leaves_a_useless_eps(rounds, warning)
     question = ONE_VALUE | {"rounds": rounds}
     left = [design.eps_if_it_fails for design in compare_once(**question).designs]
     assert min(left) >= USELESS_EPS
-    text = text_answer(*design_words(question))
+    text = text_answer("design", *options_of(question))
     assert f"\n{warning} if the shuffler or the aggregators fail.\n" in text
 
 
@@ -523,7 +510,7 @@ def test_the_command_does_not_warn_if_a_design_leaves_a_useful_eps():
     question = {"n": 2000, "k": 30, "eps": 0.5, "delta": 1e-6}
     left = [design.eps_if_it_fails for design in compare_once(**question).designs]
     assert min(left) < USELESS_EPS
-    assert "of these designs protects anybody" not in text_answer(*design_words(question))
+    assert "of these designs protects anybody" not in text_answer("design", *options_of(question))
 
 
 @pytest.mark.parametrize(
@@ -541,12 +528,12 @@ def test_from_six_on_nothing_useful_is_left(eps, shown):
 
 def test_the_command_says_that_the_guarantee_is_for_each_user_who_reports():
     sentence = "n is how many users report in each round, and the guarantee is for each of them."
-    assert f"\n{sentence}\n" in text_answer(*design_words(ONE_VALUE))
+    assert f"\n{sentence}\n" in text_answer("design", *options_of(ONE_VALUE))
 
 
 @pytest.mark.parametrize("command", ["design", "plan"])
 def test_the_command_says_that_users_may_stay_away(command):
-    text = text_answer(command, *design_words(ONE_VALUE | {"participation": "80%"})[1:])
+    text = text_answer(command, *options_of(ONE_VALUE | {"participation": "80%"}))
     for sentence in (
         "n is how many users could report. In each round a user does with probability 0.8.",
         "The guarantee is for a user who reports in every round, and does not hide who reports.",
@@ -556,18 +543,18 @@ def test_the_command_says_that_users_may_stay_away(command):
 
 
 def test_plan_gives_the_participation_as_json():
-    words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
-    assert json_answer("plan", *words)["participation"] == 0.8
+    question = ONE_VALUE | {"participation": "80%"}
+    assert json_answer("plan", *options_of(question))["participation"] == 0.8
 
 
 def test_users_says_that_users_may_stay_away():
-    words = ["--eps0", 4, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
-    text = text_answer("users", *words)
+    question = {"eps0": 4, "k": 30, "eps": 1, "delta": 1e-6, "participation": "80%"}
+    text = text_answer("users", *options_of(question))
     assert "The guarantee is for a user who reports in every round" in text
 
 
 def test_the_table_says_how_many_users_hold_the_popular_value():
-    text = text_answer(*design_words(ONE_VALUE | {"share": "20%"}))
+    text = text_answer("design", *options_of(ONE_VALUE | {"share": "20%"}))
     assert "that a share of 0.2 of the users hold (4,000)" in text
 
 
