@@ -1,9 +1,8 @@
 """Collections of which only sums are released: every dataset and outcome of few users, and who takes part."""
 
+import functools
 import itertools
 import math
-import warnings
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,222 +10,201 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.bounds.test_sums import hockey_sticks, probabilities_of_sums
+from tests.library.collection.simulation import simulated_error
+from tests.library.collection.upper_and_lower import delta_bounds, epsilon_bounds
 from tightshuffle.collection import Collection, Group, make_collection
-from tightshuffle.collection.collection import BOUNDS
 
 
 def collection_of_sums(groups, randomizer="rappor", k=3, **more):
     return Collection(k, tuple(groups), randomizer, release="sums", **more)
 
 
-def chances_of_one(randomizer, growth):
-    """The probabilities of a 1, p in the bit of the value and q in all others, in the arithmetic of growth.
+def probabilities_of_one(randomizer, eps0):
+    """(p, q): the probabilities of a 1 in the bit of the own value, and in each other bit."""
+    if randomizer == "rappor":
+        q = 1 / (math.exp(eps0 / 2) + 1)
+        return 1 - q, q
+    return 1 / 2, 1 / (math.exp(eps0) + 1)  # OUE
 
-    ``growth`` is (1 - q) / q: e^(eps0 / 2) for RAPPOR, and e^eps0 for OUE.
+
+def probabilities_of_outcomes(collection, values):
+    """The probability of every outcome: the k sums, and who of the other users takes part.
+
+    Each group of the collection is one user. ``values`` are the users' values, or None for no value. The
+    first one, the target user, takes part.
     """
-    q = 1 / (growth + 1)
-    return (1 - q, q) if randomizer == "rappor" else (type(q)(1) / 2, q)
+    bits_of_users = []
+    for group, value in zip(collection.groups, values, strict=True):
+        p, q = probabilities_of_one(collection.randomizer, group.eps0)
+        bits_of_users.append([p if place == value else q for place in range(collection.k)])
+
+    others = collection.groups[1:]
+    of_all = []
+    for present in itertools.product((False, True), repeat=len(others)):
+        chances = [
+            group.participation if is_present else 1 - group.participation
+            for group, is_present in zip(others, present, strict=True)
+        ]
+        reports = list(itertools.compress(bits_of_users, (True, *present)))
+        of_all.append(probabilities_of_sums(reports, most=len(values), mass=math.prod(chances)))
+    return np.concatenate(of_all)
 
 
-class FewUsers:
-    """One round of sums of few users, of whom the first is the target user.
+def pairs_of_datasets(collection):
+    """[P, Q] for every dataset of the other users, both `probabilities_of_outcomes`.
 
-    Each has a ``growth``, as in `chances_of_one`, and takes part with a probability, the ``participation``.
-    ``values`` are those of all other users. With ``deletion`` the target user has no value under Q, else x1.
+    The target user holds the first value under P. Under Q it is the second one, or with deletion no value.
     """
-
-    def __init__(self, randomizer, growths, participations, k=3):
-        self.randomizer, self.growths, self.k = randomizer, growths, k
-        self.participations = participations
-
-    def groups(self):
-        """A `Group` of each user."""
-        factor = 2 if self.randomizer == "rappor" else 1
-        users = zip(self.growths, self.participations, strict=True)
-        return [
-            Group(str(number), 1, factor * math.log(growth), float(participation))
-            for number, (growth, participation) in enumerate(users)
-        ]
-
-    def probabilities(self, values, own, number_type):
-        """The probabilities of all outcomes: of the k sums together with who of the other users takes part.
-
-        ``values`` are those of the other users, and ``own`` is the target user's value, or None for no value.
-        The target user takes part. ``number_type`` is float or Fraction. ``growths`` stand for the eps0 of
-        all users (`chances_of_one`).
-        """
-        # For each user, the probabilities that the k bits of the report are 1.
-        bits_of_users = []
-        for value, growth in zip((own, *values), self.growths, strict=True):
-            p, q = chances_of_one(self.randomizer, number_type(growth))
-            bits_of_users.append([p if value == place else q for place in range(self.k)])
-
-        # ``present`` has a 1 for each other user who takes part. The sums add the reports of those who do.
-        participations = list(map(number_type, self.participations[1:]))
-        of_all = []
-        for present in itertools.product((0, 1), repeat=len(values)):
-            chances = [
-                a if here else 1 - a for a, here in zip(participations, present, strict=True)
-            ]
-            reports = list(itertools.compress(bits_of_users, (1, *present)))
-            of_all.append(probabilities_of_sums(reports, len(self.growths), math.prod(chances)))
-        return np.concatenate(of_all)
-
-    def pair(self, values, deletion, number_type=float):
-        """The `probabilities` under P, where the target user holds x0, and under Q."""
-        return [
-            self.probabilities(values, own, number_type) for own in (0, None if deletion else 1)
-        ]
-
-    def datasets(self):
-        return itertools.product(range(self.k), repeat=len(self.growths) - 1)
-
-    def worst_delta(self, deletion, e_eps):
-        """delta of the worst dataset in the worse direction: found with floats, then as a Fraction."""
-
-        def delta(values, number_type):
-            p, q = self.pair(values, deletion, number_type)
-            p_against_q = np.maximum(p - number_type(e_eps) * q, 0).sum()
-            return max(p_against_q, np.maximum(q - number_type(e_eps) * p, 0).sum())
-
-        worst = max(self.datasets(), key=lambda values: delta(values, float))
-        return delta(worst, Fraction)
+    own_under_q = None if collection.deletion else 1
+    datasets = itertools.product(range(collection.k), repeat=len(collection.groups) - 1)
+    return [
+        [probabilities_of_outcomes(collection, (own, *others)) for own in (0, own_under_q)]
+        for others in datasets
+    ]
 
 
-def random_rounds(number):
-    """Yield ``number`` random `FewUsers`, two to four users each, with RAPPOR, RAPPOR, OUE, OUE, ...
+def worst_delta(pairs, eps):
+    """The largest delta at each ``eps`` of all ``pairs`` [P, Q], in the worse direction; (points,)."""
+    deltas = []
+    for p, q in pairs:
+        deltas += [hockey_sticks(eps, p, q), hockey_sticks(eps, q, p)]
+    return np.max(deltas, axis=0)
 
-    In the first, third, fifth, ... all users take part. With each `FewUsers` comes a Fraction from 0 to 4 /
-    5: how far e^eps is to be on the way from 1 to the largest e^loss, from which on delta is 0. A growth
-    stands for an eps0 (`chances_of_one`) and is from 5/4 to 10. A participation is from 1/4 to 1.
+
+@functools.cache
+def random_rounds(deletion):
+    """30 random rounds of two to four users: a list of (collection, eps, worst delta of all datasets at eps).
+
+    Randomizers are RAPPOR, RAPPOR, OUE, OUE, ... In every second round all users take part.
     """
     rng = np.random.default_rng(31)
-    for place in range(number):
+    rounds = []
+    for number in range(30):
         users = int(rng.integers(2, 5))
-        growths = [
-            Fraction(int(quarters), 4) for quarters in rng.choice([5, 6, 8, 12, 20, 40], users)
+        odds = rng.choice([5, 6, 8, 12, 20, 40], users) / 4  # (1 - q) / q
+        participations = rng.integers(1, 5, users) / 4
+        if number % 2 == 0:
+            participations = np.ones(users)
+        randomizer = ("rappor", "oue")[number // 2 % 2]
+        budgets = np.log(odds) * (2 if randomizer == "rappor" else 1)
+        groups = [
+            Group(str(user), 1, eps0=budgets[user], participation=participations[user])
+            for user in range(users)
         ]
-        participations = [Fraction(int(quarters), 4) for quarters in rng.integers(1, 5, users)]
-        if place % 2 == 0:
-            participations = [Fraction(1)] * users
-        randomizer = ("rappor", "oue")[place // 2 % 2]
-        yield FewUsers(randomizer, growths, participations), Fraction(int(rng.integers(5)), 5)
+        collection = collection_of_sums(groups, randomizer, deletion=deletion)
+
+        # Where e^eps is that of the largest loss, delta is 0. It is at most 4/5 of the way from 1. One bit
+        # differs if the value is deleted, else two bits.
+        p, q = probabilities_of_one(randomizer, budgets[0])
+        largest_e_loss = p / q if deletion else p * (1 - q) / (q * (1 - p))
+        eps = math.log(1 + (largest_e_loss - 1) * rng.integers(5) / 5)
+        [worst] = worst_delta(pairs_of_datasets(collection), np.array([eps]))
+        rounds.append((collection, eps, worst))
+    return rounds
 
 
-@pytest.mark.parametrize("deletion", [False, True])
-def test_no_dataset_is_outside_the_bounds(deletion):
-    """The bounds of 30 random rounds enclose the worst delta, which is enumerated in fractions.
+WITH_AND_WITHOUT_DELETION = pytest.mark.parametrize("deletion", [False, True])
+_ROUNDING = 1e-9  # relative: what the logarithms of the tested numbers lose
 
-    p is the probability of a 1 in the bit of the target user's value, and q in each other bit
-    (`chances_of_one`). A loss is the log of the ratio of an outcome's probabilities under both values.
-    ``share`` says how far e^eps is on the way from 1 to the largest e^loss. With ``deletion`` the target user
-    has a value or none, else one of two values. `one_round` returns log10 of a bound.
-    """
-    ratios = []  # of the upper bound to the worst delta, where all take part
-    for few_users, share in random_rounds(30):
-        p, q = chances_of_one(few_users.randomizer, few_users.growths[0])
-        # e^loss of the target user's bits: one bit differs if the value is deleted, else two bits.
-        largest = p / q if deletion else p * (1 - q) / q / (1 - p)
-        e_eps = 1 + share * (largest - 1)
-        exact = float(few_users.worst_delta(deletion, e_eps))
 
-        collection = collection_of_sums(few_users.groups(), few_users.randomizer, deletion=deletion)
-        eps = math.log(e_eps)
-        upper, lower = (10 ** collection.one_round(eps, bound=bound) for bound in BOUNDS)
+@WITH_AND_WITHOUT_DELETION
+def test_bounds_enclose_the_worst_delta_of_few_users(deletion):
+    for collection, eps, worst in random_rounds(deletion):
+        upper, lower = delta_bounds(collection, eps)
+        assert upper >= worst * (1 - _ROUNDING), collection
+        assert lower <= worst * (1 + _ROUNDING), collection
+
+
+@WITH_AND_WITHOUT_DELETION
+def test_bound_for_unseen_participation_is_at_least_participation_times_the_worst_delta(deletion):
+    """If nobody sees who takes part, delta is at most this product: `random_rounds` are of who takes part."""
+    for collection, eps, worst in random_rounds(deletion):
         unseen = 10 ** collection.one_round(eps, unseen=True)
-        drawn = (few_users.__dict__, e_eps)  # shown if a bound fails
-        # 1e-9: what the logarithms of the tested numbers lose. 1e-300 is for an exact delta of 0.
-        assert upper >= exact * (1 - 1e-9), drawn
-        assert lower <= exact * (1 + 1e-9) + 1e-300, drawn
-        # ``unseen``: nobody sees who takes part. Then delta is at most that of a target user who takes part,
-        # times the probability of taking part. A bound above this product holds.
-        assert unseen >= float(few_users.participations[0]) * exact * (1 - 1e-9), drawn
-        if min(few_users.participations) == 1:
-            ratios.append(upper / exact)
-
-    # The bounds say something: the ratios have the median 1.05 or less, and the largest is 2.44.
-    assert np.median(ratios) < 1.07
-    assert max(ratios) < 2.5
+        participation = collection.groups[0].participation
+        assert unseen >= participation * worst * (1 - _ROUNDING), collection
 
 
-@pytest.mark.parametrize("participations", [(1.0, 1.0, 1.0), (0.5, 0.75, 1.0)])
-@pytest.mark.parametrize("deletion", [False, True])
-def test_no_pair_of_datasets_of_two_rounds_is_outside_the_bounds(participations, deletion):
-    """The upper bound holds for every pair of datasets of two rounds of OUE with two values and three users.
+@WITH_AND_WITHOUT_DELETION
+def test_upper_bound_is_close_to_the_worst_delta_where_all_take_part(deletion):
+    ratios = []
+    for collection, eps, worst in random_rounds(deletion):
+        if all(group.participation == 1 for group in collection.groups):
+            ratios.append(10 ** collection.one_round(eps) / worst)
+    assert np.median(ratios) < 1.07  # it is 1.05 or less
+    assert max(ratios) < 2.5  # it is 2.44 or less
 
-    ``growths`` has e^eps0 of each user, in each round. `FewUsers.pair` returns the probabilities of all
-    outcomes under P and under Q, for given values of the other users. An outcome also says who takes part.
-    delta is enumerated over all pairs of outcomes, of P against Q and of Q against P. With ``unseen`` nobody
-    sees who takes part: then the bound is smaller if the target user may stay away.
-    """
-    rounds = [
-        FewUsers("oue", growths, participations, k=2)
-        for growths in ((4.0, 2.0, 9.0), (3.0, 6.0, 1.5))
-    ]
-    pairs_of_rounds = [
-        [few_users.pair(values, deletion) for values in few_users.datasets()]
-        for few_users in rounds
-    ]
+
+def two_rounds_of_oue(participations, deletion):
+    """(first, later): collections of two values and three users; ``later`` is also ``then`` of ``first``."""
+    rounds = ()
+    for e_eps0s in ((3.0, 6.0, 1.5), (4.0, 2.0, 9.0)):
+        groups = [
+            Group(str(user), 1, eps0=math.log(e_eps0s[user]), participation=participations[user])
+            for user in range(3)
+        ]
+        rounds = (collection_of_sums(groups, "oue", k=2, deletion=deletion, then=rounds), *rounds)
+    return rounds
+
+
+TWO_ROUNDS = pytest.mark.parametrize("participations", [(1.0, 1.0, 1.0), (0.5, 0.75, 1.0)])
+
+
+@TWO_ROUNDS
+@WITH_AND_WITHOUT_DELETION
+def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participations, deletion):
+    """Rounds are independent: the probability of two outcomes is the product of theirs."""
     eps = np.array([0.0, 0.3, 0.8, 1.5])
-    worst = np.zeros(eps.shape)
-    # Rounds are independent: the probability of two outcomes is the product of theirs.
-    for first, second in itertools.product(*pairs_of_rounds):
-        p, q = (np.outer(*sides).ravel() for sides in zip(first, second, strict=True))
-        worst = np.maximum(worst, np.maximum(hockey_sticks(eps, p, q), hockey_sticks(eps, q, p)))
-
-    first, later = (
-        collection_of_sums(few_users.groups(), "oue", 2, deletion=deletion) for few_users in rounds
-    )
-    both = collection_of_sums(first.groups, "oue", 2, deletion=deletion, then=(later,))
+    both, later = two_rounds_of_oue(participations, deletion)
+    pairs = []
+    for pair, later_pair in itertools.product(pairs_of_datasets(both), pairs_of_datasets(later)):
+        p, q = [np.outer(*laws).ravel() for laws in zip(pair, later_pair, strict=True)]
+        pairs.append([p, q])
+    worst = worst_delta(pairs, eps)
     upper = 10 ** both.log10_delta(eps)
-    assert np.all(upper >= worst * (1 - 1e-9))
+    assert np.all(upper >= worst * (1 - _ROUNDING))
     assert upper[0] < 1.4 * worst[0]  # the bound says something: the largest ratio is 1.33
-    unseen = 10 ** both.log10_delta(eps, unseen=True)
-    target_may_be_absent = participations[0] < 1
-    assert np.all(unseen < upper) == target_may_be_absent
 
 
-def test_what_holds_for_known_users_holds_for_unseen_ones():
-    for wanted in (1e-2, 1e-6):
-        collection = collection_of_sums([Group("a", 1000, 6.0, 0.9999)], rounds=3)
-        assert collection.epsilon(wanted, unseen=True) <= collection.epsilon(wanted)
+@TWO_ROUNDS
+@WITH_AND_WITHOUT_DELETION
+def test_bound_for_unseen_participation_is_smaller_if_the_target_may_stay_away(
+    participations, deletion
+):
+    eps = np.array([0.0, 0.3, 0.8, 1.5])
+    both, _ = two_rounds_of_oue(participations, deletion)
+    is_smaller = both.log10_delta(eps, unseen=True) < both.log10_delta(eps)
+    assert np.all(is_smaller) == (participations[0] < 1)
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+def test_eps_for_unseen_participation_is_no_larger(delta):
+    collection = collection_of_sums([Group("a", 1000, 6.0, participation=0.9999)], rounds=3)
+    assert collection.epsilon(delta, unseen=True) <= collection.epsilon(delta)
+
+
+@WITH_AND_WITHOUT_DELETION
+@pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
-def test_groups_that_are_alike_are_one(randomizer, eps0, deletion):
-    """Two groups with one eps0 have the bounds of one group of 1000 users.
-
-    They have 700 users and 300 who do not collude, beside 50 who do. The expected bounds are those of
-    `tightshuffle.epsilon` and of `tightshuffle.upper` (log10 of delta), for one round and for three.
-    """
+def test_groups_that_are_alike_are_one(randomizer, eps0, rounds, deletion):
+    """Groups of 700 users and of 300, beside 50 who collude, have the bounds of 1000 users."""
     groups = Group("a", 700, eps0), Group("b", 350, eps0, colluding=50)
+    setting = {"k": 3, "release": "sums", "deletion": deletion, "rounds": rounds}
+    found = Collection(groups=groups, randomizer=randomizer, **setting)
+    setting |= {"n": 1000, "randomizer": randomizer, "eps0": eps0}
+    assert found.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **setting)
     eps = np.array([[0.1], [0.4]])
-    for rounds in (1, 3):
-        setting = {"randomizer": randomizer, "release": "sums", "deletion": deletion, "k": 3}
-        collection = Collection(groups=groups, rounds=rounds, **setting)
-        setting |= {"n": 1000, "eps0": eps0, "rounds": rounds}
-        assert collection.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **setting)
-        expected = tightshuffle.upper(eps, log10=True, **setting)
-        np.testing.assert_allclose(collection.log10_delta(eps), expected)
+    known = tightshuffle.upper(eps, log10=True, **setting)
+    np.testing.assert_allclose(found.log10_delta(eps), known)
 
 
-@pytest.mark.parametrize("delta", [1e-3, 1e-6])
-def test_who_takes_part_is_seen(delta):
-    """If all see who takes part, delta of one dataset is below ``delta`` at the eps found for ``delta``.
+def delta_where_others_hold_another_value(eps):
+    """delta of RAPPOR with eps0 = 8 by deletion, of the count of ones in the bit of the target user's value.
 
-    In this dataset all 4000 other users hold another value than the target user. How many of them take part
-    is binomial, and everybody knows this number. So the exact delta is the mean, over the number, of delta of
-    one count: that of ones in the bit of the target user's value. The other users' bits are 1 with the
-    probability q. By ``deletion`` the target user's bit is 1 with p for the value, and with q for no value.
+    All 4000 other users hold another value. Each takes part with probability 1/2, and everybody knows how
+    many do. So delta is the mean over this number of delta of the count.
     """
-    n, participation, eps0 = 4000, 0.5, 8.0
-    group = Group("all", n + 1, eps0, participation)
-    collection = collection_of_sums([group], deletion=True)
-    eps = collection.epsilon(delta)
-    q = chances_of_one("rappor", math.exp(eps0 / 2))[1]
-    p = 1 - q
-    present = np.arange(n // 2 - 400, n // 2 + 401)  # 12 standard deviations on each side
+    p, q = probabilities_of_one("rappor", 8.0)
+    present = np.arange(1600, 2401)  # 12 standard deviations on each side
     ones = np.arange(600)  # far more than the mean, about 2000 q = 36
     deltas = []
     for number in present.tolist():
@@ -234,27 +212,34 @@ def test_who_takes_part_is_seen(delta):
         others_and_a_one = np.append(0, others[:-1])
         held = q * others + p * others_and_a_one
         not_held = p * others + q * others_and_a_one
-        sides = ((held, not_held), (not_held, held))
-        deltas.append([hockey_sticks(np.array([eps]), *side)[0] for side in sides])
-    exact = max(stats.binom.pmf(present, n, participation) @ np.array(deltas))  # the worse side
-    assert delta / 4 < exact < delta  # the bound says something
-    assert 0.9 * eps < collection.epsilon(delta, bound="lower") < eps
+        both_directions = (held, not_held), (not_held, held)
+        deltas.append([hockey_sticks(np.array([eps]), *laws)[0] for laws in both_directions])
+    means = stats.binom.pmf(present, 4000, 0.5) @ np.array(deltas)
+    return max(means)
+
+
+@pytest.mark.parametrize("delta", [1e-3, 1e-6])
+def test_eps_where_participation_is_seen_has_the_delta_of_one_dataset(delta):
+    """To a factor of four: in this dataset all others hold another value than the target user.
+
+    The lower bound on eps is above 0.9 times the upper one.
+    """
+    group = Group("all", 4001, eps0=8.0, participation=0.5)
+    eps, lower_eps = epsilon_bounds(collection_of_sums([group], deletion=True), delta)
+    assert delta / 4 < delta_where_others_hold_another_value(eps) < delta
+    assert 0.9 * eps < lower_eps < eps
 
 
 @pytest.mark.parametrize(
-    ("budgets", "width"), [((10.0, 13.0), 1.006), ((4.0, 6.0), 1.02), ((1.0, 3.0), 1.06)]
+    ("eps0s", "width"), [((10.0, 13.0), 1.006), ((4.0, 6.0), 1.02), ((1.0, 3.0), 1.06)]
 )
-def test_many_users_are_between_their_bounds(budgets, width):
-    """Both bounds on eps at delta = 1e-6 of two groups of 100,000 users with different eps0 are close.
-
-    The upper bound is below ``width`` times the lower one; ``width`` is just above the largest ratio seen.
-    """
-    collection = collection_of_sums(
-        [Group(str(eps0), 10**5, eps0) for eps0 in budgets], deletion=True
-    )
-    for group in collection.groups:
-        high, low = (collection.epsilon(1e-6, group=group.name, bound=bound) for bound in BOUNDS)
-        assert low < high < width * low
+def test_bounds_on_eps_of_many_different_users_are_close(eps0s, width):
+    """``width`` is just above the largest ratio seen, for two groups of 100,000 users at delta = 1e-6."""
+    groups = [Group(str(eps0), 10**5, eps0) for eps0 in eps0s]
+    collection = collection_of_sums(groups, deletion=True)
+    for group in groups:
+        upper, lower = epsilon_bounds(collection, delta=1e-6, group=group.name)
+        assert lower < upper < width * lower
 
 
 def test_the_distribution_for_dp_accounting_has_the_bound():
@@ -265,36 +250,16 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
 
 
 def test_the_expected_error_is_that_of_simulated_sums():
-    """`expected_error` is within 4 standard errors of the mean error of 400 simulated runs of RAPPOR.
-
-    The error is the total variation distance between the estimated and the true shares of the users. The bit
-    of a value is 1 with probability p for a user who holds the value, else q. `chances_of_one` returns both
-    for RAPPOR's e^(eps0 / 2). So for a value with the share x the mean number of ones is offset + slope x.
-    Slope is the sum of p - q over all users who take part on average, and offset that of q. A run's estimate
-    of x is (count - offset) / slope. Here every true x is 1 / k.
-    """
-    groups = [Group("a", 3000, 6.0), Group("b", 5000, 4.0, participation=0.5)]
-    k = 20
-    rng = np.random.default_rng(31)
-    slope = offset = 0.0
-    of_groups = []
-    for group in groups:
-        p, q = chances_of_one("rappor", math.exp(group.budget / 2))
-        slope += group.users * group.participation * (p - q)
-        offset += group.users * group.participation * q
-        of_groups.append((group.users, group.participation, p, q))
-
-    distances = []
-    for _ in range(400):
-        counts = np.zeros(k)
-        for users, participation, p, q in of_groups:
-            holders = rng.binomial(users // k, participation, k)
-            counts += rng.binomial(holders, p) + rng.binomial(holders.sum() - holders, q)
-        estimate = (counts - offset) / slope
-        distances.append(np.abs(estimate - 1 / k).sum() / 2)
-    standard_error = np.std(distances) / math.sqrt(len(distances))
-    expected = collection_of_sums(groups, k=k).expected_error()
-    assert abs(expected - np.mean(distances)) < 4 * standard_error
+    """`expected_error` is within 4 standard errors of the mean error of 400 runs (`simulated_error`)."""
+    groups = [Group("a", 3000, eps0=6.0), Group("b", 5000, eps0=4.0, participation=0.5)]
+    users = [
+        (group.users, group.participation, *probabilities_of_one("rappor", group.eps0))
+        for group in groups
+    ]
+    rng, no_dummies = np.random.default_rng(31), np.zeros(20)
+    simulated = [simulated_error(users, rng, no_dummies) for _ in range(400)]
+    difference = collection_of_sums(groups, k=20).expected_error() - np.mean(simulated)
+    assert abs(difference) < 4 * stats.sem(simulated, ddof=0)
 
 
 USERS = {"k": 4, "randomizer": "oue", "groups": [{"users": 2, "eps0": 1}]}
@@ -321,36 +286,38 @@ def test_what_is_wrong_is_named(keys, message):
 
 
 def test_a_file_and_later_rounds_have_the_keys():
-    """`make_collection` reads release and deletion from the keys of a file, and later rounds have them, too.
+    """`make_collection` reads release and deletion of a file's keys, which later rounds take over.
 
-    ``USERS`` are the keys of two users with OUE, eps0 = 1 and k = 4. deletion rules out a `to_pld`.
+    ``USERS`` are the other keys: two users of OUE with eps0 = 1, and k = 4.
     """
     made = make_collection(USERS | {"release": "sums", "deletion": "true", "then": [{"rounds": 2}]})
-    first = collection_of_sums([Group("group 1", 2, 1.0)], "oue", 4, deletion=True)
-    later = collection_of_sums(first.groups, "oue", 4, deletion=True, rounds=2)
-    assert made == collection_of_sums(first.groups, "oue", 4, deletion=True, then=(later,))
+    groups = [Group("group 1", 2, eps0=1.0)]
+    later = collection_of_sums(groups, "oue", k=4, deletion=True, rounds=2)
+    assert made == collection_of_sums(groups, "oue", k=4, deletion=True, then=(later,))
+
+
+def test_deletion_rules_out_a_distribution_for_dp_accounting():
     with pytest.raises(ValueError, match="deletion must be false for to_pld"):
-        made.to_pld()
+        collection_of_sums([Group("a", 2, eps0=1.0)], deletion=True).to_pld()
 
 
 @pytest.mark.filterwarnings("error")
 def test_extreme_numbers_give_no_warning():
-    assert collection_of_sums([Group("a", 100, 1e-9, 1e-300)]).log10_delta(0.0, unseen=True) < -15
-    assert collection_of_sums([Group("a", 10**6, 50.0, 0.5)], "oue").epsilon(1e-6, unseen=True) < 50
+    rare = collection_of_sums([Group("a", 100, eps0=1e-9, participation=1e-300)])
+    assert rare.log10_delta(0.0, unseen=True) < -15
+    bare = collection_of_sums([Group("a", 10**6, eps0=50.0, participation=0.5)], "oue")
+    assert bare.epsilon(1e-6, unseen=True) < 50
 
 
-def test_nearly_equal_bits_give_no_warning():
-    """At eps0 = 1e-100, where a bit is about as likely 1 for every value, there is no warning.
+@pytest.mark.filterwarnings("error")
+def test_bits_about_as_likely_for_every_value_give_no_warning():
+    groups = [Group("a", 100, eps0=50.0), Group("b", 100, eps0=1e-100)]
+    collection = collection_of_sums(groups, "oue", k=5)
+    assert 0 < collection.delta(1.0) <= 1
+    assert collection.epsilon(1e-6) > 0
 
-    In a collection that also has users with eps0 = 50, eps and delta are above 0, and delta is at most 1. One
-    user with eps0 = 1e-100 alone has a report that says nothing in floats, so the expected error is infinite.
-    """
-    far = Collection(
-        5, (Group("a", 100, 50.0), Group("b", 100, 1e-100)), randomizer="oue", release="sums"
-    )
-    alone = Collection(5, (Group("a", 1, 1e-100),), randomizer="oue", release="sums")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert 0 < far.delta(1.0) <= 1
-        assert far.epsilon(1e-6) > 0
-        assert alone.expected_error() == math.inf
+
+@pytest.mark.filterwarnings("error")
+def test_a_report_that_says_nothing_in_floats_has_an_infinite_error():
+    alone = collection_of_sums([Group("a", 1, eps0=1e-100)], "oue", k=5)
+    assert alone.expected_error() == math.inf

@@ -12,47 +12,44 @@ from scipy import stats
 
 import tightshuffle
 from tests.library.bounds.enumeration import Shuffled, krr_probabilities
+from tests.library.bounds.test_sums import hockey_sticks, probabilities_of_sums
 from tests.library.cli.calls import json_answer, refusal, text_answer
+from tests.library.collection.test_collection_of_sums import probabilities_of_one
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
-from tightshuffle.collection import Collection, Group
+from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law, poisson
 from tightshuffle.planning.designs import collection_with_dummies, compare_designs, fewest_dummies
 
-QUESTIONS = {  # arguments of `compare_designs`; those that are left out have their defaults
-    "one value per user": {"n": 20_000, "k": 30, "eps": 1.0, "delta": 1e-6},
-    "five rounds in which not everybody reports": {
-        "n": 20_000,
-        "k": 30,
-        "eps": 0.3,
-        "delta": 1e-8,
-        "rounds": 5,
-        "colluding": 0.1,
-        "participation": 0.75,
-        "share": 0.25,
-        "parties": 3,
-        "honest": 2,
-    },
-    "three values per user": {
-        "n": 20_000,
-        "k": 30,
-        "eps": 1.0,
-        "delta": 1e-5,
-        "rounds": 2,
-        "values_per_user": 3,
-        "colluding": 500,
-        "share": 0,
-        "honest": 2,
-    },
+# Arguments of `compare_designs`.
+ONE_VALUE = {"n": 20_000, "k": 30, "eps": 1.0, "delta": 1e-6}
+FIVE_ROUNDS = ONE_VALUE | {
+    "eps": 0.3,
+    "delta": 1e-8,
+    "rounds": 5,
+    "colluding": 0.1,
+    "participation": 0.75,
+    "share": 0.25,
+    "parties": 3,
+    "honest": 2,
 }
-
-
-@functools.cache
-def comparison(question):
-    """The `Comparison` of all designs for one of the QUESTIONS."""
-    return compare_designs(**QUESTIONS[question])
+THREE_VALUES = ONE_VALUE | {
+    "delta": 1e-5,
+    "rounds": 2,
+    "values_per_user": 3,
+    "colluding": 500,
+    "share": 0,
+    "honest": 2,
+}
+# A test gets all arguments: DEFAULTS are those of the command.
+QUESTIONS = pytest.mark.parametrize(
+    "asked",
+    [DEFAULTS | ONE_VALUE, DEFAULTS | FIVE_ROUNDS, DEFAULTS | THREE_VALUES],
+    ids=["one value per user", "five rounds", "three values per user"],
+)
+compare_once = functools.cache(compare_designs)
 
 
 def delta_of_uniform_dummies(dummies, k, eps):
@@ -107,90 +104,107 @@ def test_no_dummies_where_reports_alone_are_enough():
     assert fewest_dummies(740, 2, 0.1, 6.2e-9, eps0=eps0_of_plan) == 0
 
 
-def delta_and_delta_if_more_accurate(
-    design, *, n, k, eps, rounds, values_per_user, colluding, participation, honest, **_
+def delta_of_law(
+    text, factor, *, n, eps, rounds, values_per_user, colluding, honest, **other_arguments
 ):
-    """The list [delta at eps of a design, delta at eps of the same design made a little more accurate].
+    """delta at eps of values that only dummies or noise hide, by the law of this ``text``.
 
-    delta is by the bound behind the design. More accurate is 0.1 % fewer Poisson dummies, 0.1 % less
-    deviation of a law, one dummy fewer, or 0.1 % more eps0. The keywords are the arguments of
-    `compare_designs` that the design is for. The design is no central mechanism.
+    The last number of ``text``, a mean or a deviation, is multiplied by ``factor``. Noise is that of the
+    ``honest`` parties. The keywords are arguments of `compare_designs`.
     """
-    if design.law:
-        # "poisson:MEAN", "power:MEAN:POWER:DEVIATION", or "noise:POWER:DEVIATION" of each party. A smaller
-        # last number is more accurate.
-        *start_of_text, last_number = design.law.split(":")
-        laws = []
-        for factor in (1, 0.999):
-            number = float(last_number) * factor
-            if start_of_text == ["poisson"]:
-                # The dummies of colluding users' devices hide nobody.
-                devices = n - (math.ceil(n * colluding) if colluding < 1 else colluding)
-                laws.append(poisson(number * devices / n))
-            else:
-                of_honest_parties = f"{honest}*" if design.law.startswith("noise") else ""
-                laws.append(parse_law(of_honest_parties + ":".join([*start_of_text, repr(number)])))
-        return [
-            10 ** float(HiddenByDummies(law, values_per_user, rounds).log10_delta(eps))
-            for law in laws
-        ]
-    if "dummies" in design.name:
-        # Reports of k-RR, and dummies.
-        collections = [
-            collection_with_dummies(n, k, design.eps0, dummies, colluding, rounds, participation)
-            for dummies in (design.dummies, design.dummies - 1)
-        ]
+    start, _, last_number = text.rpartition(":")
+    number = factor * float(last_number)
+    if start == "poisson":
+        # The dummies of colluding users' devices hide nobody.
+        devices = n - (math.ceil(n * colluding) if colluding < 1 else colluding)
+        law = poisson(number * devices / n)
     else:
-        # Reports only: "k-RR", or "RAPPOR, sums only", of which only the sum of each bit is released.
-        name, _, sums = design.name.partition(", sums")
-        release = {"randomizer": name.lower(), "release": "sums"} if sums else {}
-        # The first eps0 is a hair below the design's, as this bound and the plan's may differ in their last
-        # digits. Each value that may change counts as a round.
-        collections = [
-            Collection(
-                k,
-                (Group("a", n, design.eps0 * factor, participation, colluding),),
-                rounds=rounds * values_per_user,
-                **release,
-            )
-            for factor in (1 - 1e-6, 1.001)
-        ]
-    return [collection.delta(eps) for collection in collections]
+        parties = f"{honest}*" if start.startswith("noise") else ""
+        law = parse_law(f"{parties}{start}:{number!r}")
+    return 10 ** float(HiddenByDummies(law, values_per_user, rounds).log10_delta(eps))
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_design_has_the_guarantee_and_none_could_be_better(question):
-    asked = DEFAULTS | QUESTIONS[question]
-    for design in comparison(question).designs:
-        if not design.reference:
-            delta, delta_if_more_accurate = delta_and_delta_if_more_accurate(design, **asked)
-            assert delta <= asked["delta"] < delta_if_more_accurate, design.name
-            # The budgets of all reports of one user add up.
-            changed_values = asked["rounds"] * asked["values_per_user"]
-            assert design.eps_if_it_fails == changed_values * design.eps0
+@QUESTIONS
+def test_no_smaller_mean_or_deviation_of_a_law_has_the_guarantee(asked):
+    for design in compare_once(**asked).designs:
+        if design.law:
+            delta = delta_of_law(design.law, 1, **asked)
+            delta_of_less = delta_of_law(design.law, 0.999, **asked)
+            assert delta <= asked["delta"] < delta_of_less, design.name
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_designs_are_sorted_and_only_krr_is_left_out_for_several_values(question):
-    found = comparison(question)
-    errors = [(design.popular_error, design.error) for design in found.designs]
-    assert errors == sorted(errors)
-    missing = {"k-RR", "k-RR with dummies"} - {design.name for design in found.designs}
-    values_per_user = (DEFAULTS | QUESTIONS[question])["values_per_user"]
-    assert missing == ({"k-RR", "k-RR with dummies"} if values_per_user > 1 else set())
-    assert missing == set(found.left_out)
+def delta_of_reports(
+    name,
+    eps0,
+    dummies,
+    *,
+    n,
+    k,
+    eps,
+    rounds,
+    values_per_user,
+    colluding,
+    participation,
+    **other_arguments,
+):
+    """delta at eps of reports with this ``eps0``, and of so many dummies.
 
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_messages_and_bits_per_user(question):
-    """A user sends one message of k bits for sums, else one of log2 k bits, rounded up, per value and dummy.
-
-    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
-    and ``comparison`` is its answer.
+    The design ``name`` is "k-RR", maybe with dummies, or for example "RAPPOR, sums only". Each value that may
+    change counts as a round. The keywords are arguments of `compare_designs`.
     """
-    asked = DEFAULTS | QUESTIONS[question]
+    randomizer, _, sums = name.partition(", sums")
+    release = {"randomizer": randomizer.lower(), "release": "sums"} if sums else {}
+    groups = (Group("a", n, eps0, participation, colluding),)
+    rounds_of_values = rounds * values_per_user
+    collection = Collection(k, groups, dummies=Dummies(dummies), rounds=rounds_of_values, **release)
+    return collection.delta(eps)
+
+
+@QUESTIONS
+def test_no_larger_eps0_of_a_design_without_dummies_has_the_guarantee(asked):
+    for design in compare_once(**asked).designs:
+        if not (design.reference or design.law or design.dummies):
+            # A hair below, as this bound and the plan's may differ in their last digits.
+            delta = delta_of_reports(design.name, design.eps0 * (1 - 1e-6), 0, **asked)
+            delta_of_more = delta_of_reports(design.name, design.eps0 * 1.001, 0, **asked)
+            assert delta <= asked["delta"] < delta_of_more, design.name
+
+
+@QUESTIONS
+def test_no_fewer_dummies_beside_krr_have_the_guarantee(asked):
+    for design in compare_once(**asked).designs:
+        if design.name == "k-RR with dummies":
+            delta = delta_of_reports("k-RR", design.eps0, design.dummies, **asked)
+            delta_of_one_fewer = delta_of_reports("k-RR", design.eps0, design.dummies - 1, **asked)
+            assert delta <= asked["delta"] < delta_of_one_fewer
+
+
+@QUESTIONS
+def test_budgets_of_all_reports_of_a_user_add_up(asked):
+    reports = asked["rounds"] * asked["values_per_user"]
+    for design in compare_once(**asked).designs:
+        assert design.eps_if_it_fails == reports * design.eps0
+
+
+@QUESTIONS
+def test_designs_are_sorted_by_the_errors_of_a_popular_value_and_of_all(asked):
+    errors = [(design.popular_error, design.error) for design in compare_once(**asked).designs]
+    assert errors == sorted(errors)
+
+
+@QUESTIONS
+def test_only_krr_is_left_out_for_several_values(asked):
+    found = compare_once(**asked)
+    krr = {"k-RR", "k-RR with dummies"}
+    assert krr - {design.name for design in found.designs} == set(found.left_out)
+    assert set(found.left_out) == (krr if asked["values_per_user"] > 1 else set())
+
+
+@QUESTIONS
+def test_messages_and_bits_per_user(asked):
+    """A message has k bits for sums, else log2 k bits, rounded up, for each value and dummy."""
     reports = asked["n"] * asked["participation"]
-    for design in comparison(question).designs:
+    for design in compare_once(**asked).designs:
         # Aggregators who add noise to sums also receive a bit per value.
         if "sums" in design.name or design.name == "noise of aggregators":
             messages, bits_per_message = 1, asked["k"]
@@ -219,7 +233,7 @@ def test_the_table_has_all_other_designs_where_hardly_any_dummies_are_needed(que
 
 
 def test_small_eps_and_many_rounds_are_answered_in_seconds():
-    """The search for the mean took one step per dummy, and its bounds were as fine as the result."""
+    """Once the search for the mean took one step per dummy, with bounds as fine as the result."""
     start = time.process_time()
     for eps, rounds in ((1e-4, 1), (1.0, 20_000)):
         law = best_cut_law(eps, 1e-6, rounds=rounds)
@@ -229,13 +243,11 @@ def test_small_eps_and_many_rounds_are_answered_in_seconds():
 
 
 def truth_and_lie_probability(design_name, eps0, k):
-    """The probabilities that a report supports its user's value, and another one, by their definitions."""
-    growth = math.exp(eps0)
+    """The probabilities that a report supports its user's value, and another one."""
     if design_name.startswith("k-RR"):
-        return growth / (growth + k - 1), 1 / (growth + k - 1)
-    if design_name.startswith("RAPPOR"):
-        return math.sqrt(growth) / (math.sqrt(growth) + 1), 1 / (math.sqrt(growth) + 1)
-    return 0.5, 1 / (growth + 1)
+        return krr_probabilities(0, math.exp(eps0), k)[:2]
+    randomizer, _ = design_name.split(", ")  # as in "OUE, sums only"
+    return probabilities_of_one(randomizer.lower(), eps0)
 
 
 def deviation_of_count(design, n, k, share):
@@ -270,14 +282,24 @@ def law_by_definition(text):
 
 
 def mean_absolute_error(
-    design, share, *, n, k, eps, delta, rounds, values_per_user, participation, parties
+    design,
+    held_by,
+    *,
+    n,
+    k,
+    eps,
+    delta,
+    rounds,
+    values_per_user,
+    participation,
+    parties,
+    **other_arguments,
 ):
-    """Expected absolute error, in users, of the estimate of how many hold a value: ``share`` of the users.
+    """Expected absolute error, in users, of the estimate of how many hold a value: the share ``held_by``.
 
-    If a design has a law, the error is that of the number of dummies of the value, or of the sum of all
-    aggregators' noise. Two-sided geometric noise has the error 1 / sinh(eps / 2), with the eps of one changed
-    value. Normal noise has sqrt(2 / pi) standard deviations. The keywords are the arguments of
-    `compare_designs` that the design is for.
+    A design with a law has the error of the number of dummies of the value, or of the sum of all aggregators'
+    noise. Two-sided geometric noise has the error 1 / sinh(eps / 2), with the eps of one changed value.
+    Normal noise has sqrt(2 / pi) standard deviations. The keywords are arguments of `compare_designs`.
     """
     if design.law:
         # The error is the distance of the sum of all laws from its mean.
@@ -294,88 +316,78 @@ def mean_absolute_error(
         sensitivity = math.sqrt(2 * rounds * values_per_user)
         deviation = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
     else:
-        deviation = deviation_of_count(design, n * participation, k, share)
+        deviation = deviation_of_count(design, n * participation, k, held_by)
     return math.sqrt(2 / math.pi) * deviation
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_errors_are_those_of_the_closed_forms(question):
-    """Each design has the closed forms' error of all values, of one that nobody holds, and of a popular one.
-
-    ``mean_absolute_error`` is the closed form, in users, for a value that a given share of the users hold.
-    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
-    and ``comparison`` is its answer.
-    """
-    asked = DEFAULTS | QUESTIONS[question]
-    k, popular_share = asked["k"], asked.pop("share")
-    del asked["colluding"], asked["honest"]  # which change parameters, but no error
-    for design in comparison(question).designs:
-        # `error` is half the sum over k equally popular values, as a share of the reports.
-        error_of_uniform_count = 2 / k * asked["n"] * asked["participation"] * design.error
-        for share, error in (
-            (asked["values_per_user"] / k, error_of_uniform_count),
-            (0, design.rare_error),
-            (popular_share, design.popular_error),
-        ):
-            expected = mean_absolute_error(design, share, **asked)
-            assert error == pytest.approx(expected, rel=1e-6), design.name
+@QUESTIONS
+def test_errors_are_those_of_the_closed_forms(asked):
+    """`mean_absolute_error` is the closed form, in users, for a value that some share of the users hold."""
+    reports = asked["n"] * asked["participation"]
+    for design in compare_once(**asked).designs:
+        error = functools.partial(mean_absolute_error, design, **asked)
+        popular_error = error(held_by=asked["share"])
+        assert design.popular_error == pytest.approx(popular_error, rel=1e-6), design.name
+        assert design.rare_error == pytest.approx(error(held_by=0), rel=1e-6), design.name
+        # Half the sum over k equally popular values, as a share of the reports.
+        of_all = asked["k"] / 2 * error(held_by=asked["values_per_user"] / asked["k"]) / reports
+        assert design.error == pytest.approx(of_all, rel=1e-6), design.name
 
 
 def test_the_error_of_a_popular_value_is_that_of_a_simulation():
     """`popular_error`, in users, is the mean absolute error of 20,000 runs, within five standard errors.
 
-    Each run draws the reports and dummies of a design with local noise. ``comparison`` has all designs for
-    20,000 users with one of 30 values each. p and q are the probabilities that a report supports its user's
-    value, and another one.
+    Each run draws the reports and dummies of a design with local noise, for 2,000 holders of the value among
+    20,000 users. p and q are the probabilities that a report supports its user's value, and another one.
     """
-    # The popular value has, by default, a share of 0.1.
-    n, k, holders, runs = 20_000, 30, 2000, 20_000
     rng = np.random.default_rng(20261128)
+    asked = {"n": 20_000, "k": 30, "eps": 1.0, "delta": 1e-6, "share": 0.1}
     simulated = []
-    for design in comparison("one value per user").designs:
+    for design in compare_once(**asked).designs:
         if design.eps0 == math.inf:
             continue  # the users send no reports with local noise
-        p, q = truth_and_lie_probability(design.name, design.eps0, k)
-        reports = rng.binomial(holders, p, runs) + rng.binomial(n - holders, q, runs)
-        dummies = rng.binomial(int(design.dummies), 1 / k, runs) - design.dummies / k
-        # The estimate of the holders: unbiased, as a holder's report adds p - q more than another one.
-        errors = abs((reports + dummies - n * q) / (p - q) - holders)
-        standard_error = errors.std() / math.sqrt(runs)
-        assert abs(errors.mean() - design.popular_error) < 5 * standard_error, design.name
+        p, q = truth_and_lie_probability(design.name, design.eps0, k=30)
+        reports = rng.binomial(2000, p, size=20_000) + rng.binomial(18_000, q, size=20_000)
+        dummies = rng.binomial(int(design.dummies), 1 / 30, size=20_000) - design.dummies / 30
+        # Unbiased, as a holder's report adds p - q more than another one.
+        estimates = (reports + dummies - 20_000 * q) / (p - q)
+        errors = abs(estimates - 2000)
+        difference = errors.mean() - design.popular_error
+        assert abs(difference) < 5 * stats.sem(errors, ddof=0), design.name
         simulated.append(design.name)
     assert sorted(simulated) == ["OUE, sums only", "RAPPOR, sums only", "k-RR", "k-RR with dummies"]
 
 
-def test_who_takes_part_hides_others_by_every_number_of_reports():
-    """With the planned eps0, the largest delta is at most what was asked for, and above half of it.
+def largest_delta_if_users_stay_away(eps, *, n, k, eps0, participation):
+    """delta of k-RR at eps for the worst dataset, where everybody sees which of the n - 1 other users report.
 
-    Each of six users reports with probability 0.6. delta of every dataset is a mean over who of the other
-    five reports. The larger eps0 that is enough if everybody reports would be too large.
+    Each reports with the probability ``participation``. So delta of a dataset is the mean over who does.
     """
-    n, k, eps, delta, participation = 6, 3, 0.5, 0.02, 0.6
-    planned = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta, participation=participation).eps0
-    if_everybody_reports = tightshuffle.plan(n=n, k=k, eps=eps, delta=delta).eps0
+    matrix = np.array([krr_probabilities(value, math.exp(eps0), k) for value in range(k)])
+    shuffled = [Shuffled(matrix, number) for number in range(1, n + 1)]  # so many reports
+    deltas = []
+    for dataset in shuffled[-1].datasets():
+        mean_delta = 0.0
+        for who_reports in itertools.product((False, True), repeat=n - 1):
+            reported = tuple(itertools.compress(dataset, who_reports))
+            others = len(reported)
+            probability = participation**others * (1 - participation) ** (n - 1 - others)
+            delta = shuffled[others].delta(reported, (0, 1), np.asarray(eps))
+            mean_delta += probability * float(delta)
+        deltas.append(mean_delta)
+    return max(deltas)
 
-    def largest_delta(eps0):
-        """Over all datasets of the other users, at eps, of k-RR with this eps0."""
-        matrix = np.array([krr_probabilities(value, math.exp(eps0), k) for value in range(k)])
-        # At [i] the reports of i other users and of the target user, whose value is 0 or 1.
-        shuffled = [Shuffled(matrix, others + 1) for others in range(n)]
-        deltas = []
-        for dataset in shuffled[-1].datasets():
-            mean_delta = 0.0
-            for reports in itertools.product((False, True), repeat=n - 1):
-                reported = tuple(itertools.compress(dataset, reports))
-                others = len(reported)
-                mass = participation**others * (1 - participation) ** (n - 1 - others)
-                mean_delta += mass * float(
-                    shuffled[others].delta(reported, (0, 1), np.asarray(eps))
-                )
-            deltas.append(mean_delta)
-        return max(deltas)
 
-    assert eps < planned < if_everybody_reports
-    assert 0.5 * delta < largest_delta(planned) <= delta < largest_delta(if_everybody_reports)
+def test_planned_eps0_has_the_guarantee_where_users_stay_away():
+    """It is smaller than the eps0 that is enough if everybody reports, which would be too large."""
+    setting = {"n": 6, "k": 3, "participation": 0.6}
+    planned = tightshuffle.plan(eps=0.5, delta=0.02, **setting).eps0
+    if_everybody_reports = tightshuffle.plan(n=6, k=3, eps=0.5, delta=0.02).eps0
+    assert 0.5 < planned < if_everybody_reports
+
+    delta = largest_delta_if_users_stay_away(0.5, eps0=planned, **setting)
+    too_large = largest_delta_if_users_stay_away(0.5, eps0=if_everybody_reports, **setting)
+    assert 0.01 < delta <= 0.02 < too_large
 
 
 @pytest.mark.parametrize("release", [{}, {"randomizer": "oue", "release": "sums"}], ids=str)
@@ -387,125 +399,118 @@ def test_participation_of_one_is_that_of_everybody(release):
     assert nearly.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
 
 
-@pytest.mark.parametrize("release", [{}, {"randomizer": "oue", "release": "sums"}], ids=str)
-def test_if_half_of_the_users_report_twice_as_many_are_needed(release):
+@pytest.mark.parametrize(
+    ("release", "most_users"),
+    [
+        # Users are searched for to 1e-4, and eps0 to 1e-5.
+        ({}, 20_020),
+        # Fewer than 10,000 reports may come with a probability of 5e-10 only. So six standard deviations of
+        # 70 reports more have to be expected: 4 or 5 % more users.
+        ({"randomizer": "oue", "release": "sums"}, 21_000),
+    ],
+    ids=str,
+)
+def test_if_half_of_the_users_report_twice_as_many_are_needed(release, most_users):
     """The setting that 10,000 reports are enough for needs 20,000 users who report with probability 1/2.
 
-    ``release`` is {} for k-RR's reports, or else OUE of which only the sum of each bit is released. The
-    tolerance of 0.1 % leaves room: users are searched for to 1e-4, and eps0 to 1e-5.
+    The errors of the Gaussian mechanism and of local noise are those for the users who report.
     """
     setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
     eps0 = tightshuffle.plan(n=10_000, **setting).eps0
     users = tightshuffle.fewest_users(**setting, eps0=eps0, participation=0.5)
-    # For sums, fewer than 10,000 reports may come with a probability of 5e-10 only. So six standard
-    # deviations of 70 reports more have to be expected: 4 or 5 % more users.
-    assert 20_000 * 0.999 <= users <= 20_000 * (1.05 if release else 1.001)
+    assert 19_980 <= users <= most_users
     planned = tightshuffle.plan(n=users, **setting, participation=0.5)
     assert planned.eps0 == pytest.approx(eps0, rel=1e-3)
-    # The errors of the Gaussian mechanism and of local noise are those for the users who report.
     of_reports = tightshuffle.plan(n=round(users / 2), **setting)
     for name in ("gaussian", "local"):
         assert planned.tv[name] == of_reports.tv[name]
 
 
 def test_sums_of_several_values_per_user_by_every_count():
-    """Of RAPPOR's sums, where a user replaces two values by two others, delta is below the bound.
+    """Where a user replaces two values of five by two others, delta is below the bound for two rounds.
 
-    The bound counts each value as a round. The largest delta of all datasets of two other users is above half
-    of the bound. Four of the five sums depend on the user. Each is an independent count of ones, so that
-    their joint law is an outer product.
+    The largest delta of all datasets of two other users is above half of this bound. Four of the five sums
+    depend on the user. A bit is 1 with probability p for a user of the value, and else with q.
     """
-    n, k, values, eps, eps0 = 3, 5, 2, 0.8, 2.0
-    bound = tightshuffle.delta(
-        eps, n=n, k=k, eps0=eps0, randomizer="rappor", release="sums", rounds=values
-    )
-    p = math.exp(eps0 / 2) / (math.exp(eps0 / 2) + 1)  # of a true bit
-
-    def law_of_sum(own_bit, holders):
-        """Probabilities of 0, ..., n ones, if so many of the other users have the value."""
-        law = [p, 1 - p] if own_bit == 0 else [1 - p, p]
-        for probability_of_one in [p] * holders + [1 - p] * (n - 1 - holders):
-            law = np.convolve(law, [1 - probability_of_one, probability_of_one])
-        return law
-
-    largest_delta = 0.0
-    # How many of the two others hold each of the four values: any of 0, 1 and 2.
-    for holders in np.ndindex((n,) * 4):
-        # The user holds the first two values, then the last two.
-        before, after = (
-            functools.reduce(np.multiply.outer, map(law_of_sum, own_bits, holders))
-            for own_bits in ((1, 1, 0, 0), (0, 0, 1, 1))
-        )
-        delta = np.maximum(before - math.exp(eps) * after, 0).sum()
-        largest_delta = max(largest_delta, float(delta))
-    assert 0.5 * bound < largest_delta <= bound
+    eps, eps0 = 0.8, 2.0
+    setting = {"n": 3, "k": 5, "eps0": eps0, "rounds": 2}
+    bound = tightshuffle.delta(eps, randomizer="rappor", release="sums", **setting)
+    p, q = probabilities_of_one("rappor", eps0)
+    deltas = []
+    for holders in itertools.product((0, 1, 2), repeat=4):  # of each of the four values
+        others = [[p if number > other else q for number in holders] for other in (0, 1)]
+        before = probabilities_of_sums([[p, p, q, q], *others], most=3)
+        after = probabilities_of_sums([[q, q, p, p], *others], most=3)
+        deltas.append(hockey_sticks(np.array([eps]), before, after)[0])
+    assert 0.5 * bound < max(deltas) <= bound
 
 
-def test_the_command_prints_the_table():
-    """`design` gives the designs of `compare_designs` as 1. JSON and 2. text. 3. It refuses bad arguments.
-
-    QUESTIONS are keyword arguments of `compare_designs`, DEFAULTS those that it takes if they are left out,
-    and ``comparison`` is its answer.
-    """
-    question = "three values per user"
-    words = ["design"]
-    for name, value in QUESTIONS[question].items():
+def options_of(question):
+    """The words of a command line that give the arguments in the dict ``question``."""
+    words = []
+    for name, value in question.items():
         words += [f"--{name.replace('_', '-')}", value]
-    found, designs = json_answer(*words), comparison(question).designs
-    # The answer names all that was asked for, delta as its logarithm, and no default.
-    log10_delta = {"log10_delta": math.log10(QUESTIONS[question]["delta"])}
-    for name, value in (QUESTIONS[question] | log10_delta).items():
-        assert name == "delta" or found[name] == value
-    assert not (DEFAULTS.keys() - QUESTIONS[question].keys()) & found.keys()
-    assert [row["name"] for row in found["designs"]] == [design.name for design in designs]
-    assert [row["error"] for row in found["designs"]] == [design.error for design in designs]
+    return words
+
+
+def test_the_command_gives_the_designs_as_json():
+    designs = compare_once(**DEFAULTS | THREE_VALUES).designs
+    found = json_answer("design", *options_of(THREE_VALUES))["designs"]
+    assert [row["name"] for row in found] == [design.name for design in designs]
+    assert [row["error"] for row in found] == [design.error for design in designs]
     # The first design has no local noise, so that eps is infinite, for which JSON has null.
-    assert found["designs"][0]["eps_if_it_fails"] is None
+    assert found[0]["eps_if_it_fails"] is None
 
-    text = text_answer(*words)
+
+def test_the_json_names_all_that_was_asked_for_and_no_default():
+    found = json_answer("design", *options_of(THREE_VALUES))
+    asked = THREE_VALUES | {"log10_delta": math.log10(THREE_VALUES["delta"])}
+    del asked["delta"]
+    assert {name: found[name] for name in asked} == asked
+    assert found.keys() - asked.keys() == {"designs", "left_out"}
+
+
+def test_the_command_prints_who_is_trusted_and_what_is_left_if_they_fail():
+    text = text_answer("design", *options_of(THREE_VALUES))
     assert "Left out: k-RR (only for one report per user and round)." in text
-    # A line has the name, numbers, who must be trusted, and the parameters.
-    for design in designs:
-        line = rf"^{design.name} .* {design.trust} +{re.escape(design.parameters)}$"
-        assert re.search(line, text, re.MULTILINE)
-
-    # An eps for which too many dummies would be needed, and more values per user than the 30 that there are.
-    assert refusal(*words, "--eps", "1e-6").startswith("eps must be ")
-    assert refusal(*words, "--values-per-user", 31).startswith("values_per_user must be ")
+    for design in compare_once(**DEFAULTS | THREE_VALUES).designs:
+        left = re.escape(what_is_left(design.eps_if_it_fails))
+        assert re.search(rf"^{design.name} .*  {left} *$", text, re.MULTILINE)
+        parameters = re.escape(design.parameters)
+        assert re.search(rf"^{design.name} .* {design.trust} +{parameters}$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
-    ("n", "eps", "rounds", "start_of_warning"),
+    ("option", "value", "message"),
     [
-        pytest.param(20_000, 1, 1, "None", id="useless budgets"),
-        pytest.param(20_000, 1, 3, "For 3 rounds, none", id="useless for all rounds together"),
-        pytest.param(2000, 0.5, 1, None, id="a useful budget"),
+        pytest.param("--eps", "1e-6", "eps must be ", id="too many dummies would be needed"),
+        pytest.param("--values-per-user", 31, "values_per_user must be ", id="of only 30 values"),
     ],
 )
-def test_the_command_says_where_nothing_useful_is_left(
-    n, eps, rounds, start_of_warning, monkeypatch
-):
-    """A line for every design says what is left if a party fails. There is a warning if nothing useful is.
+def test_the_command_refuses_a_bad_argument(option, value, message):
+    assert refusal("design", *options_of(THREE_VALUES), option, value).startswith(message)
 
-    Useful is an eps below USELESS_EPS. ``what_is_left`` puts an eps into words. ``start_of_warning`` replaces
-    the warning's "one"; None stands for no warning.
-    """
-    # The text and the JSON tell of the same designs, which are computed once.
-    once = functools.cache(compare_designs)
-    monkeypatch.setattr("tightshuffle.cli.design_command.compare_designs", once)
-    words = ["design", "--n", n, "--k", 30, "--eps", eps, "--delta", 1e-6, "--rounds", rounds]
-    text = text_answer(*words)
-    # In JSON null is for infinity.
-    left = [design["eps_if_it_fails"] or math.inf for design in json_answer(*words)["designs"]]
-    assert (min(left) < USELESS_EPS) == (start_of_warning is None)
-    warning = "one of these designs protects anybody if the shuffler or the aggregators fail."
-    assert (warning in text) == (start_of_warning is not None)
-    if start_of_warning:
-        assert f"\n{start_of_warning} {warning[4:]}\n" in text
-    whom = "n is how many users report in each round, and the guarantee is for each of them."
-    assert f"\n{whom}\n" in text
-    for eps_left in left:
-        assert re.search(rf"  {re.escape(what_is_left(eps_left))} *\n", text)
+
+@pytest.mark.parametrize(
+    ("rounds", "warning"),
+    [
+        (1, "None of these designs protects anybody"),
+        (3, "For 3 rounds, none of these designs protects anybody"),
+    ],
+)
+def test_the_command_warns_if_every_design_leaves_a_useless_eps(rounds, warning):
+    question = ONE_VALUE | {"rounds": rounds}
+    left = [design.eps_if_it_fails for design in compare_once(**question).designs]
+    assert min(left) >= USELESS_EPS
+    text = text_answer("design", *options_of(question))
+    assert f"\n{warning} if the shuffler or the aggregators fail.\n" in text
+
+
+def test_the_command_does_not_warn_if_a_design_leaves_a_useful_eps():
+    question = {"n": 2000, "k": 30, "eps": 0.5, "delta": 1e-6}
+    left = [design.eps_if_it_fails for design in compare_once(**question).designs]
+    assert min(left) < USELESS_EPS
+    assert "of these designs protects anybody" not in text_answer("design", *options_of(question))
 
 
 @pytest.mark.parametrize(
@@ -521,25 +526,36 @@ def test_from_six_on_nothing_useful_is_left(eps, shown):
     assert what_is_left(eps) == shown
 
 
-def test_the_command_says_whom_the_guarantee_is_for():
-    """If users report with probability 0.8, `design` and `plan` say so. ERROR_OF_REPORTS is on the errors."""
-    words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--participation", "80%"]
-    for command in ("design", "plan"):
-        text = text_answer(command, *words)
-        for sentence in (
-            "n is how many users could report. In each round a user does with probability 0.8.",
-            "The guarantee is for a user who reports in every round, and does not hide who reports.",
-            ERROR_OF_REPORTS,
-        ):
-            assert sentence in text
-    assert json_answer("plan", *words)["participation"] == 0.8
-    text = text_answer("users", "--eps0", 4, *words[2:])  # which asks for n
+def test_the_command_says_that_the_guarantee_is_for_each_user_who_reports():
+    sentence = "n is how many users report in each round, and the guarantee is for each of them."
+    assert f"\n{sentence}\n" in text_answer("design", *options_of(ONE_VALUE))
+
+
+@pytest.mark.parametrize("command", ["design", "plan"])
+def test_the_command_says_that_users_may_stay_away(command):
+    text = text_answer(command, *options_of(ONE_VALUE | {"participation": "80%"}))
+    for sentence in (
+        "n is how many users could report. In each round a user does with probability 0.8.",
+        "The guarantee is for a user who reports in every round, and does not hide who reports.",
+        ERROR_OF_REPORTS,
+    ):
+        assert sentence in text
+
+
+def test_plan_gives_the_participation_as_json():
+    question = ONE_VALUE | {"participation": "80%"}
+    assert json_answer("plan", *options_of(question))["participation"] == 0.8
+
+
+def test_users_says_that_users_may_stay_away():
+    question = {"eps0": 4, "k": 30, "eps": 1, "delta": 1e-6, "participation": "80%"}
+    text = text_answer("users", *options_of(question))
     assert "The guarantee is for a user who reports in every round" in text
 
 
 def test_the_table_says_how_many_users_hold_the_popular_value():
-    words = ["--n", 10_000, "--k", 30, "--eps", 1, "--delta", 1e-6, "--share", "20%"]
-    assert "that a share of 0.2 of the users hold (2,000)" in text_answer("design", *words)
+    text = text_answer("design", *options_of(ONE_VALUE | {"share": "20%"}))
+    assert "that a share of 0.2 of the users hold (4,000)" in text
 
 
 def test_the_command_says_that_an_error_above_one_is_useless():
