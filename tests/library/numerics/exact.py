@@ -12,6 +12,26 @@ from fractions import Fraction
 import mpmath as mp
 
 
+def convolved(first, second):
+    """{sum: probability} of the sum of two independent numbers, each {number: probability}."""
+    result = defaultdict(int)
+    for (number, p), (other, q) in itertools.product(first.items(), second.items()):
+        result[number + other] += p * q
+    return result
+
+
+def exact_log_pmf(successes, trials, probability):
+    """Natural log of the probability of exactly ``successes`` of the ``trials``, in mpmath with 60 digits.
+
+    ``probability`` is that of one success.
+    """
+    with mp.workdps(60):
+        failures = trials - successes
+        log_ways = mp.loggamma(trials + 1) - mp.loggamma(successes + 1) - mp.loggamma(failures + 1)
+        p = mp.mpf(probability)
+        return log_ways + successes * mp.log(p) + failures * mp.log1p(-p)
+
+
 def sums_with_probabilities(values, probabilities, n):
     """Yield (S, its probability) for every way in which n gains can have the values; exact for fractions."""
     values, probabilities = [*values, 0], [*probabilities, 1 - sum(probabilities)]
@@ -60,10 +80,12 @@ def exact_log_of_parts(values, probabilities, parts):
 def smoothed_mean(values, probabilities, n, tau, shift=0):
     """E[(S + U + shift)_+] in mpmath, for a Gaussian U with mean 0 and standard deviation ``tau``."""
     outcomes = sums_with_probabilities([*map(mp.mpf, values)], [*map(mp.mpf, probabilities)], n)
-    return mp.fsum(
-        chance * ((s + shift) * mp.ncdf((s + shift) / tau) + tau * mp.npdf((s + shift) / tau))
-        for s, chance in outcomes
-    )
+
+    def positive_part(mean):
+        """E[(U + mean)_+]."""
+        return mean * mp.ncdf(mean / tau) + tau * mp.npdf(mean / tau)
+
+    return mp.fsum(chance * positive_part(s + shift) for s, chance in outcomes)
 
 
 def mgf(values, probabilities, z):
@@ -73,13 +95,13 @@ def mgf(values, probabilities, z):
     return missing + mp.fsum(terms)
 
 
-def log_power(values, probabilities, parts, z):
-    """Natural log of E[e^(z S)], which is M(z)^n for n gains.
+def log_mgf_of_sum(values, probabilities, parts, z):
+    """Natural log of E[e^(z S)] in mpmath, which is n ln M(z) for n gains.
 
-    The number of gains is the sum of ``parts`` (n, share): Binomial(n, share), which is n where the share is
-    1, or Poisson of mean n where the share is 0.
+    ``parts`` is n, or a list of (n, share), where the number of gains is the sum of Binomial(n, share), or
+    Poisson of mean n where the share is 0.
     """
     m = mgf(values, probabilities, z)
-    return mp.fsum(
-        n * (m - 1) if share == 0 else n * mp.log(1 - share + share * m) for n, share in parts
-    )
+    if isinstance(parts, int):
+        return parts * mp.log(m)
+    return mp.fsum(n * mp.log(1 + share * (m - 1)) if share else n * (m - 1) for n, share in parts)
