@@ -5,12 +5,11 @@ S is the sum of n independent gains. A law is (the values of a gain, their proba
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from tests.library.numerics.exact import exact_log, exact_log_of_parts, exact_log_pmf
+from tests.library.numerics.exact import exact_log, log_binomial_excess
 from tightshuffle.numerics.positive_part import bracket, log_positive_part, outwards
 from tightshuffle.randomizers import KRandomizedResponse
 from tightshuffle.side import Side
@@ -22,14 +21,14 @@ def random_gain(rng):
     The values are of like or of very different sizes, or whole numbers. What the probabilities miss to 1 is
     the probability of the value 0.
     """
-    classes = rng.integers(1, 4)
+    size = rng.integers(1, 4)
     kinds_of_values = [
-        rng.normal(size=classes),
-        rng.normal(size=classes) * 10.0 ** rng.integers(-3, 4, classes),
-        rng.integers(-3, 4, classes).astype(float),
+        rng.normal(size=size),
+        rng.normal(size=size) * 10.0 ** rng.integers(-3, 4, size),
+        rng.integers(-3, 4, size).astype(float),
     ]
     values = kinds_of_values[rng.integers(3)]
-    probabilities = rng.dirichlet(np.full(classes + 1, 10.0 ** rng.uniform(-1, 1)))[:classes]
+    probabilities = rng.dirichlet(np.full(size + 1, 10.0 ** rng.uniform(-1, 1)))[:size]
     # Of some gains all these values are rare. 1 - 1e-9: rounded sums are not above 1.
     if rng.random() < 0.3:
         probabilities *= 10 ** rng.uniform(-6, 0)
@@ -47,6 +46,10 @@ EDGES = [
     ([1.0891529580554662, 0.35551177452401683, -1.95290246860078], RARE, 8),
     (HUGE, [4.9515947091156965e-14, 0.9999999999999505, 1.9287498479638226e-22], 1),
     ([1e-149, -1e149], [1e-20, 0.5], 3),
+    # The largest value is next to the limits of what is accepted, 1e-150 and 1e150.
+    *[([value, -value], [0.25, 0.25], 4) for value in (1.001e-150, 0.999e150)],
+    # One gain below 0 outweighs all others.
+    *[([1.5, -down], [0.3, 0.7], 5) for down in (1e14, 1e40, 1e160, 1e300)],
 ]
 
 
@@ -57,16 +60,14 @@ def random_gain_at_an_edge(rng):
     size, too. What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below
     it.
     """
-    classes = rng.integers(1, 4)
-    values = rng.normal(size=classes) * 10.0 ** rng.uniform(-3, 3, classes)
-    if rng.random() < 0.5:
-        probabilities = 2.0 ** -rng.uniform(40, 60, classes)
-    else:
-        probabilities = 10 ** rng.uniform(-25, -1, classes)
-    likeliest = rng.integers(classes)
+    size = rng.integers(1, 4)
+    values = rng.normal(size=size) * 10.0 ** rng.uniform(-3, 3, size)
+    powers_of_10 = [(-18, -12), (-25, -1)][rng.integers(2)]
+    probabilities = 10 ** rng.uniform(*powers_of_10, size)
+    likeliest = rng.integers(size)
     probabilities[likeliest] = 0
     probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)
-    scale = 10.0 ** (100 * rng.uniform(-1, 1) * (rng.random() < 0.2))  # 1 for four of five gains
+    scale = rng.choice([1, 1, 1, 1, 10.0 ** rng.uniform(-100, 100)])
     return values * scale, probabilities
 
 
@@ -103,42 +104,13 @@ def test_bracket_holds_for_probabilities_or_values_of_very_different_sizes(law, 
     assert_brackets(law)
 
 
+@pytest.mark.parametrize("gain_of", [random_gain, random_gain_at_an_edge])
 @np.errstate(all="raise", under="ignore")
-def test_bracket_of_any_width_holds_for_random_laws(boxes_first):
-    rng = np.random.default_rng(20)
-    for _ in range(150 if boxes_first else 15):  # contour integrals take longer
-        n = int(rng.integers(1, 12))
-        assert_brackets((*random_gain(rng), n), width=10 ** rng.uniform(-6, -1))
-
-
-@np.errstate(all="raise", under="ignore")
-def test_bracket_holds_for_random_laws_with_a_probability_next_to_1(boxes_first):
+def test_bracket_of_any_width_holds_for_random_laws(gain_of, boxes_first):
     rng = np.random.default_rng(20)
     for _ in range(200 if boxes_first else 20):  # contour integrals take longer
-        n = int(rng.integers(1, 9))
-        assert_brackets((*random_gain_at_an_edge(rng), n))
-
-
-def log_binomial_excess(n, p, up, down):
-    """Natural log of E[(up N - down (n - N))_+] for N ~ Bin(n, p), to 25 digits, as an mpmath number.
-
-    N of n gains are ``up``, each with the probability p, and the others -``down``: the mean is that of the
-    positive part of their sum. It is summed over N, from the least N with a positive sum on.
-    """
-    with mpmath.workdps(60):
-        p, up, down = map(mpmath.mpf, (p, up, down))
-        first = int(mpmath.floor(down * n / (up + down))) + 1
-        probability = mpmath.exp(exact_log_pmf(first, n, p))
-        total = mpmath.mpf(0)
-        for successes in range(first, n + 1):
-            term = probability * ((up + down) * successes - down * n)
-            total += term
-            # From N successes to N + 1.
-            probability *= (n - successes) * p / ((successes + 1) * (1 - p))
-            # Beyond the mean the terms fall ever faster.
-            if term < total * mpmath.mpf(10) ** -25 and successes > n * p:
-                break
-        return mpmath.log(total)
+        n = int(rng.integers(1, 12))
+        assert_brackets((*gain_of(rng), n), width=10 ** rng.uniform(-6, -1))
 
 
 @pytest.mark.parametrize(
@@ -371,7 +343,7 @@ def test_a_gain_that_is_never_positive_has_the_log_of_0(values, probabilities):
 def test_bracket_for_a_random_number_of_gains_holds():
     """The number is the sum of Binomial(n, share) for two random ``parts`` (n, share), and 1.
 
-    `exact_log_of_parts` is ln E[S_+] by fractions. A few copies of a random number are not summed one by one,
+    `exact_log` is ln E[S_+] by fractions. A few copies of a random number are not summed one by one,
     so the bracket may be wider than the default.
     """
     rng = np.random.default_rng(28)
@@ -381,7 +353,7 @@ def test_bracket_for_a_random_number_of_gains_holds():
         parts.append((1, 1.0))
         n, shares = zip(*parts, strict=True)
         low, high = log_positive_part(*gain, n, shares=shares)
-        exact = exact_log_of_parts(*gain, parts)
+        exact = exact_log(*gain, parts)
         assert low <= exact <= high, (gain, parts)
         assert exact == -math.inf or high - low <= math.log1p(1e-3), (gain, parts)
 
