@@ -38,7 +38,10 @@ SMALL_LAWS = [
 ]
 # Instead of n, the parts of a random number of gains: Binomial(n, share), or Poisson of mean n for share 0.
 LAWS_OF_PARTS = [
-    *(LATTICE, UNLIKE_SIZES, NEARLY_ALWAYS_BELOW_0, ONE_VALUE),
+    LATTICE,
+    UNLIKE_SIZES,
+    NEARLY_ALWAYS_BELOW_0,
+    ONE_VALUE,
     ([54.6, -400.0, -0.2], [0.002, 0.002, 0.8], 1000),
     ([2.5, 1e-3], [1e-9, 0.3], 10**6),
     ([1.5, -1e12], [0.3, 0.7 - 1e-9], 5),

@@ -116,7 +116,9 @@ def test_bracket_of_any_width_holds_for_random_laws(gain_of, boxes_first):
 @pytest.mark.parametrize(
     ("n", "p", "up", "down"),  # powers of 2: no rounding in 1 - p
     [
-        *[(100, 2.0**-2, 1.0, 0.5), (10**6, 2.0**-10, 1.0, 0.00099), (10**6, 2.0**-1, 1.0, 1.2)],
+        (100, 2.0**-2, 1.0, 0.5),
+        (10**6, 2.0**-10, 1.0, 0.00099),
+        (10**6, 2.0**-1, 1.0, 1.2),
         (10**4, 2.0**-7, 7.0, 2.0),  # about 10^-1,000
         (10**9, 2.0**-27, 3.0, 4e-8),
         (10**12, 2.0**-37, 3.0, 5e-11),
@@ -130,8 +132,9 @@ def test_bracket_for_many_gains_with_two_values_encloses_the_binomial_sum(n, p, 
 
 def gains_of_krr(eps, k, eps0):
     """The values of one gain of k-RR and their probabilities, (eps, classes) each; delta is E[S_+] / n."""
-    gains = [KRandomizedResponse(k, eps0).gains(one) for one in eps]
-    return (np.array(column) for column in zip(*gains, strict=True))
+    gains = [KRandomizedResponse(k, eps0).gains(one_eps) for one_eps in eps]
+    values, probabilities = zip(*gains, strict=True)
+    return np.array(values), np.array(probabilities)
 
 
 @pytest.mark.parametrize("n", [10**2, 10**4, 10**6, 10**9, 10**12])
@@ -292,11 +295,15 @@ def sums(boxes_first):
 
 
 def test_brackets_with_factors_hold(sums):
-    """Both brackets of a point hold the same number, so they overlap."""
+    """Both brackets of a point, with factors and without, hold the same number, so they overlap."""
     assert np.all((sums.low <= sums.narrow_high) & (sums.narrow_low <= sums.high))
 
 
 def test_brackets_with_factors_have_narrow_sums(sums):
+    """A sum is that of factor times E[S_+] over the numbers of gains. It was asked for with the width 1e-3.
+
+    ``narrow_low`` and ``narrow_high`` are brackets of ln E[S_+] without factors.
+    """
     low, high = sums.log_sums(sums.low), sums.log_sums(sums.high)
     assert np.all(low <= sums.log_sums(sums.narrow_high))
     assert np.all(sums.log_sums(sums.narrow_low) <= high)
