@@ -1,6 +1,6 @@
 """The cited theorems: their statements in 50 digits and their ranges."""
 
-from math import comb
+import math
 
 import mpmath as mp
 import numpy as np
@@ -32,75 +32,78 @@ def amplification_variable(eps, k, eps0):
     return variable, k * q
 
 
-def log10_delta_of_blanket(bound_on_excess, n, gamma, least):
-    """log10 of E[bound_on_excess(M)] / (gamma n) with M ~ Bin(n, gamma), without numbers M below ``least``.
+def hoeffding_bound(variable, m):
+    """Hoeffding's bound on E[(L_1 + ... + L_m)_+], where L has these values with these probabilities."""
+    minus_mean = -sum(value * probability for value, probability in variable)
+    width = max(value for value, _ in variable) - min(value for value, _ in variable)
+    return width**2 / (4 * minus_mean) * mp.exp(-2 * m * minus_mean**2 / width**2)
 
-    M is how many users' reports come from the blanket, and the excess E[(L_1 + ... + L_M)_+].
+
+def bennett_bound(variable, m):
+    """Bennett's bound on E[(L_1 + ... + L_m)_+], where L has these values with these probabilities."""
+    minus_mean = -sum(value * probability for value, probability in variable)
+    second_moment = sum(value**2 * probability for value, probability in variable)
+    largest = max(value for value, _ in variable)
+    u = minus_mean * largest / second_moment
+    rate = second_moment / largest**2 * ((1 + u) * mp.log(1 + u) - u)
+    return largest / mp.log(1 + u) * mp.exp(-m * rate)
+
+
+def log10_delta_of_blanket(bound_on_positive_part, least, eps, n, k, eps0):
+    """log10 of the mean of the bound for m ~ Bin(n, gamma) copies of L, over gamma n: delta of k-RR.
+
+    m is how many users' reports come from the blanket, of mass gamma. Numbers below ``least`` do not count.
     """
+    variable, gamma = amplification_variable(eps, k, eps0)
     total = sum(
-        comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * bound_on_excess(m)
+        math.comb(n, m) * gamma**m * (1 - gamma) ** (n - m) * bound_on_positive_part(variable, m)
         for m in range(least, n + 1)
     )
     return mp.log10(total / (gamma * n))
 
 
-def hoeffding_by_definition(variable, a):
-    """The function m -> bound on the excess of m copies by Hoeffding's inequality; -a is the mean."""
-    width = max(value for value, _ in variable) - min(value for value, _ in variable)
-    return lambda m: width**2 / (4 * a) * mp.exp(-2 * m * a**2 / width**2)
-
-
-def bennett_by_definition(variable, a):
-    """The function m -> bound on the excess of m copies by Bennett's inequality; -a is the mean."""
-    largest = max(value for value, _ in variable)
-    second_moment = sum(value**2 * probability for value, probability in variable)
-    u = a * largest / second_moment
-    rate = second_moment / largest**2 * ((1 + u) * mp.log(1 + u) - u)
-    return lambda m: largest / mp.log(1 + u) * mp.exp(-m * rate)
-
-
 @pytest.mark.parametrize(
-    ("bound", "inequality", "least"),
+    ("bound", "bound_on_positive_part", "least"),
     [
-        pytest.param(balle_hoeffding, hoeffding_by_definition, 0, id="from no report on"),
-        pytest.param(balle_bennett, bennett_by_definition, 1, id="from one report on"),
+        pytest.param(balle_hoeffding, hoeffding_bound, 0, id="from no report on"),
+        pytest.param(balle_bennett, bennett_bound, 1, id="from one report on"),
     ],
 )
+@pytest.mark.parametrize(
+    ("n", "k", "eps0"), [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]
+)
 @mp.workdps(50)
-def test_blanket_for_krr_from_the_definition_of_its_random_variable(bound, inequality, least):
-    """``bound``, log10 delta by Balle et al. 2019 for k-RR, is that of their definitions in 50 digits.
+def test_blanket_bounds_for_krr_are_those_of_balle_et_al(
+    bound, bound_on_positive_part, least, n, k, eps0
+):
+    """`log10_delta_of_blanket` is by the definitions of Balle et al. 2019 in 50 digits.
 
-    Each of the n reports comes from the blanket with probability gamma. Let m be how many do, and let L, with
-    the mean -a, be the gain of one of them. E[(L_1 + ... + L_m)_+] is at most ``inequality``(L, a)(m). delta
-    is the mean of this limit over m, without m below ``least``, divided by gamma n.
+    It is at most 0 here, as a bound on delta above 1 is cut at 1.
     """
-    for n, k, eps0 in [(1, 2, 0.3), (7, 3, 1.0), (60, 10, 0.5), (150, 4, 3.0), (40, 500, 6.0)]:
-        for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
-            if eps < eps0:
-                variable, gamma = amplification_variable(eps, k, eps0)
-                a = -sum(value * probability for value, probability in variable)
-                expected = log10_delta_of_blanket(inequality(variable, a), n, gamma, least)
-                found = bound(eps, n=n, k=k, eps0=eps0)
-                # A bound on delta above 1 is cut at 1.
-                assert found == pytest.approx(min(0.0, float(expected)), rel=1e-10, abs=1e-11)
+    for eps in (1e-6, 0.01, 0.1, 0.4, 0.99, 2.5):
+        if eps < eps0:
+            uncut = log10_delta_of_blanket(bound_on_positive_part, least, eps, n, k, eps0)
+            expected = min(0.0, float(uncut))
+            assert bound(eps, n=n, k=k, eps0=eps0) == pytest.approx(expected, rel=1e-10, abs=1e-11)
+
+
+def eps_of_feldman(log_4_over_delta, n, eps0):
+    """eps by Theorem 3.1 of Feldman et al. 2021, for every eps0-LDP randomizer, in mpmath.
+
+    log(1 + (e^eps0 - 1) / (e^eps0 + 1) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
+    """
+    e_eps0 = mp.exp(mp.mpf(eps0))
+    bracket = 8 * mp.sqrt(e_eps0 * log_4_over_delta / n) + 8 * e_eps0 / n
+    return mp.log(1 + (e_eps0 - 1) / (e_eps0 + 1) * bracket)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(10**5, 0.5), (10**6, 2.0), (10**8, 6.0)])
-def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0):
-    """`feldman` is the inverse of Theorem 3.1 of Feldman et al. 2021, which gives eps for a delta:
-
-    eps = log(1 + (e^eps0 - 1) / (e^eps0 + 1) (8 sqrt(e^eps0 log(4 / delta) / n) + 8 e^eps0 / n)).
-
-    The theorem does not depend on k.
-    """
-    with mp.workdps(50):
-        for log10_delta in (-0.5, -6, -20):
-            log_4_over_delta = mp.log(4) - log10_delta * mp.log(10)
-            e_eps0 = mp.exp(mp.mpf(eps0))
-            bracket = 8 * mp.sqrt(e_eps0 * log_4_over_delta / n) + 8 * e_eps0 / n
-            eps = mp.log(1 + (e_eps0 - 1) / (e_eps0 + 1) * bracket)
-            assert eps < eps0
-            assert feldman(float(eps), n=n, k=2, eps0=eps0) == pytest.approx(log10_delta, rel=1e-9)
+@pytest.mark.parametrize("log10_delta", [-0.5, -6, -20])
+@mp.workdps(50)
+def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0, log10_delta):
+    eps = eps_of_feldman(mp.log(4) - log10_delta * mp.log(10), n, eps0)
+    assert eps < eps0
+    assert feldman(float(eps), n=n, k=2, eps0=eps0) == pytest.approx(log10_delta, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -122,9 +125,8 @@ def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, eps, n
 @pytest.mark.parametrize(("n", "eps0"), [(100, 0.5), (1000, 2.0), (10**5, 5.0)])
 def test_feldman_holds_between_its_condition_and_that_of_its_authors_code(n, eps0):
     """eps0 <= log(n / (16 log(2 / delta))), but not with 4 / delta: docs/upstream.md has the proof."""
-    delta = 3 * np.exp(-n * np.exp(-eps0) / 16)
-    root = 8 * np.sqrt(np.exp(eps0) * np.log(4 / delta) / n)
-    eps = np.log1p(np.tanh(eps0 / 2) * (root + 8 * np.exp(eps0) / n))
+    delta = 3 * math.exp(-n * math.exp(-eps0) / 16)
+    eps = float(eps_of_feldman(math.log(4 / delta), n, eps0))
     bound = feldman(eps, n=n, k=2, eps0=eps0)
-    assert bound == pytest.approx(np.log10(delta), rel=1e-9)
+    assert bound == pytest.approx(math.log10(delta), rel=1e-9)
     assert bound >= clones(eps, n=n, k=2, eps0=eps0)

@@ -68,13 +68,14 @@ def fifty_digits():
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_equation_3_as_printed(setting):
-    printed = Printed(**setting)
-    rest = {name: setting[name] for name in ("n", "k", "eps0")}  # the bound is for every count
-    for eps in (1e-9, 1e-3, 0.3, 0.999 * setting["eps0"], 2 * setting["eps0"], 12.0):
+def test_equation_3_is_that_of_the_paper(setting):
+    """``Printed`` has the paper's eq. (3) in 50 digits. `blanket` is at most 0, as delta is at most 1."""
+    printed, eps0 = Printed(**setting), setting["eps0"]
+    of_every_count = {"n": setting["n"], "k": setting["k"], "eps0": eps0}
+    for eps in (1e-9, 1e-3, 0.3, 0.999 * eps0, 2 * eps0, 12.0):
         expected = mp.log10(printed.delta(eps))
-        assert_close(log10_equation_3(eps, **rest), expected)
-        assert_close(blanket(eps, **rest), min(mp.mpf(0), expected))
+        assert_close(log10_equation_3(eps, **of_every_count), expected)
+        assert_close(blanket(eps, **of_every_count), min(mp.mpf(0), expected))
 
 
 @pytest.mark.parametrize("eps0", [0.01, 0.3, 0.6])
@@ -94,14 +95,18 @@ def test_equation_3_has_no_case_1_where_the_corrected_kappa_4_is_no_number():
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_kappas_as_printed(setting):
+def test_kappas_are_those_of_the_paper(setting):
+    """``Printed`` has the paper's eqs. (5) to (7) in 50 digits."""
     ours, printed = biswas_blanket.kappas(**setting), Printed(**setting)
-    assert_close(ours.kappa_2, printed.kappa_2)
-    # All digits of kappa_2 - 1 and of ln kappa_2, however small.
+    for name in ("kappa_2", "kappa_3", "kappa_4"):
+        assert_close(getattr(ours, name), getattr(printed, name))
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_kappa_2_less_1_and_its_logarithm_have_all_digits_however_small(setting):
+    ours, printed = biswas_blanket.kappas(**setting), Printed(**setting)
     assert_close(ours.excess / float(printed.kappa_2 - 1), 1)
     assert_close(ours.log_kappa_2 / float(mp.log(printed.kappa_2)), 1)
-    assert_close(ours.kappa_3, printed.kappa_3)
-    assert_close(ours.kappa_4, printed.kappa_4)
 
 
 settings = st.fixed_dictionaries(
@@ -111,39 +116,49 @@ settings = st.fixed_dictionaries(
         "eps0": st.floats(1e-6, 20),
     }
 )
+# ``count`` of the n - 1 other users hold x0.
+settings_with_count = st.builds(
+    lambda setting, share: setting | {"count": int(share * (setting["n"] - 1))},
+    settings,
+    share=st.floats(0, 1),
+)
 
 
-@given(settings, st.floats(0, 1), st.floats(0, 40))
-def test_no_setting_satisfies_theorem_2_3(setting, share_of_holders, eps):
-    """Inequalities show that Theorem 2.3 never applies, as neither a) nor b) can hold: see `biswas_blanket`.
-
-    ``setting`` is any n, k and eps0, and ``share_of_holders`` the share of the other users who hold x0.
-    ``Printed`` has C and kappa_1 to kappa_5 in 50 digits, as the paper's eqs. (3) to (8) define them.
-    ``kappas`` has those of the package. S_1, P_1, P_2 and H are names of the paper.
-    """
-    count = int(share_of_holders * (setting["n"] - 1))
-    printed, eps0 = Printed(**setting, count=count), setting["eps0"]
-
-    # a) needs an eps in a set, S_1, that is empty if kappa_2 < e^kappa_4. Between the two is e^eps0.
-    ours = biswas_blanket.kappas(**setting, count=count)
+@given(settings_with_count)
+def test_theorem_2_3_a_never_applies(setting):
+    """It needs an eps in a set that is empty if kappa_2 < e^kappa_4, and e^eps0 is between these two."""
+    ours, eps0 = biswas_blanket.kappas(**setting), setting["eps0"]
     assert ours.kappa_4 > eps0
-    # For n = 1 the two are equal, but for rounding.
-    assert ours.log_kappa_2 <= eps0 * (1 + 1e-12)
+    assert ours.log_kappa_2 <= eps0 * (1 + 1e-12)  # for n = 1 they are equal, but for rounding
 
-    # The critical polynomial has no root. Between 1 and kappa_2 its part P_2 lowers it, at most by a peak
-    # below P_1(1), and its part P_1 is at least P_1(1).
+
+@given(settings_with_count)
+def test_critical_polynomial_has_no_root(setting):
+    """It is P_1 + P_2. Only between 1 and kappa_2 is P_2 negative, and P_1 is at least P_1(1).
+
+    ``Printed`` has the paper's constants in 50 digits.
+    """
+    printed = Printed(**setting)
     p_1_at_1 = 4 * printed.kappa_1 * printed.kappa_2
-    peak_of_p_2 = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / 4
-    assert p_1_at_1 > peak_of_p_2
+    largest_fall_by_p_2 = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / 4
+    assert p_1_at_1 > largest_fall_by_p_2
 
-    # b) needs a root of a function H of x = tanh(eps / 2): a first term > 0 and a quadratic part. Where the
-    # latter is negative, down to -`depth`, x is below `end`, and the first term outweighs it.
-    end = (printed.kappa_2 - 1) / (printed.kappa_2 + 1)
+
+@given(settings_with_count)
+def test_theorem_2_3_b_never_applies(setting):
+    """It needs a root of a function of x = tanh(eps / 2): a positive term and a quadratic part.
+
+    The latter is negative below ``end`` only, down to -``depth``. The positive term at ``end``, where it is
+    least, is more than 20 times as large, as `biswas_blanket` says. ``Printed`` has the paper's constants in
+    50 digits.
+    """
+    printed = Printed(**setting)
+    kappa_2_less_1, kappa_2_plus_1 = printed.kappa_2 - 1, printed.kappa_2 + 1
+    end = kappa_2_less_1 / kappa_2_plus_1
     exponent = -printed.c * end**2 / (4 * printed.kappa_5)
-    first_term = 2 * printed.kappa_5 * printed.kappa_2 * mp.exp(exponent)
-    depth = printed.kappa_3 * (printed.kappa_2 - 1) ** 2 / (4 * (printed.kappa_2 + 1))
-    # The factor 20 is that of the docstring of `biswas_blanket`.
-    assert first_term > 20 * depth
+    positive_term = 2 * printed.kappa_5 * printed.kappa_2 * mp.exp(exponent)
+    depth = printed.kappa_3 * kappa_2_less_1**2 / (4 * kappa_2_plus_1)
+    assert positive_term > 20 * depth
 
 
 @given(settings, st.floats(0, 40))
@@ -154,10 +169,11 @@ def test_equation_3_is_a_number_in_every_setting(setting, eps):
 @pytest.mark.parametrize(
     ("n", "k", "eps0"), [(1, 2, 0.1), (10, 3, 0.1), (40, 10, 0.5), (300, 2, 0.05)]
 )
-def test_equation_3_is_an_upper_bound_for_the_count_and_the_whole_histogram(n, k, eps0):
+def test_equation_3_is_above_delta_of_the_count_and_a_lower_bound_on_delta(n, k, eps0):
+    """The count is the number of reports x0, where ``holders`` of the other users hold x0."""
+    setting = {"n": n, "k": k, "eps0": eps0}
     eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
-    ours = blanket(eps, n=n, k=k, eps0=eps0)
+    ours = blanket(eps, **setting)
+    assert np.all(ours > guarantee.lower(eps, **setting, log10=True))
     for holders in {0, n // 3, n - 1}:
-        exact = log10_delta_of_count(eps, n=n, k=k, eps0=eps0, count=holders, direction="both")
-        assert np.all(ours > exact)
-    assert np.all(ours > guarantee.lower(eps, n=n, k=k, eps0=eps0, log10=True))
+        assert np.all(ours > log10_delta_of_count(eps, **setting, count=holders, direction="both"))

@@ -15,6 +15,7 @@ from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
 girgis = at_points(renyi.girgis)
+ROUNDING = 1e-9  # of log10 delta
 
 
 def theorem_3_1(lam, n, eps0):
@@ -46,50 +47,57 @@ def divergence(lam, probabilities):
     ("n", "eps0"),
     [(1, 0.3), (2, 2.0), (1000, 0.01), (10**4, 2.0), (10**6, 5.0), (10**9, 0.5), (50, 30.0)],
 )
-def test_theorem_3_1_to_the_letter(n, eps0):
+def test_rdp_upper_at_whole_orders_is_theorem_3_1(n, eps0):
     orders = [2, 3, 4, 17, 150]
     wanted = [float(theorem_3_1(lam, n, eps0)) for lam in orders]
     np.testing.assert_allclose(rdp_upper(orders, n=n, eps0=eps0), wanted, rtol=1e-10)
 
 
-def test_real_orders_lie_on_the_chord_of_the_moment():
-    """The log of the moment, (order - 1) times the divergence, is convex: 7.25 is between 7 and 8."""
-    at_7, at_8 = ((order - 1) * float(theorem_3_1(order, n=5000, eps0=1.0)) for order in (7, 8))
-    expected = (0.75 * at_7 + 0.25 * at_8) / 6.25
+def test_rdp_upper_at_a_real_order_is_on_the_chord_of_the_log_moment():
+    """(order - 1) times the divergence is convex in the order: 7.25 is between 7 and 8."""
+    at_7 = 6 * theorem_3_1(7, n=5000, eps0=1.0)
+    at_8 = 7 * theorem_3_1(8, n=5000, eps0=1.0)
+    expected = float(0.75 * at_7 + 0.25 * at_8) / 6.25
     assert rdp_upper(7.25, n=5000, eps0=1.0) == pytest.approx(expected, rel=1e-10)
-    # It is 0 at order 1: between 1 and 2 the bound is that of order 2.
+
+
+def test_rdp_upper_below_order_2_is_that_of_order_2():
+    """The log moment is 0 at order 1, and divided by (order - 1) its chord is constant."""
     expected = float(theorem_3_1(2, n=5000, eps0=1.0))
     assert rdp_upper(1.3, n=5000, eps0=1.0) == pytest.approx(expected, rel=1e-10)
 
 
 @pytest.mark.parametrize("lam", [1.001, 1.5, 2, 9.7, 400])
-def test_conversion_as_printed(lam):
+@pytest.mark.parametrize("eps", [0.9, 3, 40])
+def test_rdp_to_delta_is_the_printed_conversion(lam, eps):
+    """delta = e^((lam - 1) (rdp - eps)) / (lam - 1) (1 - 1 / lam)^lam, at most 1."""
     with mp.workdps(50):
         rdp, x = mp.mpf("0.7"), mp.mpf(lam)
-        for eps in (0.9, 3, 40):
-            wanted = mp.exp((x - 1) * (rdp - eps)) / (x - 1) * (1 - 1 / x) ** x
-            got = rdp_to_delta(eps, lam, 0.7)
-            assert got == pytest.approx(min(0.0, float(mp.log10(wanted))), abs=1e-11, rel=1e-11)
+        delta = mp.exp((x - 1) * (rdp - eps)) / (x - 1) * (1 - 1 / x) ** x
+        expected = min(0.0, float(mp.log10(delta)))
+    assert rdp_to_delta(eps, lam, 0.7) == pytest.approx(expected, abs=1e-11, rel=1e-11)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(1, 1.0), (2, 0.2), (9, 3.0), (40, 1.0), (3, 30.0)])
-def test_clones_divergence_from_the_laws(n, eps0):
-    probabilities = dominating.PAIRS["clones"](n, 3, eps0).values()
-    for lam in (1.01, 1.7, 2, 11.3, 300, 5000):
-        wanted = divergence(lam, probabilities)
-        assert wanted == pytest.approx(divergence(lam, [c[::-1] for c in probabilities]), rel=1e-14)
-        assert rdp_clones(lam, n=n, eps0=eps0) == pytest.approx(wanted, rel=1e-9)
+@pytest.mark.parametrize("lam", [1.01, 1.7, 2, 11.3, 300, 5000])
+def test_rdp_clones_is_the_divergence_of_their_pair_in_both_directions(n, eps0, lam):
+    """``pair`` has the probabilities (P, Q) of all outcomes in 50 digits, by the clones' definition."""
+    pair = dominating.PAIRS["clones"](n, 3, eps0).values()
+    forward = divergence(lam, pair)
+    assert forward == pytest.approx(divergence(lam, [(q, p) for p, q in pair]), rel=1e-14)
+    assert rdp_clones(lam, n=n, eps0=eps0) == pytest.approx(forward, rel=1e-9)
 
 
 @pytest.mark.parametrize(
     ("n", "k", "eps0"),
     [(1, 3, 1.0), (2, 3, 0.2), (2, 5, 0.7), (9, 3, 3.0), (25, 10, 2.0), (4, 3, 30.0)],
 )
-def test_two_counts_divergence_from_the_laws(n, k, eps0):
-    probabilities = dominating.third_value(n, k, eps0).values()
-    for lam in (1.01, 2, 11.3, 300):
-        found = rdp_two_counts(lam, n=n, k=k, eps0=eps0)
-        assert found == pytest.approx(divergence(lam, probabilities), rel=1e-9)
+@pytest.mark.parametrize("lam", [1.01, 2, 11.3, 300])
+def test_rdp_two_counts_is_the_divergence_of_the_two_counts(n, k, eps0, lam):
+    """`third_value` has (P, Q) of all pairs of counts of x0 and x1, if others hold a third value."""
+    pair = dominating.third_value(n, k, eps0).values()
+    found = rdp_two_counts(lam, n=n, k=k, eps0=eps0)
+    assert found == pytest.approx(divergence(lam, pair), rel=1e-9)
 
 
 def test_two_counts_need_a_third_value():
@@ -123,7 +131,8 @@ def clones_by_all_outcomes(lam, n, eps0):
 @pytest.mark.parametrize(
     ("eps0", "lam"), [(0.5, 3.0), (2.0, 60.0), (4.0, 12.0), (4.0, 40.0), (4.0, 300.0)]
 )
-def test_strided_and_interpolated_sums_against_all_outcomes(eps0, lam):
+def test_rdp_clones_of_1500_users_is_the_sum_over_all_outcomes(eps0, lam):
+    """It leaves out outcomes, and interpolates between them."""
     wanted = clones_by_all_outcomes(lam, 1500, eps0)
     assert rdp_clones(lam, n=1500, eps0=eps0) == pytest.approx(wanted, rel=1e-8)
 
@@ -132,43 +141,49 @@ def test_strided_and_interpolated_sums_against_all_outcomes(eps0, lam):
     ("n", "eps0", "rounds"),
     [(10**4, 2.0, 1), pytest.param(10**5, 1.0, 1000, marks=pytest.mark.slow)],
 )
-def test_girgis_is_the_best_over_the_orders(n, eps0, rounds):
-    """log10 delta by `girgis` is at most that of any of 401 Renyi orders, and at most 1e-3 below the least.
+@pytest.mark.parametrize("eps", [0.1, 0.4, 1.5])
+def test_girgis_is_the_least_over_the_renyi_orders(n, eps0, rounds, eps):
+    """log10 delta by `girgis` is the least of 401 real orders around the best whole one, or up to 1e-3 less.
 
-    These orders are around the best whole order below 2000. ``rdp_upper`` bounds the Renyi divergence of one
-    round at an order, and ``rdp_to_delta`` turns the divergence of all rounds into log10 delta.
+    Orders between whole ones gain less than a factor of ten of delta.
     """
 
-    def log10_deltas(eps, orders):
+    def log10_deltas(orders):
         """log10 delta of all rounds by each of the Renyi orders."""
         return rdp_to_delta(eps, orders, rounds * rdp_upper(orders, n=n, eps0=eps0))
 
     whole_orders = np.arange(2.0, 2000)
-    for eps in (0.1, 0.4, 1.5):
-        if eps < rounds * eps0:
-            of_whole_orders = log10_deltas(eps, whole_orders)
-            best = whole_orders[np.argmin(of_whole_orders)]
-            assert best < whole_orders[-1]  # so that 2000 orders are enough
-            near_best = np.linspace(max(1.0001, best - 1), best + 1, 401)
-            least = log10_deltas(eps, near_best).min()
-            # The orders between the whole ones gain something, but less than a factor of ten of delta.
-            assert of_whole_orders.min() - 1 < least - 1e-9
-            found = girgis(eps, n=n, k=3, eps0=eps0, rounds=rounds)
-            # 1e-9 is for rounding.
-            assert least - 1e-3 <= found + 1e-9
-            assert found <= least + 1e-9
+    of_whole_orders = log10_deltas(whole_orders)
+    best = whole_orders[of_whole_orders.argmin()]
+    assert best < whole_orders[-1]  # so that 2000 orders are enough
+    least = log10_deltas(np.linspace(max(1.0001, best - 1), best + 1, 401)).min()
+    assert of_whole_orders.min() - 1 < least - ROUNDING
+    found = girgis(eps, n=n, k=3, eps0=eps0, rounds=rounds)
+    assert least - 1e-3 - ROUNDING <= found <= least + ROUNDING
 
 
-def test_exact_divergence_and_loss_distribution_agree_after_several_rounds():
-    """Lemma 2.1 loses a polynomial factor: the exact delta is below, but not by more than a factor of 30."""
-    eps, orders = np.array([0.5, 1.0, 1.5]), np.geomspace(1.2, 400, 25)
+EPS = np.array([0.5, 1.0, 1.5])
+TWENTY_ROUNDS = {"n": 10**4, "k": 10, "eps0": 2.0, "rounds": 20}
+
+
+def exact_log10_delta_of_clones():
+    """log10 delta of twenty rounds at EPS, from the loss distribution of the clones' pair."""
+    return tightshuffle.delta(EPS, **TWENTY_ROUNDS, method="clones", log10=True)
+
+
+def test_conversion_of_the_exact_divergence_of_several_rounds_is_above_their_exact_delta():
+    """Lemma 2.1 loses a polynomial factor, here less than 30."""
+    orders = np.geomspace(1.2, 400, 25)
     rdp = 20 * rdp_clones(orders, n=10**4, eps0=2.0)
-    converted = rdp_to_delta(eps[:, None], orders, rdp).min(axis=1)
-    exact = tightshuffle.delta(eps, n=10**4, k=10, eps0=2.0, rounds=20, method="clones", log10=True)
+    converted = rdp_to_delta(EPS[:, None], orders, rdp).min(axis=1)
+    exact = exact_log10_delta_of_clones()
     assert np.all(exact < converted)
     assert np.all(converted < exact + np.log10(30))
-    # Girgis' theorem bounds every eps0-LDP randomizer as the clones do, and is known to be looser.
-    assert np.all(exact < girgis(eps, n=10**4, k=10, eps0=2.0, rounds=20))
+
+
+def test_girgis_is_looser_than_the_clones():
+    """Both bound every eps0-LDP randomizer."""
+    assert np.all(exact_log10_delta_of_clones() < girgis(EPS, **TWENTY_ROUNDS))
 
 
 def test_girgis_is_zero_where_every_round_alone_gives_it():

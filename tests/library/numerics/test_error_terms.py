@@ -14,7 +14,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tests.library.numerics.exact import exact_log, log_power, mgf, smoothed_mean
+from tests.library.numerics.exact import exact_log, log_mgf_of_sum, mgf, smoothed_mean
 from tightshuffle.numerics.positive_part import (
     box,
     bracket,
@@ -28,14 +28,8 @@ ULP = 2.0**-52
 # A law is (the values of a gain, their probabilities, the number n of gains).
 LATTICE = [1.0, -1.0], [0.25, 0.5], 40
 UNLIKE_SIZES = [3.0, -2.0, -0.1], [0.1, 0.15, 0.75], 9
-RARE_VALUES = [54.6, -400.0, -0.2], [0.002, 0.002, 0.8], 1000
 NEARLY_ALWAYS_BELOW_0 = [0.4, -7.0], [1e-3, 1 - 1e-3], 12
 ONE_VALUE = [0.7], [0.2], 3
-LAWS = [
-    *(LATTICE, UNLIKE_SIZES, RARE_VALUES, NEARLY_ALWAYS_BELOW_0, ONE_VALUE),
-    ([2.5, 1e-3], [1e-9, 0.3], 10**6),
-    ([1.5, -1e12], [0.3, 0.7 - 1e-9], 5),
-]
 # Few enough gains for `smoothed_mean`. Each of these sums S is 0 with a positive probability.
 SMALL_LAWS = [
     ([1.0, -1.0], [0.25, 0.5], 6),
@@ -44,7 +38,13 @@ SMALL_LAWS = [
 ]
 # Instead of n, the parts of a random number of gains: Binomial(n, share), or Poisson of mean n for share 0.
 LAWS_OF_PARTS = [
-    *((values, probabilities, [(n, 1.0)]) for values, probabilities, n in LAWS),
+    LATTICE,
+    UNLIKE_SIZES,
+    NEARLY_ALWAYS_BELOW_0,
+    ONE_VALUE,
+    ([54.6, -400.0, -0.2], [0.002, 0.002, 0.8], 1000),
+    ([2.5, 1e-3], [1e-9, 0.3], 10**6),
+    ([1.5, -1e12], [0.3, 0.7 - 1e-9], 5),
     ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], [(50, 0.3), (7, 1.0)]),
     ([3.0, -2.0, -0.1], [0.1, 0.15, 0.7], [(20.0, 0.0), (1, 1.0)]),
     ([0.5, -30.0], [0.05, 0.95 - 2.0**-40], [(200, 0.9), (3.0, 0.0), (5, 0.02)]),
@@ -53,188 +53,225 @@ each_law_of_parts = pytest.mark.parametrize("law", LAWS_OF_PARTS)
 each_small_law = pytest.mark.parametrize("law", SMALL_LAWS)
 
 
-def tilted_point(values, probabilities, parts):
-    """`TiltedPoints` with one point, of ``parts`` [(n, share)] or of a fixed number of gains."""
-    n, shares = np.array([(parts, 1.0)] if isinstance(parts, int) else parts, float).T[:, None]
-    return tilted_points(np.array([values]), np.array([probabilities]), n, shares)
+def tilted_points_of(values, probabilities, parts):
+    """`TiltedPoints` of ``values`` (values,) or (points, values), and the same probabilities for each point.
+
+    ``parts`` is a fixed number of gains or, for a random number, a list of (n, share).
+    """
+    values = np.atleast_2d(values)
+    pairs = np.array([(parts, 1.0)] if isinstance(parts, int) else parts, float)
+    points = len(values), 1
+    n, shares = np.tile(pairs[:, 0], points), np.tile(pairs[:, 1], points)
+    return tilted_points(values, np.tile(probabilities, points), n, shares)
 
 
 @each_law_of_parts
-def test_rounding_of_log_mgf_of_sum_and_of_weights(law):
-    """`tilted_points` know log M(theta)^n to their ``rounding``, and ``weights`` to ``weight_ulps``.
+def test_log_mgf_of_sum_is_wrong_by_at_most_its_rounding(law):
+    """``log_mgf_of_sum`` is ln E[e^(theta S)] of the sum S of gains. mpmath's has 60 digits.
 
-    A ``law`` is (values g of a gain G, their probabilities p, parts [(number n of gains, share)]), and M(z) =
-    E[e^(z G)]. `tilted_point` returns arrays with one row, for one point. Its theta is near the saddle point.
-    ``log_mgf_of_sum`` is the natural log of M(theta)^n, the product over all parts; `log_power` has it in
-    mpmath. ``weights`` are the tilted probabilities p e^(theta g) / M(theta), which are wrong by at most
-    ``weight_ulps`` units in the last place. mpmath has 60 digits.
+    A ``law`` is (values of a gain, their probabilities, number of gains). `tilted_points_of` chooses theta.
+    """
+    points = tilted_points_of(*law)
+    with mp.workdps(60):
+        exact = log_mgf_of_sum(*law, points.theta.item())
+        assert abs(points.log_mgf_of_sum.item() - exact) <= points.rounding.item()
+
+
+@each_law_of_parts
+def test_tilted_weights_are_wrong_by_at_most_their_weight_ulps(law):
+    """``weights`` are the tilted probabilities p e^(theta g) / M(theta). mpmath's have 60 digits.
+
+    A ``law`` has the values g of a gain G and their probabilities p, and M(theta) = E[e^(theta G)].
+    ``weight_ulps`` are units in the last place.
     """
     values, probabilities, _ = law
-    points = tilted_point(*law)
+    points = tilted_points_of(*law)
+    smallest_float = 1e-320  # for weights that are 0 as floats
     with mp.workdps(60):
-        theta = mp.mpf(float(points.theta[0]))
-        exact_log_mgf = log_power(*law, theta)
-        assert abs(mp.mpf(float(points.log_mgf_of_sum[0])) - exact_log_mgf) <= mp.mpf(
-            float(points.rounding[0])
-        )
+        theta = mp.mpf(points.theta.item())
+        terms = [p * mp.exp(theta * g) for g, p in zip(values, probabilities, strict=True)]
+        exact = np.array(terms) / mgf(values, probabilities, theta)
+        allowed = exact * points.weight_ulps[0] * ULP + smallest_float
+        assert np.all(abs(points.weights[0] - exact) <= allowed)
 
-        m = mgf(values, probabilities, theta)
-        of_values = values, probabilities, points.weights[0], points.weight_ulps[0]
-        for g, p, weight, ulps in zip(*of_values, strict=True):
-            exact = mp.mpf(p) * mp.exp(theta * mp.mpf(g)) / m
-            smallest_float = mp.mpf(10) ** -320  # for weights that are 0 as floats
-            allowed = exact * mp.mpf(float(ulps)) * ULP + smallest_float
-            assert abs(mp.mpf(float(weight)) - exact) <= allowed
+
+def log_unit(law, theta, tau):
+    """ln of M(theta)^n e^(theta^2 tau^2 / 2) in mpmath: the unit of the terms of a contour integral."""
+    return log_mgf_of_sum(*law, theta) + (mp.mpf(theta) * tau) ** 2 / 2
+
+
+def log_aliases(law, theta, tau, length):
+    """Natural log of the sum over m of e^(-theta m L) E[(S + U + m L)_+], in mpmath.
+
+    L is the ``length``, S the sum of the gains, and U Gaussian with the standard deviation ``tau``. All terms
+    are positive, and those with m = -3, ..., 3 but 0 are enough.
+    """
+    aliases = [
+        mp.exp(-theta * m * length) * smoothed_mean(*law, tau, shift=m * length)
+        for m in (-3, -2, -1, 1, 2, 3)
+    ]
+    return mp.log(mp.fsum(aliases))
 
 
 @each_small_law
 @pytest.mark.parametrize("theta_tau", [0.02, 0.3, 1.0])
-def test_log_aliasing_at_every_length(law, theta_tau):
-    """For each length L, `log_alias_bounds` is at least the log of the sum of the aliases, as mpmath has it.
+def test_log_alias_bounds_are_at_least_the_log_of_the_aliases(law, theta_tau):
+    """The bounds are for several lengths L, of which ``LENGTHS`` are in units of sigma, in units `log_unit`.
 
-    An alias is e^(-theta m L) E[(S + U + m L)_+] for a whole m other than 0; `smoothed_mean` has this mean. S
-    is the sum of the n gains of the ``law`` (values, probabilities, n), and U is Gaussian with standard
-    deviation tau. Logs are natural, in units of M(theta)^n e^(theta^2 tau^2 / 2), where M(theta)^n =
-    E[e^(theta S)] (`log_power`). `tilted_point` has theta, near the saddle point, and the standard deviation
-    sigma of S under the tilt. ``LENGTHS`` are L / sigma.
+    `tilted_points_of` has the tilt theta and the standard deviation sigma of the sum of gains under the tilt.
     """
-    points = tilted_point(*law)
-    values, probabilities, n = law
-    theta, sigma = float(points.theta[0]), float(points.sigma[0])
+    points = tilted_points_of(*law)
+    theta, sigma = points.theta.item(), points.sigma.item()
     tau = theta_tau / theta
-    bounds = contour.log_alias_bounds(points, np.array([tau]))[0]
-    lengths = contour.LENGTHS * sigma
+    bounds = contour.log_alias_bounds(points, np.array([tau])).ravel()
+    up_to_16_sigma = zip(contour.LENGTHS[:10].tolist(), bounds[:10].tolist(), strict=True)
     with mp.workdps(30):
-        log_unit = log_power(values, probabilities, [(n, 1.0)], mp.mpf(theta))
-        log_unit += (mp.mpf(theta) * tau) ** 2 / 2
-        # The first lengths, up to 16 sigma, and the aliases next to m = 0 are enough: all are positive.
-        for length, bound in zip(lengths[:10], bounds[:10], strict=True):
-            aliases = [
-                mp.exp(-theta * m * length) * smoothed_mean(*law, mp.mpf(tau), mp.mpf(m * length))
-                for m in (-3, -2, -1, 1, 2, 3)
-            ]
-            assert mp.log(mp.fsum(aliases)) - log_unit <= bound
+        for length, bound in up_to_16_sigma:
+            exact = log_aliases(law, theta, tau, length * sigma)
+            assert exact - log_unit(law, theta, tau) <= bound
 
 
+def truncated_integral(reach_tau, theta_tau):
+    """The integral of e^(-x^2 / 2) / (pi ((theta tau)^2 + x^2)) over x > V tau, for the reach V, in mpmath.
+
+    Times tau, it is the integral of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)) over u > V.
+    """
+    with mp.workdps(30):
+        return mp.quad(
+            lambda x: mp.exp(-(x**2) / 2) / (mp.pi * (theta_tau**2 + x**2)),
+            [reach_tau, 2 * reach_tau, 40],  # beyond 40 nothing is left: e^-800
+        )
+
+
+each_tau = pytest.mark.parametrize("tau", [1e-3, 1.0, 50.0])
+
+
+@each_tau
 @pytest.mark.parametrize("theta_tau", [1e-6, 0.5, 3.0])  # the bound is for every theta, 0 too
 @pytest.mark.parametrize("reach_tau", [0.3, 2.0, 6.0])
-def test_truncation(reach_tau, theta_tau):
-    """`truncation_error` is at least the integral over u > V of e^(-(u tau)^2 / 2) / (pi (theta^2 + u^2)).
+def test_truncation_error_is_at_least_the_integral_beyond_the_reach(reach_tau, theta_tau, tau):
+    """Nodes beyond the reach add most if they are dense and |M(z)| is M(theta) everywhere: the integral."""
+    bound = contour.truncation_error(np.array(reach_tau / tau), np.array(tau))
+    assert bound >= truncated_integral(reach_tau, theta_tau) * tau
 
-    The error is what the nodes beyond u = V, the ``reach``, add to a sum at most. It is this integral if
-    nodes are dense and |M(z)| is M(theta) everywhere, the largest that it can be. mpmath integrates over x =
-    u tau, which gives the integral divided by tau. The parameters are V tau and theta tau.
+
+@each_tau
+def test_truncation_error_is_nearly_met_far_out_for_theta_next_to_0(tau):
+    bound = contour.truncation_error(np.array(6.0 / tau), np.array(tau))
+    assert bound < 1.2 * tau * truncated_integral(reach_tau=6.0, theta_tau=1e-6)
+
+
+def sizes_of_terms(law, theta, h, u):
+    """What the nodes at the angles ``u`` and -``u`` add at most, h apart, in units of M(theta)^n.
+
+    It is h |M(z) / M(theta)|^n / (pi |z|^2) for z = theta + i u, where M(z) = E[e^(z G)] of the law's gain G.
     """
-    with mp.workdps(30):
-        # Beyond x = 40 nothing is left: e^-800.
-        integral = mp.quad(
-            lambda x: mp.exp(-(x**2) / 2) / (mp.pi * (theta_tau**2 + x**2)),
-            [reach_tau, 2 * reach_tau, 40],
-        )
-        for tau in (1e-3, 1.0, 50.0):
-            bound = contour.truncation_error(np.array(reach_tau / tau), np.array(tau))
-            assert integral * tau <= bound
-            # Far out, and for theta next to 0, the bound is nearly met.
-            assert theta_tau > 1e-3 or reach_tau < 6 or bound < 1.2 * integral * tau
+    values, probabilities, n = law
+
+    def mgf_at(z):
+        return 1 + sum(p * np.expm1(z * g) for g, p in zip(values, probabilities, strict=True))
+
+    z = theta + 1j * u
+    return h * np.abs(mgf_at(z) / mgf_at(theta)) ** n / (math.pi * np.abs(z) ** 2)
 
 
 @pytest.mark.parametrize("threshold", [3.0, 8.0, 20.0])
 @pytest.mark.parametrize(
-    "law", [*SMALL_LAWS, ([3.0, -2.0], [0.3, 0.3], 400), ([1.0, -1.0], [0.1, 0.1], 3000)]
+    "law", [([3.0, -2.0], [0.3, 0.3], 400), ([1.0, -1.0], [0.1, 0.1], 3000)], ids=str
 )
-def test_skipping(law, threshold):
-    """`skipping_error` is at least what all nodes outside of the windows add, in absolute value.
+def test_skipping_error_bounds_what_nodes_outside_of_the_windows_add(law, threshold):
+    """`angle_windows` puts windows around the multiples of a distance, such that nodes elsewhere are small.
 
-    Nodes are z = theta + i u with u = h, 2 h, ..., 4000 h. Those in windows are summed: u is up to
-    ``half_width`` from a multiple of ``distance`` (`angle_windows`). At the others |M(z) / M(theta)|^n is at
-    most e^-``threshold``. `tilted_point` has theta, near the saddle point, and log M(theta). M(z) = E[e^(z
-    G)] is summed here over the values of the ``law`` (values of a gain G, their probabilities, number n of
-    gains).
+    At these, |M(z) / M(theta)|^n is at most e^-``threshold``. `tilted_points_of` has the tilt theta and the
+    standard deviation sigma of the sum of the ``law``'s gains under the tilt.
     """
-    values, probabilities, n = law
-    points = tilted_point(*law)
-    # Nodes are dense: sigma is the standard deviation of the sum of n gains under the tilt.
-    theta, h = points.theta[0], 0.05 / points.sigma[0]
-    last = np.array([4000.0])
-    distance, half_width = contour.angle_windows(points, np.array([h]), last, np.array([threshold]))
-    # One window holds all nodes: only the small laws, with up to seven gains, may have that.
-    if half_width[0] >= last[0] * h:
-        assert n < 100, "no pair of values leaves windows"
-        return
-
-    u = np.arange(1, last[0] + 1) * h
-    distance_to_centre = np.abs(u - np.round(u / distance[0]) * distance[0])
-    is_skipped = distance_to_centre > half_width[0]
-    # The absolute value of each node's term, twice for u and -u, without the Gaussian factor below 1.
-    z = theta + 1j * u
-    with np.errstate(all="ignore"):
-        m = 1 + sum(p * np.expm1(z * g) for g, p in zip(values, probabilities, strict=True))
-        ratio = np.abs(m) / math.exp(points.log_mgf[0])  # |M(z)| / M(theta)
-    terms = 2 * ratio**n / np.abs(z) ** 2 * h / (2 * math.pi)
+    points = tilted_points_of(*law)
+    theta, last_node = points.theta.item(), 4000
+    h = 0.05 / points.sigma.item()  # dense: the terms fall in about 1 / sigma
+    distance, half_width = contour.angle_windows(
+        points, np.array([h]), np.array([last_node]), np.array([threshold])
+    )
+    u = h * np.arange(1, last_node + 1)
+    distance_to_centre = np.abs(u - np.round(u / distance) * distance)
+    is_skipped = distance_to_centre > half_width
     assert is_skipped.any()
-    assert terms[is_skipped].sum() <= contour.skipping_error(threshold, theta, h)
+    added = sizes_of_terms(law, theta, h, u[is_skipped]).sum()
+    assert added <= contour.skipping_error(threshold, theta, h)
 
 
 @pytest.mark.parametrize("h", [1e-3, 0.1, 1.0, 30.0])
-def test_skipping_where_every_node_is_as_large_as_may_be(h):
+@pytest.mark.parametrize("theta", [0.05, 1.0, 40.0])
+def test_skipping_error_holds_where_every_node_is_as_large_as_may_be(theta, h):
     """The sum over all whole j of h / (2 pi (theta^2 + (j h)^2)) is coth(pi theta / h) / (2 theta)."""
-    for theta in (0.05, 1.0, 40.0):
-        assert 0.5 / theta / math.tanh(math.pi * theta / h) <= contour.skipping_error(0.0, theta, h)
+    sum_over_all_nodes = 1 / math.tanh(math.pi * theta / h) / (2 * theta)
+    assert sum_over_all_nodes <= contour.skipping_error(0.0, theta, h)
 
 
-def test_rounding_of_power_is_what_its_argument_may_do():
-    """If w moves by ``units`` steps, log (1 + s w)^n moves by at most `rounding_of_power` steps.
+def log_of_power(w, share, n):
+    """n ln(1 + share w), or n w for the share 0: ln of M(z)^n / M(theta)^n, where w = M(z) / M(theta) - 1.
 
-    w = M(z) / M(theta) - 1 is a complex number, which moves in a random direction. A step is 1e-9. s is the
-    share of a binomial number of gains. For a Poisson number, s = 0, the logarithm is log e^(n w). It is
-    computed here before and after the move, for 200 random w of each share.
+    The number of gains is Binomial(n, share), or Poisson of mean n.
     """
-    rng, step = np.random.default_rng(5), 1e-9
-    n = 1000
-    for share in (0.0, 0.01, 0.3, 1.0):
-        # As of a gain with one value, which has up to 0.7 of the tilted probability.
-        w = 0.7 * rng.random(200) * np.expm1(1j * rng.uniform(0, 6, 200))
-        units = rng.uniform(0.1, 50, 200)
-        moved = w + step * units * np.exp(1j * rng.uniform(0, 6, 200))
-        before, after = (n * (np.log1p(share * x) if share else x) for x in (w, moved))
+    return n * np.log1p(share * w) if share else n * w
 
-        rate = n * (share or 1.0)  # the mean number of copies under the tilt
-        less_1 = np.abs(1 + share * w) ** 2 - 1  # the squared modulus of 1 + s w
-        bound = contour.rounding_of_power(units, w.real, w.imag, np.full(200, share), rate, less_1)
-        # 1e-4: the second order of the step.
-        assert np.all(np.abs(after - before) / step <= bound * (1 + 1e-4))
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
+def test_rounding_of_power_bounds_what_an_error_of_its_argument_does(share):
+    """Random complex numbers w are moved in random directions, each by some steps of 1e-9.
+
+    `log_of_power` moves by at most as many steps as `rounding_of_power` says.
+    """
+    rng, step, n = np.random.default_rng(5), 1e-9, 1000
+    # As of a gain with one value, which has up to 0.7 of the tilted probability.
+    w = 0.7 * rng.random(200) * np.expm1(1j * rng.uniform(0, 6, 200))
+    steps = rng.uniform(0.1, 50, 200)
+    moved = w + step * steps * np.exp(1j * rng.uniform(0, 6, 200))
+    change = np.abs(log_of_power(moved, share, n) - log_of_power(w, share, n))
+    bound = contour.rounding_of_power(
+        steps,
+        real=w.real,
+        imaginary=w.imag,
+        share=np.full(200, share),
+        copies=n * (share or 1.0),
+        squared_modulus_less_1=np.abs(1 + share * w) ** 2 - 1,
+    )
+    assert np.all(change / step <= bound * (1 + 1e-4))  # 1e-4: the second order of the step
+
+
+def exact_sum_over_nodes(law, theta, tau, h, last):
+    """The real sum over j of h / (2 pi) M(z)^n e^(z^2 tau^2 / 2) / z^2, in units `log_unit` and in mpmath.
+
+    The nodes are z = theta + i j h for j = -``last``, ..., ``last``.
+    """
+    log_of_unit = log_unit(law, theta, tau)
+
+    def term(j):
+        z = mp.mpc(theta, j * mp.mpf(h))
+        return mp.re(mp.exp(log_mgf_of_sum(*law, z) + (z * tau) ** 2 / 2 - log_of_unit) / z**2)
+
+    both_signs = 2 * mp.fsum(term(j) for j in range(1, last + 1))
+    return h / (2 * mp.pi) * (term(0) + both_signs)
 
 
 @each_law_of_parts
 @pytest.mark.parametrize(("step", "last"), [(0.1, 300), (1.0, 300), (1.0, 0)])
-def test_rounding_of_terms_and_of_power_in_the_sum_over_nodes(law, step, last):
-    """The sums of `sum_nodes` for tau and 2 tau are within their ``errors`` of mpmath's, with 40 digits.
+def test_sums_over_nodes_are_within_their_errors(law, step, last):
+    """`sum_nodes` returns the sums for tau and 2 tau with bounds on their errors. mpmath has 40 digits.
 
-    A node is z = theta + i j h, j = 0, ..., ``last``. It adds h / (2 pi) times the real part of M(z)^n e^(z^2
-    tau^2 / 2) / z^2, and twice that for j > 0, for -j too. The unit is M(theta)^n e^(theta^2 tau^2 / 2). h is
-    ``step`` over the standard deviation of the sum of gains. With ``last`` = 0 the only node is theta, whose
-    angle 0 has no error. A ``law`` is (values of a gain, their probabilities, parts of the number of gains).
-    `log_power` is its log M(z)^n, and `tilted_point` has theta, near the saddle point.
+    Nodes are h = ``step`` / sigma apart. `tilted_points_of` has the tilt theta, and the standard deviation
+    sigma of the sum of the ``law``'s gains under it. With ``last`` = 0 the only node is theta.
     """
-    points = tilted_point(*law)
-    theta = float(points.theta[0])
-    tau, h = 0.01 / theta, step / float(points.sigma[0])
-    reach = last * h * (1 + 1e-9)  # one window with all nodes
-    of_window = {"distance": 1.0, "half_width": reach, "windows": 1.0}
-    of_nodes = {"tau": tau, "spacing": h, "last_node": last, **of_window}
-    arrays = {name: np.array([number]) for name, number in of_nodes.items()}
-    sums, errors = contour.sum_nodes(points, **arrays)
+    points = tilted_points_of(*law)
+    theta = points.theta.item()
+    tau, h = 0.01 / theta, step / points.sigma.item()
+    one_window = {"distance": 1.0, "half_width": last * h * (1 + 1e-9), "windows": 1.0}
+    arguments = {"tau": tau, "spacing": h, "last_node": last, **one_window}
+    of_one_point = {name: np.array([number]) for name, number in arguments.items()}
+    sums, errors = contour.sum_nodes(points, **of_one_point)
     with mp.workdps(40):
-        log_unit = log_power(*law, mp.mpf(theta))  # the rest of the unit depends on tau
-        for number, t in enumerate((mp.mpf(tau), 2 * mp.mpf(tau))):
-            exact = mp.mpf(0)
-            for j in range(last + 1):
-                z = mp.mpc(theta, j * mp.mpf(h))
-                log = log_power(*law, z) - log_unit
-                log += (z * t) ** 2 / 2 - (mp.mpf(theta) * t) ** 2 / 2
-                exact += (2 if j else 1) * mp.re(mp.exp(log) / z**2)
-            exact *= mp.mpf(h) / (2 * mp.pi)
-            assert abs(mp.mpf(float(sums[number, 0])) - exact) <= mp.mpf(float(errors[number, 0]))
+        for tau_of_sum, found, error in zip((tau, 2 * tau), sums, errors, strict=True):
+            exact = exact_sum_over_nodes(law, theta, tau_of_sum, h, last)
+            assert abs(found.item() - exact) <= error.item()
 
 
 def test_no_node_is_lost_by_rounding():
@@ -243,79 +280,83 @@ def test_no_node_is_lost_by_rounding():
     `angle_windows` returns half the width of the window. In floats last * h / h is often a little below the
     whole number ``last``, so half the width has to be a little larger than last * h.
     """
-    points = tilted_point([1.0, -1.0], [0.25, 0.5], 6)
     last = np.arange(1.0, 60)
-    many = points.rows(np.zeros(len(last), int))  # the same point for each ``last``
-    h = 0.1 / many.sigma
-    too_high = np.full(len(last), 1e3)  # a threshold for which no pair of values leaves windows
-    _, half_width = contour.angle_windows(many, h, last, too_high)
+    points = tilted_points_of([[1.0, -1.0]] * 59, [0.25, 0.5], 6)  # the same one for each ``last``
+    h = 0.1 / points.sigma
+    too_high = np.full(59, 1e3)  # a threshold for which no pair of values leaves windows
+    _, half_width = contour.angle_windows(points, h, last, too_high)
     assert np.any(np.floor(last * h / h) < last)
     np.testing.assert_array_equal(np.minimum(np.floor(half_width / h), last), last)
 
 
 @each_small_law
 @pytest.mark.parametrize("width", [1e-2, 1e-4])
-def test_smoothing(law, width):
-    """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau), and ``low`` and ``high`` are just outside of them.
+def test_contour_bounds_enclose_the_smoothed_means(law, width):
+    """2 A(tau) - A(2 tau) <= E[S_+] <= A(tau), and the bounds on ln E[S_+] are just outside of the two.
 
-    S is the sum of the gains of the ``law``, and `exact_log` is ln E[S_+] by fractions. A(tau) = E[(S + U)_+]
-    for a Gaussian U of standard deviation tau (`smoothed_mean`, 40 digits). `contour_bounds` returns low and
-    high, bounds on ln E[S_+]. tau is small enough for them to differ by somewhat less than ``width``.
-    `high_without_zero` is high less what U adds where S is 0. `tilted_point` has theta, near the saddle
-    point.
+    S is the sum of the ``law``'s gains, and A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau:
+    `smoothed_mean`, with 40 digits. `exact_log` is ln E[S_+] by fractions.
     """
-    points = tilted_point(*law)
-    tau = np.array([math.sqrt(width / 2)]) / points.theta
-    low, high = (
-        float(end[0])
-        for end in contour.contour_bounds(points, tau, bracket.log_gaussian_guess(points), width)
-    )
+    points = tilted_points_of(*law)
+    tau = (
+        math.sqrt(width / 2) / points.theta
+    )  # so small that U widens the bounds by less than ``width``
+    guess = bracket.log_gaussian_guess(points)
+    low, high = np.ravel(contour.contour_bounds(points, tau, guess, width)).tolist()
     with mp.workdps(40):
-        of_tau, of_2_tau = (smoothed_mean(*law, factor * mp.mpf(tau[0])) for factor in (1, 2))
-        truth = exact_log(*law)
-        assert low <= mp.log(2 * of_tau - of_2_tau) <= truth <= mp.log(of_tau) <= high
+        of_tau = smoothed_mean(*law, tau.item())
+        of_2_tau = smoothed_mean(*law, 2 * tau.item())
+        assert low <= mp.log(2 * of_tau - of_2_tau) <= exact_log(*law) <= mp.log(of_tau) <= high
         assert high - mp.log(of_tau) < width
-        without_zero = contour.high_without_zero(points, tau, np.array([high]))[0]
-        assert truth <= without_zero < high
 
 
-def test_without_zero_takes_off_no_more_than_what_zero_adds():
-    """`high_without_zero` takes off what U adds where S is 0, and stays above log E[S_+] by fractions.
+@pytest.mark.parametrize("tau", [1e-9, 1e-6, 1e-3])
+def test_high_without_zero_takes_off_no_more_than_what_zero_adds(tau):
+    """Here S is 0 nearly always, so that nearly all of A(tau) = E[(S + U)_+] is what U adds where S = 0.
 
-    A(tau) = E[(S + U)_+] for a Gaussian U of standard deviation tau, by `smoothed_mean`. S is 0 nearly always
-    here, so that the excess tau / sqrt(2 pi) P(S = 0) is nearly all of A(tau). 1e-14 is the rounding of the
-    upper bound ``high`` on log A(tau).
+    U is Gaussian with the standard deviation ``tau``, and `smoothed_mean` is A(tau). `exact_log` is ln
+    E[S_+] by fractions.
     """
     law = [1.0, -3.0], [1e-6, 1e-6], 3
-    for tau in (1e-9, 1e-6, 1e-3):
-        with mp.workdps(60):
-            high = np.array([float(mp.log(smoothed_mean(*law, mp.mpf(tau)))) + 1e-14])
-            left = contour.high_without_zero(tilted_point(*law), np.array([tau]), high)[0]
-            assert exact_log(*law) <= left <= high[0]
+    rounding = 1e-14
+    with mp.workdps(60):
+        high = float(mp.log(smoothed_mean(*law, tau))) + rounding
+        left = contour.high_without_zero(tilted_points_of(*law), np.array([tau]), np.array([high]))
+        assert exact_log(*law) <= left.item() < high
 
 
-@pytest.mark.parametrize("law", [*SMALL_LAWS, LATTICE, NEARLY_ALWAYS_BELOW_0, ONE_VALUE])
-@pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
-def test_bounds_hold_however_small_the_box_of_summed_counts_is(law, depth):
-    """The bounds on ln E[S_+] by sums over a box enclose `exact_log`, which sums fractions.
+def bounds_by_boxes(law, depth):
+    """Lower and upper bounds on ln E[S_+], (points,), by sums over boxes of combinations of counts.
 
-    S is the sum of the n gains of the ``law``. A combination says how many of them have each value. A box
-    holds all combinations but for about e^-depth of their probability under the tilt of `tilted_point`, which
-    makes S near 0 likely. The upper bound has a term for what is outside (`box.log_bound_outside`). 42 is the
-    package's depth: next to nothing is outside.
+    A combination says how many gains have each value. Of all combinations, a box leaves out about e^-depth of
+    the probability, tilted so that S near 0 is likely.
     """
-    points = tilted_point(*law)
-    low, high = np.ravel(
-        box.bounds_by_boxes(points, box.boxes_of_counts(points, np.array([depth])))
-    )
-    truth = exact_log(*law)
-    assert low <= truth <= high
-    # At depth 42 the bounds differ by rounding only: by 1.4e-12 for LATTICE, which has the most gains.
-    if depth == 42.0 and law is not LATTICE:
-        assert high - low < 1e-12
-    # At depth 0.5 the box misses much: the lower bound is too small by far more than rounding.
-    if depth == 0.5 and law is LATTICE:
-        assert low + 0.01 < truth
+    points = tilted_points_of(*law)
+    return box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), depth)))
+
+
+PACKAGE_DEPTH = 42.0  # next to nothing is outside of a box
+SUMMED_LAWS = [*SMALL_LAWS, NEARLY_ALWAYS_BELOW_0, ONE_VALUE]
+
+
+@pytest.mark.parametrize("law", [*SUMMED_LAWS, LATTICE])
+@pytest.mark.parametrize("depth", [0.5, 2.0, PACKAGE_DEPTH])
+def test_bounds_by_boxes_hold_however_small_the_box_is(law, depth):
+    """`exact_log` is ln E[S_+] by fractions, for the sum S of the ``law``'s gains."""
+    low, high = bounds_by_boxes(law, depth)
+    assert low.item() <= exact_log(*law) <= high.item()
+
+
+# Without LATTICE, which has the most gains: its bounds differ by 1.4e-12.
+@pytest.mark.parametrize("law", SUMMED_LAWS)
+def test_bounds_by_deep_boxes_differ_by_rounding_only(law):
+    low, high = bounds_by_boxes(law, PACKAGE_DEPTH)
+    assert high.item() - low.item() < 1e-12
+
+
+def test_lower_bound_by_a_shallow_box_misses_much():
+    low, _ = bounds_by_boxes(LATTICE, depth=0.5)
+    assert low.item() + 0.01 < exact_log(*LATTICE)  # far more than rounding
 
 
 def test_moved_values_hold_sums_over_users():
@@ -345,15 +386,14 @@ POINTS_WITH_BOXES_APART = (
 )
 
 
-def alike_tilted_points(values_of_points, probabilities, n):
-    """The `TiltedPoints` of these values, one row for each point, all with the same probabilities."""
-    masses = np.broadcast_to(probabilities, (len(values_of_points), len(probabilities)))
-    copies = np.full((len(values_of_points), 1), float(n))
-    return tilted_points(np.array(values_of_points), np.array(masses), copies, np.ones_like(copies))
+def exact_logs(values_of_points, probabilities, n):
+    """ln E[S_+] of each of these points by fractions, as an array of mpmath numbers."""
+    return np.array([exact_log(values, probabilities, n) for values in values_of_points])
 
 
-def list_of_points_per_box(monkeypatch):
-    """A list that gets, from now on, the number of points that each box is summed for."""
+@pytest.fixture
+def points_per_box(monkeypatch):
+    """A list that gets the number of points that each box is summed for."""
     numbers, sum_box = [], box.bounds_by_box
 
     def counted(points, ranges):
@@ -364,151 +404,137 @@ def list_of_points_per_box(monkeypatch):
     return numbers
 
 
-@pytest.mark.parametrize("points_and_n", [ALIKE_POINTS, POINTS_WITH_BOXES_APART])
-@pytest.mark.parametrize("depth", [0.5, 2.0, 42.0])
-def test_one_box_for_all_points_with_the_same_probabilities(depth, points_and_n, monkeypatch):
-    """The bounds on ln E[S_+] of points that share a box enclose `exact_log` of each, which sums fractions.
-
-    ``points_and_n`` has the gain's values at each of five points, their common probabilities, and the number
-    n of gains in S. A combination says how many gains have each value. A box holds all combinations but for
-    about e^-depth of their probability. 42 is the package's depth: next to nothing is outside.
-    ``points_per_box`` gets the number of points of each box that is summed.
-    """
-    # So few terms at once that a box is summed in several chunks.
-    monkeypatch.setattr(box, "TERMS", 64)
-    points_per_box = list_of_points_per_box(monkeypatch)
-    values_of_points, probabilities, n = points_and_n
-    points = alike_tilted_points(*points_and_n)
-    bounds = box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), depth)))
-    assert max(points_per_box) >= 3  # a box is shared by most of the points
-    for values, low, high in zip(values_of_points, *bounds, strict=True):
-        assert low <= exact_log(values, probabilities, n) <= high
-        assert depth < 42.0 or high - low < 1e-10
-
-
+@pytest.mark.parametrize("alike", [ALIKE_POINTS, POINTS_WITH_BOXES_APART])
 @pytest.mark.parametrize(
-    ("constant", "value"), [("MOST_TOGETHER", 0), ("COST_OF_BOX", -(10**9))], ids=str
+    ("depth", "width"), [(0.5, math.inf), (2.0, math.inf), (PACKAGE_DEPTH, 1e-10)]
 )
-def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
-    constant, value, monkeypatch
-):
-    """Each of five points gets its own box, whose bounds on ln E[S_+] enclose `exact_log` (fractions).
+def test_bounds_of_points_that_share_a_box_hold(alike, depth, width, points_per_box, monkeypatch):
+    """At the package's depth they are narrow, too.
 
-    MOST_TOGETHER is how many combinations a box of several points may hold: with 0 it is always too large.
-    COST_OF_BOX is the time that one more box takes: if negative, two boxes always take less time than one.
-    ``ALIKE_POINTS`` has the gain's values at each point, their common probabilities and the number of gains.
-    ``points_per_box`` gets the number of points of each box that is summed. At the depth 42 next to nothing
-    is outside of a box.
+    ``alike`` has the gain's values at five points, their common probabilities, and the number of gains.
+    `exact_logs` is ln E[S_+] of each point by fractions. ``points_per_box`` gets the number of points of each
+    box that is summed.
     """
-    points_per_box = list_of_points_per_box(monkeypatch)
-    monkeypatch.setattr(box, constant, value)
-    points = alike_tilted_points(*ALIKE_POINTS)
-    low, high = box.bounds_by_boxes(points, box.boxes_of_counts(points, np.full(len(points), 42.0)))
-    assert points_per_box == [1] * len(points)
-    values_of_points, probabilities, n = ALIKE_POINTS
-    truth = [exact_log(values, probabilities, n) for values in values_of_points]
-    assert np.all((low <= truth) & (truth <= high))
-
-
-def test_points_whose_probabilities_are_too_far_apart_for_floats_are_summed_alone(monkeypatch):
-    """A box for all three points is tried, but the last point's combinations vanish in it, so it is split.
-
-    S is the sum of 50 gains, each 1 with the probability 2^-53. For S > 0 the first point needs one gain of
-    1, the last point 23. The bounds on ln E[S_+] still enclose `exact_log`, which sums fractions, and are
-    within 1e-9. ``points_per_box`` gets the number of points of each box that is summed. At the depth 42 next
-    to nothing is outside of a box.
-    """
-    values_of_points = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]]
-    probabilities, n = [2.0**-53, 1 - 2.0**-53], 50
-    monkeypatch.setattr(box, "COST_OF_BOX", 10**9)  # so that one box for all is tried first
-    points_per_box = list_of_points_per_box(monkeypatch)
-    points = alike_tilted_points(values_of_points, probabilities, n)
-    ranges = box.boxes_of_counts(points, np.full(3, 42.0))
-    assert len(box.alike_points(points, ranges)) == 1
-    low, high = box.bounds_by_boxes(points, ranges)
-    assert points_per_box[0] == 3
-    assert len(points_per_box) > 1
-    for values, lower, upper in zip(values_of_points, low, high, strict=True):
-        assert lower <= exact_log(values, probabilities, n) <= upper <= lower + 1e-9
-
-
-# Constants of `bracket` and `contour` that decide which of its methods the bracket takes.
-NO_BOX = dict.fromkeys(("FEW_COMBINATIONS", "SOME_COMBINATIONS", "MOST_COMBINATIONS"), 0)
+    monkeypatch.setattr(box, "TERMS", 64)  # so few at once that a box is summed in several chunks
+    low, high = bounds_by_boxes(alike, depth)
+    exact = exact_logs(*alike)
+    assert np.all((low <= exact) & (exact <= high) & (high < low + width))
+    assert max(points_per_box) >= 3  # most of the points
 
 
 @pytest.mark.parametrize(
-    ("of_bracket", "of_contour"),
+    ("constant", "value"),
     [
-        pytest.param(NO_BOX, {}, id="contour integrals only"),
-        pytest.param({"FEW_COMBINATIONS": 0, "ATTEMPTS": 1}, {}, id="one integral, then a box"),
-        pytest.param(
-            {"FEW_COMBINATIONS": 0, "SOME_COMBINATIONS": 0, "ATTEMPTS": 1},
-            {},
-            id="one integral, then the largest boxes",
-        ),
-        pytest.param(NO_BOX, {"MOST_NODES": 30}, id="too few nodes: Chernoff's bound only"),
-        pytest.param(NO_BOX, {"BATCH": 64, "TERMS": 8}, id="nodes in many batches"),
-        pytest.param({"MOST_COUNTED": 2}, {}, id="no box may hold so many users"),
-        pytest.param(NO_BOX, {"PAIRED": 2}, id="windows by one pair of values only"),
+        pytest.param("MOST_TOGETHER", 0, id="no box of several points may hold a combination"),
+        pytest.param("COST_OF_BOX", -(10**9), id="two boxes take less time than one"),
     ],
 )
-def test_the_bracket_holds_on_every_path(of_bracket, of_contour, monkeypatch):
-    """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, in whichever way it is computed.
+def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
+    constant, value, points_per_box, monkeypatch
+):
+    """Each of five points gets a box of its own, whose bounds on ln E[S_+] hold.
 
-    The ways are contour integrals, sums over boxes of counts and Chernoff's bound. The constants of the
-    modules `bracket` and `contour` that are set here are limits, which decide on the way; the name of each
-    case says which. ``NO_BOX`` sets all limits on the size of boxes to 0. A law is (the values of a gain,
-    their probabilities, the number of gains in S), with few enough gains for fractions.
+    ``points_per_box`` gets the number of points of each box that is summed.
     """
-    for module, constants in ((bracket, of_bracket), (contour, of_contour)):
+    monkeypatch.setattr(box, constant, value)
+    low, high = bounds_by_boxes(ALIKE_POINTS, PACKAGE_DEPTH)
+    assert points_per_box == [1, 1, 1, 1, 1]
+    exact = exact_logs(*ALIKE_POINTS)
+    assert np.all((low <= exact) & (exact <= high))
+
+
+def test_points_whose_probabilities_are_too_far_apart_for_floats_get_several_boxes(
+    points_per_box, monkeypatch
+):
+    """A box for all three points is tried, but in floats the combinations that the last one needs vanish.
+
+    S is the sum of 50 gains, each 1 with the probability 2^-53. For S > 0 the first point needs one gain of
+    1, the last point 23. `exact_logs` is ln E[S_+] of each point by fractions.
+    """
+    alike = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]], [2.0**-53, 1 - 2.0**-53], 50
+    monkeypatch.setattr(box, "COST_OF_BOX", 10**9)  # so that one box for all is tried first
+    low, high = bounds_by_boxes(alike, PACKAGE_DEPTH)
+    assert points_per_box[0] == 3
+    assert len(points_per_box) > 1
+    exact = exact_logs(*alike)
+    assert np.all((low <= exact) & (exact <= high) & (high <= low + 1e-9))
+
+
+# Constants of `bracket` that bound the size of boxes.
+NO_BOX = dict.fromkeys(("FEW_COMBINATIONS", "SOME_COMBINATIONS", "MOST_COMBINATIONS"), 0)
+ONE_INTEGRAL = {"FEW_COMBINATIONS": 0, "ATTEMPTS": 1}
+each_law_of_a_bracket = pytest.mark.parametrize("law", [*SUMMED_LAWS, LATTICE, UNLIKE_SIZES])
+
+
+def set_limits(monkeypatch, limits):
+    """Set constants of modules: ``limits`` is {module: {constant: value}}."""
+    for module, constants in limits.items():
         for name, value in constants.items():
             monkeypatch.setattr(module, name, value)
-    for law in [*SMALL_LAWS, LATTICE, UNLIKE_SIZES, NEARLY_ALWAYS_BELOW_0, ONE_VALUE]:
-        low, high = log_positive_part(*law)
-        assert low <= exact_log(*law) <= high, law
-        if "MOST_NODES" not in of_contour:
-            assert high - low <= math.log1p(1e-4)  # the default width
 
 
-def test_values_of_any_size():
-    """`log_positive_part` brackets ln E[S_+], by fractions in `exact_log`, for values of any size.
+@pytest.mark.parametrize(
+    "limits",
+    [
+        pytest.param({bracket: NO_BOX}, id="contour integrals only"),
+        pytest.param({bracket: ONE_INTEGRAL}, id="one integral, then a box"),
+        pytest.param(
+            {bracket: {**ONE_INTEGRAL, "SOME_COMBINATIONS": 0}},
+            id="one integral, then the largest boxes",
+        ),
+        pytest.param(
+            {bracket: NO_BOX, contour: {"BATCH": 64, "TERMS": 8}}, id="nodes in many batches"
+        ),
+        pytest.param({bracket: {"MOST_COUNTED": 2}}, id="no box may hold so many users"),
+        pytest.param(
+            {bracket: NO_BOX, contour: {"PAIRED": 2}}, id="windows by one pair of values only"
+        ),
+    ],
+)
+@each_law_of_a_bracket
+def test_bracket_holds_in_whichever_way_it_is_computed(law, limits, monkeypatch):
+    """``limits`` are constants of the package that decide on the way, as the id of each case says.
 
-    A law is (the values of a gain, their probabilities, the number of gains in S). First, one value is so far
-    below 0 that one such gain outweighs all others, and the bracket has the default width 1e-4. Then the
-    largest value is next to the limits of what is accepted, 1e-150 and 1e150.
+    `exact_log` is ln E[S_+] by fractions, for the sum S of the ``law``'s gains.
     """
-    for down in (1e14, 1e40, 1e160, 1e300):
-        law = [1.5, -down], [0.3, 0.7], 5
-        low, high = log_positive_part(*law)
-        assert low <= exact_log(*law) <= high <= low + math.log1p(1e-4)
-    for value in (1.001e-150, 0.999e150):
-        law = [value, -value], [0.25, 0.25], 4
-        low, high = log_positive_part(*law)
-        assert low <= exact_log(*law) <= high
+    set_limits(monkeypatch, limits)
+    low, high = log_positive_part(*law)
+    assert low <= exact_log(*law) <= high <= low + math.log1p(1e-4)
+
+
+@each_law_of_a_bracket
+def test_bracket_by_chernoffs_bound_holds(law, monkeypatch):
+    """Integrals may not have as many nodes as they need. `exact_log` is ln E[S_+] by fractions."""
+    set_limits(monkeypatch, {bracket: NO_BOX, contour: {"MOST_NODES": 30}})
+    low, high = log_positive_part(*law)
+    assert low <= exact_log(*law) <= high
 
 
 def test_probabilities_that_sum_to_one_up_to_rounding():
     """What is missing to 1 is summed exactly: 2^-53 of it is the probability of 0, not noise."""
     probabilities = [0.1, 0.2, 0.3, 0.4 - 2.0**-53]
     rest = 1 - sum(map(Fraction, probabilities))
-    points = tilted_point([1.0, -1.0, 2.0, -30.0], probabilities, 3)
+    points = tilted_points_of([1.0, -1.0, 2.0, -30.0], probabilities, 3)
     assert points.probability_of_0[0] == float(max(rest, 0))
 
 
-def test_copies_under_the_tilt():
-    """`tilted_copies` is the mean number of copies of a gain G under the tilt, for a sum of three ``parts``.
+def test_tilted_copies_is_the_mean_number_of_gains_under_the_tilt():
+    """Of Binomial(n, s) gains it is n s M / (1 - s + s M), with M = E[e^(theta G)] by mpmath.
 
-    A part (n, s) has Binomial(n, s) copies, and under the tilt n s M / (1 - s + s M) on average, with M =
-    E[e^(theta G)] by mpmath. A part (n, 0) has a Poisson number of mean n, and n M under the tilt. A part (1,
-    1) is one sure copy. `tilted_point` has theta.
+    Of a Poisson number, s = 0, it is n M. `tilted_points_of` has the tilt theta.
     """
     values, probabilities, parts = [3.0, -2.0], [0.1, 0.6], [(50.0, 0.3), (20.0, 0.0), (1.0, 1.0)]
-    n, shares = np.array(parts).T
-    theta = float(tilted_point(values, probabilities, parts).theta[0])
+    theta = tilted_points_of(values, probabilities, parts).theta.item()
     with mp.workdps(30):
-        m = mgf(values, probabilities, mp.mpf(theta))
-        exact = float(50 * 0.3 * m / (0.7 + 0.3 * m) + 20 * m + 1)
+        m = mgf(values, probabilities, theta)
+        binomial = 50 * 0.3 * m / (0.7 + 0.3 * m)
+        poisson = 20 * m
+        sure = 1
+    n, shares = np.array(parts).T
     copies = tilted_copies(np.array([values]), np.array([probabilities]), n, shares)
-    assert copies[0] == pytest.approx(exact, rel=1e-12)
-    # 1, by definition, where no value is positive.
-    assert tilted_copies(np.array([[-3.0]]), np.array([[0.1]]), n, shares)[0] == 1
+    assert copies.item() == pytest.approx(float(binomial + poisson + sure), rel=1e-12)
+
+
+def test_tilted_copies_is_1_by_definition_where_no_value_is_positive():
+    n, shares = np.array([50.0]), np.array([0.3])
+    assert tilted_copies(np.array([[-3.0]]), np.array([[0.1]]), n, shares).item() == 1

@@ -1,139 +1,146 @@
 """Loss distributions on a grid, against every outcome in many digits: dominating pairs, their products."""
 
+import functools
 import itertools
 import math
-from collections import defaultdict
 from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
 import pytest
 
+from tests.library.numerics.exact import convolved
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid, grid_from_masses
 from tightshuffle.side import Side
 
 INF = math.inf
+SPACING = 0.25
 
 
-def ln_delta(eps, rounds, side):
-    """`loss_grid.ln_delta` at one eps or several."""
-    found = loss_grid.ln_delta(np.atleast_1d(eps), rounds, side)
-    return found if np.ndim(eps) else float(found[0])
+# Natural logs of bounds on delta at several eps. Arguments are the eps, and pairs (`LossGrid` of a round, how
+# many rounds have it).
+upper_ln_delta = functools.partial(loss_grid.ln_delta, side=Side.UPPER)
+lower_ln_delta = functools.partial(loss_grid.ln_delta, side=Side.LOWER)
 
 
-def grid(masses, spacing=0.25, ln_infinite=-INF):
-    """The `LossGrid` with the probability ``masses[i]`` of the loss i * ``spacing``.
+def grid(probabilities, ln_infinite=-INF):
+    """The `LossGrid` with these ``probabilities`` {loss, a multiple of 1/4: its probability}.
 
     ``ln_infinite`` is the natural log of the probability of an infinite loss.
     """
-    return grid_from_masses(masses, spacing)._replace(log_infinite=ln_infinite)
+    by_index = {round(loss / SPACING): p for loss, p in probabilities.items()}
+    return grid_from_masses(by_index, SPACING)._replace(log_infinite=ln_infinite)
+
+
+def exact_masses(grid):
+    """{index of a finite loss: its probability} of a `LossGrid`, in mpmath. The loss is index * spacing."""
+    masses = enumerate(grid.log_mass.tolist(), start=grid.first)
+    return {index: mp.exp(mp.mpf(ln_mass)) for index, ln_mass in masses if ln_mass > -INF}
 
 
 def exact_delta(eps, rounds):
-    """delta of all rounds together in mpmath, outcome by outcome, with the masses that the grids have.
+    """delta of all rounds together in mpmath: the mean of (1 - e^(eps - loss))_+ over the sum of all losses.
 
-    ``rounds`` has pairs (`LossGrid`, how often). A grid has the natural logs of its probabilities:
-    ``log_mass`` of the losses with the indices ``first``, ``first`` + 1, ..., and ``log_infinite`` of an
-    infinite loss. The loss of index i is i times the spacing. delta is the mean of (1 - e^(eps - loss))_+,
-    which is 1 for an infinite loss.
+    ``rounds`` has pairs (`LossGrid` of a round, how many rounds have it). The mean counts an infinite loss 1.
     """
-    mass_of_index = {0: mp.mpf(1)}  # of the sum of the indices of all rounds so far
-    all_finite = mp.mpf(1)  # the probability of no infinite loss
-    for of_round, times in rounds:
-        indices = range(of_round.first, of_round.first + of_round.log_mass.size)
-        logs = of_round.log_mass.tolist()
-        masses = [(i, mp.exp(mp.mpf(log))) for i, log in zip(indices, logs, strict=True)]
-        infinite = mp.exp(mp.mpf(of_round.log_infinite))
-        for _ in range(times):
-            longer = defaultdict(mp.mpf)
-            for (i, mass), (j, weight) in itertools.product(mass_of_index.items(), masses):
-                if weight:
-                    longer[i + j] += mass * weight
-            mass_of_index, all_finite = longer, all_finite * (1 - infinite)
-
-    spacing = mp.mpf(rounds[0][0].spacing)
+    every_round = [grid for grid, times in rounds for _ in range(times)]
+    masses = functools.reduce(convolved, map(exact_masses, every_round))
+    all_finite = mp.fprod(1 - mp.exp(mp.mpf(grid.log_infinite)) for grid in every_round)
+    spacing = mp.mpf(every_round[0].spacing)
     finite = [
-        mass * max(-mp.expm1(mp.mpf(eps) - i * spacing), 0) for i, mass in mass_of_index.items()
+        mass * -mp.expm1(eps - index * spacing)
+        for index, mass in masses.items()
+        if index * spacing > eps
     ]
     return mp.fsum(finite) + 1 - all_finite
 
 
-SYMMETRIC = {-4: 0.05 * math.exp(-1), 0: 1 - 0.05 - 0.05 * math.exp(-1), 4: 0.05}
-# A rare loss of 10 is far below what the transform of 6 such rounds rounds.
-RARE_LARGE_LOSS = [(grid({-40: 1e-9, 0: 1 - 2e-9, 40: 1e-9}), 6)]
+def exact_ln_delta(all_eps, rounds):
+    """Natural logs of `exact_delta`, -inf for 0. It may be about e^-600, so mpmath has 400 digits."""
+    with mp.workdps(400):
+        deltas = [exact_delta(float(eps), rounds) for eps in all_eps]
+        return np.array([mp.log(delta) if delta > 0 else -INF for delta in deltas])
+
+
+# Lists of (the `LossGrid` of a round, how many rounds have it).
+SYMMETRIC = {-1: 0.05 * math.exp(-1), 0: 1 - 0.05 - 0.05 * math.exp(-1), 1: 0.05}
 ROUNDS = [
-    [(grid({-4: 0.2, 0: 0.5, 4: 0.3}), 3)],
-    [(grid({-8: 0.1, 1: 0.5, 2: 0.39}, ln_infinite=math.log(0.01)), 2)],
-    [(grid(SYMMETRIC), 5), (grid({-1: 0.45, 1: 0.55}), 4)],
-    RARE_LARGE_LOSS,
-    [(grid({-1: 0.5, 1: 0.5}, ln_infinite=-400.0), 30)],  # far below the rounding of 1
-    [(grid({0: 1 - 1e-12}, ln_infinite=math.log(1e-12)), 7), (grid({-2: 0.4, 3: 0.6}), 2)],
+    [(grid({-1: 0.2, 0: 0.5, 1: 0.3}), 3)],
+    [(grid({-2: 0.1, 0.25: 0.5, 0.5: 0.39}, ln_infinite=math.log(0.01)), 2)],
+    [(grid(SYMMETRIC), 5), (grid({-0.25: 0.45, 0.25: 0.55}), 4)],
+    [(grid({-0.25: 0.5, 0.25: 0.5}, ln_infinite=-400.0), 30)],  # far below the rounding of 1
+    [(grid({0: 1 - 1e-12}, ln_infinite=math.log(1e-12)), 7), (grid({-0.5: 0.4, 0.75: 0.6}), 2)],
 ]
 
 
+def rare_losses(loss, probability, times):
+    """Rounds: each has the ``loss`` and its opposite with this probability, and else the loss 0."""
+    return [(grid({-loss: probability, 0: 1 - 2 * probability, loss: probability}), times)]
+
+
+ROUNDS_OF_RARE_LOSSES = [
+    rare_losses(10, 1e-9, times=6),  # far below what the Fourier transform of the masses rounds
+    # The ends of a distribution are cut off and added back.
+    rare_losses(100, 1e-17, times=2),  # with a mass of 1e-18 at each end when tilted, which is kept
+    rare_losses(100, 3e-21, times=2),  # with a smaller mass than `_CUT_MASS`
+]
+
+
+def largest_finite_loss(rounds):
+    """The largest finite loss of all ``rounds`` together."""
+    return sum(times * of_round.losses[-1] for of_round, times in rounds)
+
+
+@pytest.mark.parametrize("rounds", ROUNDS + ROUNDS_OF_RARE_LOSSES)
+def test_bounds_of_composed_rounds_enclose_delta_over_every_outcome(rounds):
+    """At eps = ``largest``, the largest finite loss, delta is the probability of an infinite loss.
+
+    `exact_ln_delta` is by mpmath.
+    """
+    largest = largest_finite_loss(rounds)
+    near_largest = [0.9 * largest, largest - 1e-6, largest, largest + 1]
+    eps = [0.0, 0.01, 0.3, 0.9, 0.5 * largest, *near_largest]
+    exact = exact_ln_delta(eps, rounds)
+    assert np.all(lower_ln_delta(eps, rounds) <= exact)
+    assert np.all(exact <= upper_ln_delta(eps, rounds))
+
+
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_composed_rounds_against_every_outcome(rounds):
-    """The bounds of `ln_delta` enclose ln delta of all rounds, by mpmath over every outcome (`exact_delta`).
-
-    ``rounds`` has pairs (`LossGrid`, how often). At eps = largest, the sum of the largest finite losses,
-    delta is the probability of an infinite loss. This may be about e^-400, so mpmath has 400 digits. Below
-    0.95 of the largest, both bounds are within 1e-6 in ln delta, but for `RARE_LARGE_LOSS`: its large losses
-    are so rare that the rounding of the Fourier transform hides them.
-    """
-    largest = sum(times * of_round.losses[-1] for of_round, times in rounds)
-    next_to_largest = [0.9 * largest, largest - 1e-6, largest, largest + 1]
-    all_eps = np.array([0.0, 0.01, 0.3, 0.9, 0.5 * largest, *next_to_largest])
-    above = ln_delta(all_eps, rounds, side=Side.UPPER)
-    below = ln_delta(all_eps, rounds, side=Side.LOWER)
-    with mp.workdps(400):
-        for eps, high, low in zip(all_eps, above, below, strict=True):
-            delta = exact_delta(float(eps), rounds)
-            exact = mp.log(delta) if delta > 0 else -INF
-            assert low <= exact <= high, eps
-            # Near the largest loss the sums cancel.
-            if delta > 0 and eps < 0.95 * largest and rounds is not RARE_LARGE_LOSS:
-                assert high - low < 1e-6, eps
+def test_bounds_of_composed_rounds_are_close_below_the_largest_loss(rounds):
+    """Near the largest loss they are not, as sums cancel there."""
+    largest = largest_finite_loss(rounds)
+    eps = [0.0, 0.01, 0.3, 0.9, 0.5 * largest, 0.9 * largest]
+    assert np.all(upper_ln_delta(eps, rounds) - lower_ln_delta(eps, rounds) < 1e-6)
 
 
-def test_a_tilt_reaches_any_depth():
-    """ln delta of 30 rounds of a rare loss is within 1e-6 of mpmath's where delta falls from 1e-9 to 1e-270.
-
-    A loss is 1 or -1 with probability 1e-9 each, else 0: the indices 4, -4 and 0 of `grid`, whose spacing is
-    1/4. eps is up to 29.5, where all 30 losses have to be 1. `exact_delta` is mpmath's delta.
-    """
-    rounds = [(grid({-4: 1e-9, 0: 1 - 2e-9, 4: 1e-9}), 30)]
+def test_upper_bound_is_tight_where_delta_falls_to_1e_minus_270():
+    """All 30 losses have to be 1 for the largest eps. `exact_ln_delta` is by mpmath."""
+    rounds = rare_losses(1, 1e-9, times=30)
     eps = np.arange(0.5, 29.6, 1.0)
-    with mp.workdps(400):
-        exact = [float(mp.log(exact_delta(float(e), rounds))) for e in eps]
+    exact = exact_ln_delta(eps, rounds)
     assert exact[-1] < -600
-    above = ln_delta(eps, rounds, side=Side.UPPER)
+    above = upper_ln_delta(eps, rounds)
     assert np.all(above >= exact)
-    np.testing.assert_allclose(above, exact, atol=1e-6, rtol=0)
+    np.testing.assert_allclose(above, exact.astype(float), atol=1e-6, rtol=0)
 
 
 @pytest.mark.parametrize("bins", [2**14, 7])
-def test_nothing_that_wraps_around_is_lost(bins, monkeypatch):
-    """`convolve` has the masses of a sum where the sum nearly always is; at most WRAPPED = 1e-18 is outside.
+def test_convolve_returns_all_masses_of_a_sum_but_1e_minus_18(bins, monkeypatch):
+    """``parts`` are random masses of the indices 0, 1, ... of summands, and how many summands have each.
 
-    ``parts`` are random masses of indices 0, 1, ... and how many summands have each. The exact masses are
-    convolved one summand at a time. ``first`` is the index of the first mass that is returned, and ``noise``
-    bounds the norm of all errors. To bound the range of the sum, neighbouring indices are put into about
-    ``bins`` bins; few have to do, too.
+    `convolve` returns the index of the first mass, masses, and a bound on the norm of their errors. The exact
+    masses are convolved one summand at a time. To bound the range of the sum, neighbouring indices are put
+    into about ``bins`` bins.
     """
     monkeypatch.setattr(loss_grid, "BINS", bins)
     rng = np.random.default_rng(3)
     parts = [(rng.dirichlet(np.full(40, 0.2)), 9), (rng.dirichlet(np.full(5, 1.0)), 70)]
+    exact = functools.reduce(np.convolve, [masses for masses, times in parts for _ in range(times)])
     first, composed, noise = loss_grid.convolve(parts)
-    exact = np.ones(1)
-    for masses, times in parts:
-        for _ in range(times):
-            exact = np.convolve(exact, masses)
-    inside = exact[first : first + composed.size].copy()
+    before, inside, after = np.split(exact, [first, first + composed.size])
     assert np.linalg.norm(composed[: inside.size] - inside) <= noise < 1e-12
-
-    exact[first : first + composed.size] = 0  # what is outside is left
-    assert exact.sum() <= loss_grid.WRAPPED
+    assert before.sum() + after.sum() <= loss_grid.WRAPPED
 
 
 @pytest.mark.parametrize("times", [1, 100, 10_000, 200_000])
@@ -150,163 +157,180 @@ def test_a_sum_of_many_losses_is_as_long_as_its_deviation_is_wide(times):
     assert composed.sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_what_is_cut_off_is_added_back():
-    """A mass of 1e-18 at each end of the tilted distribution is kept; one below _CUT_MASS is paid for."""
-    for rare in (1e-17, 3e-21):
-        rounds = [(grid({-400: rare, 0: 1 - 2 * rare, 400: rare}), 2)]
-        with mp.workdps(40):
-            for e in (0.0, 50.0, 99.0):
-                truth = mp.log(exact_delta(e, rounds))
-                assert ln_delta(e, rounds, side=Side.UPPER) >= truth
-                assert ln_delta(e, rounds, side=Side.LOWER) <= truth
-
-
-@pytest.mark.parametrize("log_infinite", [-1e-3, -5.0, -40.0, -500.0, -700.0, -2000.0])
+@pytest.mark.parametrize("ln_infinite", [-1e-3, -5.0, -40.0, -500.0, -700.0, -2000.0])
 @pytest.mark.parametrize("times", [1, 3, 1000])
-def test_infinite_losses_add_up(log_infinite, times):
-    """1 - (1 - p)^t, also where p is below the smallest float; and the others' masses above 1 count."""
-    rounds = [(grid({0: 1.0}, ln_infinite=log_infinite), times)]
+def test_infinite_losses_add_up(ln_infinite, times):
+    """delta far out is 1 - (1 - p)^times, also where the probability p of a round is below the least float.
+
+    p is e^``ln_infinite``. The lower bound leaves out 1e-9 for rounding.
+    """
+    rounds = [(grid({0: 1.0}, ln_infinite), times)]
     with mp.workdps(1000):
-        exact = mp.log(1 - (1 - mp.exp(mp.mpf(log_infinite))) ** times)
-        assert ln_delta(1e9, rounds, side=Side.UPPER) >= exact - mp.mpf(10) ** -12
-        below = ln_delta(1e9, rounds, side=Side.LOWER)
-        assert exact - 2e-9 <= below <= exact + mp.mpf(10) ** -12
+        exact = mp.log(1 - (1 - mp.exp(mp.mpf(ln_infinite))) ** times)
+        rounding = mp.mpf(10) ** -12
+        assert upper_ln_delta([1e9], rounds) >= exact - rounding
+        assert exact - 2e-9 <= lower_ln_delta([1e9], rounds) <= exact + rounding
 
 
 def test_masses_above_one_multiply():
     """Masses of one round that were rounded up make an infinite loss of another one likelier."""
-    heavy = grid({0: 1.5})
-    rounds = [(heavy, 2), (grid({0: 0.5}, ln_infinite=math.log(0.5)), 1)]
-    assert ln_delta(5.0, rounds, side=Side.UPPER) >= min(math.log(1.5**2 * 0.5), 0.0)
+    rounds = [(grid({0: 1.5}), 2), (grid({0: 0.5}, ln_infinite=math.log(0.5)), 1)]
+    assert upper_ln_delta([5.0], rounds) >= min(math.log(1.5**2 * 0.5), 0.0)
 
 
-def test_no_finite_loss():
+def test_delta_without_a_finite_loss_is_the_probability_of_an_infinite_one():
     empty = LossGrid(0, 0.25, np.array([-INF]), math.log(0.3))
-    assert ln_delta(0.0, [(empty, 1)], side=Side.UPPER) == pytest.approx(math.log(0.3), abs=1e-8)
+    assert upper_ln_delta([0.0], [(empty, 1)]) == pytest.approx(math.log(0.3), abs=1e-8)
 
 
+@mp.workdps(30)
 def delta_of_pair(pair, eps):
-    """delta of a pair [(P, Q), ...] of fractions at eps, in the worse direction, in mpmath."""
-    exact = [tuple(mp.mpf(one.numerator) / one.denominator for one in outcome) for outcome in pair]
+    """delta of a pair [(P, Q) of each outcome] of fractions at eps, in the worse direction, in mpmath."""
     e_eps = mp.exp(mp.mpf(eps))
-    return max(
-        mp.fsum(max(p - e_eps * q, 0) for p, q in exact),
-        mp.fsum(max(q - e_eps * p, 0) for p, q in exact),
-    )
+    forward = mp.fsum(max(p - e_eps * q, 0) for p, q in pair)
+    reverse = mp.fsum(max(q - e_eps * p, 0) for p, q in pair)
+    return max(forward, reverse)
 
 
-THREE_LOSSES = [(50, 20), (20, 50), (30, 30)]  # percent
-TWO_LOSSES = [(75, 25), (25, 75)]
-INFINITE_LOSS = [(1, 0), (99, 100)]
-NOT_ITS_MIRROR_IMAGE = [(70, 10), (30, 90)]
-PAIRS = [
-    [(Fraction(p, 100), Fraction(q, 100)) for p, q in percent]
-    for percent in (THREE_LOSSES, TWO_LOSSES, INFINITE_LOSS, NOT_ITS_MIRROR_IMAGE)
-]
+def pair_of_percents(*percents):
+    """The pair [(P, Q) of each outcome] as fractions."""
+    return [(Fraction(p, 100), Fraction(q, 100)) for p, q in percents]
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.parametrize(("spacing", "points"), [(0.1, 40), (0.4, 12), (0.03, 5)])
-def test_connected_points_dominate_the_pair_and_its_mirror_image(pair, spacing, points):
-    """`dominating_grid` makes a grid from ln delta of a pair (P, Q). Its delta is nowhere below the pair's.
+THREE_LOSSES = pair_of_percents((50, 20), (20, 50), (30, 30))
+each_pair = pytest.mark.parametrize(
+    "pair",
+    [
+        pytest.param(THREE_LOSSES, id="three losses"),
+        pytest.param(pair_of_percents((75, 25), (25, 75)), id="two losses"),
+        pytest.param(pair_of_percents((1, 0), (99, 100)), id="infinite loss"),
+        pytest.param(pair_of_percents((70, 10), (30, 90)), id="not its mirror image"),
+    ],
+)
+# The last eps is 3 * points * spacing.
+each_grid = pytest.mark.parametrize(("spacing", "points"), [(0.1, 40), (0.4, 12), (0.03, 5)])
 
-    ln delta is given at the eps ``index`` * ``spacing``, with about ``points`` whole numbers from 0 to 3
-    ``points`` as index. delta is compared between these eps and beyond them, and for two rounds. A pair is a
-    list of outcomes with their probabilities (p, q). `delta_of_pair` is the larger one of delta of P against
-    Q and of Q against P, in mpmath. `ln_delta` takes rounds (grid, how often). ``log_mass`` and
-    ``log_infinite`` are the logs of a grid's probabilities.
-    """
+
+def grid_that_dominates(pair, spacing, points):
+    """`dominating_grid` of the pair's ln delta at about so many eps: multiples of the spacing."""
     index = np.unique(np.rint(np.linspace(0, 3 * points, points)).astype(int))
     tiny = mp.mpf(10) ** -60  # so that delta 0 has a logarithm
-    with mp.workdps(30):
-        ln_deltas = [mp.log(delta_of_pair(pair, i * spacing) + tiny) for i in index.tolist()]
-        dominating = dominating_grid(index, spacing, np.array(ln_deltas, float))
-        mass = math.exp(dominating.log_infinite) + np.exp(dominating.log_mass).sum()
-        assert mass >= 1 - 1e-12
-        for eps in np.linspace(0, 3 * points * spacing * 1.2, 37):
-            bound = mp.exp(ln_delta(eps, [(dominating, 1)], side=Side.UPPER))
-            assert bound >= delta_of_pair(pair, float(eps))
-
-        twice = [(p * r, q * s) for (p, q), (r, s) in itertools.product(pair, pair)]
-        for eps in np.linspace(0, 2, 9):
-            bound = mp.exp(ln_delta(eps, [(dominating, 2)], side=Side.UPPER))
-            assert bound >= delta_of_pair(twice, float(eps))
+    ln_deltas = [mp.log(delta_of_pair(pair, i * spacing) + tiny) for i in index.tolist()]
+    return dominating_grid(index, spacing, np.array(ln_deltas, float))
 
 
-def test_connected_points_are_met():
-    """`dominating_grid` has just the delta that it was given, at its points, if that is convex in e^eps.
+@each_pair
+@each_grid
+def test_dominating_grid_has_all_of_the_probability(pair, spacing, points):
+    """``log_mass`` and ``log_infinite`` are natural logs of the probabilities of the losses."""
+    grid = grid_that_dominates(pair, spacing, points)
+    assert math.exp(grid.log_infinite) + np.exp(grid.log_mass).sum() >= 1 - 1e-12
 
-    It was given ln delta of the pair ``PAIRS[0]`` by mpmath, up to eps = 0.9. The losses of this pair are -ln
-    2.5, 0 and ln 2.5. The finite losses of the grid are -0.9, 0 and 0.9.
-    """
+
+@each_pair
+@each_grid
+def test_dominating_grid_has_at_least_the_delta_of_the_pair_and_its_mirror_image(
+    pair, spacing, points
+):
+    """Also between the eps that the grid was made from, and beyond them. `delta_of_pair` is by mpmath."""
+    rounds = [(grid_that_dominates(pair, spacing, points), 1)]
+    eps = np.linspace(0, 1.2 * 3 * points * spacing, 37)
+    exact = [delta_of_pair(pair, one_eps) for one_eps in eps.tolist()]
+    assert np.all(np.exp(upper_ln_delta(eps, rounds)) >= exact)
+
+
+@each_pair
+@each_grid
+def test_dominating_grid_has_at_least_the_delta_of_two_rounds(pair, spacing, points):
+    """`delta_of_pair` is by mpmath, from all pairs of outcomes."""
+    rounds = [(grid_that_dominates(pair, spacing, points), 2)]
+    twice = [(p * r, q * s) for (p, q), (r, s) in itertools.product(pair, pair)]
+    eps = np.linspace(0, 2, 9)
+    exact = [delta_of_pair(twice, one_eps) for one_eps in eps.tolist()]
+    assert np.all(np.exp(upper_ln_delta(eps, rounds)) >= exact)
+
+
+def grid_of_three_losses():
+    """The eps 0, 0.05, ..., 0.9, ln delta of THREE_LOSSES there by mpmath, and their `dominating_grid`."""
     index, spacing = np.arange(19), 0.05
-    with mp.workdps(30):
-        ln_deltas = [float(mp.log(delta_of_pair(PAIRS[0], i * spacing))) for i in range(19)]
-    dominating = dominating_grid(index, spacing, np.array(ln_deltas))
-    found = ln_delta(spacing * index[1:], [(dominating, 1)], Side.UPPER)
+    eps = spacing * index
+    ln_deltas = [float(mp.log(delta_of_pair(THREE_LOSSES, one))) for one in eps.tolist()]
+    return eps, ln_deltas, dominating_grid(index, spacing, np.array(ln_deltas))
+
+
+def test_dominating_grid_has_just_the_deltas_that_it_was_made_from():
+    """They are convex in e^eps."""
+    eps, ln_deltas, grid = grid_of_three_losses()
+    found = upper_ln_delta(eps[1:], [(grid, 1)])
     np.testing.assert_allclose(found, ln_deltas[1:], atol=1e-6)
 
-    # P and Q may be swapped: each loss is e^loss times as likely as the loss with the other sign.
-    ln_mass, ln_mass_of_opposite = dominating.log_mass, dominating.log_mass[::-1]
-    occurs = np.isfinite(ln_mass) & np.isfinite(ln_mass_of_opposite)
-    assert occurs.sum() == 3
-    ratios = ln_mass[occurs] - ln_mass_of_opposite[occurs]
-    np.testing.assert_allclose(ratios, dominating.losses[occurs], atol=1e-9)
+
+def test_a_loss_of_a_dominating_grid_is_e_to_the_loss_times_as_likely_as_its_opposite():
+    """P and Q may be swapped. The losses that occur are -0.9, 0 and 0.9."""
+    _, _, grid = grid_of_three_losses()
+    occurs = np.isfinite(grid.log_mass)
+    ln_mass = grid.log_mass[occurs]
+    np.testing.assert_allclose(grid.losses[occurs], [-0.9, 0, 0.9])
+    np.testing.assert_allclose(ln_mass - ln_mass[::-1], [-0.9, 0, 0.9], atol=1e-9)
 
 
-def test_masses_are_rounded_up():
-    """`dominating_grid` rounds masses up: those of finite losses by less than 1e-10 in their natural logs.
+def jumps_of_slope(x, y):
+    """By how much the slope of y(x) jumps at each point but the first.
 
-    delta is given at five eps, ``index`` * ``spacing``, and linear in e^eps between them. Where its slope
-    jumps, at some eps, the jump is the mass of the loss -eps, and e^eps times the jump that of the loss eps.
-    What is left of delta at the last eps is the mass of an infinite loss. The exact masses have 40 digits.
+    Between two points y is linear, and beyond the last one constant.
+    """
+    slopes = np.diff(y) / np.diff(x)
+    return np.diff([*slopes, 0])
+
+
+def test_dominating_grid_rounds_masses_up():
+    """Those of finite losses by less than 1e-10 in their natural logs. The exact ones have 40 digits.
+
+    Where the slope of delta, as a function of e^eps, jumps, the jump is the mass of the loss -eps, and e^eps
+    times the jump that of the loss eps. What is left of delta at the last eps is the mass of an infinite
+    loss. A loss is its index times the spacing, and ``grid.first`` the first index.
     """
     index, spacing = np.array([0, 1, 3, 4, 7]), 0.3
     ln_deltas = np.array([-1.1, -1.4, -3.5, -5.2, -14.0])
-    dominating = dominating_grid(index, spacing, ln_deltas.copy())
+    grid = dominating_grid(index, spacing, ln_deltas.copy())
     with mp.workdps(40):
-        e_eps = [mp.exp(mp.mpf(float(i * spacing))) for i in index]
-        deltas = [mp.exp(mp.mpf(log)) for log in ln_deltas.tolist()]
-        # Slopes with the other sign: delta falls, and beyond the last point it is constant.
-        falls = [before - after for before, after in itertools.pairwise(deltas)]
-        slopes = [
-            fall / (after - before)
-            for fall, (before, after) in zip(falls, itertools.pairwise(e_eps), strict=True)
-        ]
-        jumps = [before - after for before, after in itertools.pairwise([*slopes, mp.mpf(0)])]
+        e_eps = np.array([mp.exp(mp.mpf(eps)) for eps in (index * spacing).tolist()])
+        deltas = np.array([mp.exp(mp.mpf(ln_delta)) for ln_delta in ln_deltas.tolist()])
+        jumps = jumps_of_slope(e_eps, deltas)
         assert min(jumps) > 0  # the points are convex: every one is a corner
-        for i, jump, growth in zip(index[1:].tolist(), jumps, e_eps[1:], strict=True):
-            for loss, exact in ((-i, jump), (i, jump * growth)):
-                ln_mass = mp.mpf(float(dominating.log_mass[loss - dominating.first]))
-                assert 0 <= ln_mass - mp.log(exact) < 1e-10
-        assert dominating.log_infinite >= mp.log(deltas[-1])
+        for losses, masses in ((-index[1:], jumps), (index[1:], e_eps[1:] * jumps)):
+            excess = grid.log_mass[losses - grid.first] - [mp.log(mass) for mass in masses]
+            assert np.all((excess >= 0) & (excess < 1e-10))
+        assert grid.log_infinite >= mp.log(deltas[-1])
 
 
-def test_the_delta_at_zero_is_no_more_than_the_other_points_allow():
-    """(eps, delta) bounds the total variation distance by (e^eps - 1 + 2 delta) / (e^eps + 1)."""
-    own = dominating_grid(np.array([0, 10, 20]), 0.1, np.log([0.9, 1e-9, 1e-12]))
+def test_delta_at_zero_is_no_more_than_the_other_points_allow():
+    """(eps, delta) bounds the total variation distance by (e^eps - 1 + 2 delta) / (e^eps + 1).
+
+    Here it is eps = 1 with delta = 1e-9.
+    """
+    grid = dominating_grid(np.array([0, 10, 20]), 0.1, np.log([0.9, 1e-9, 1e-12]))
     allowed = (math.e - 1 + 2e-9) / (math.e + 1)
-    assert ln_delta(0.0, [(own, 1)], Side.UPPER) == pytest.approx(math.log(allowed), abs=1e-6)
+    assert upper_ln_delta([0.0], [(grid, 1)]) == pytest.approx(math.log(allowed), abs=1e-6)
 
 
-def test_deltas_far_below_the_smallest_float():
+def test_dominating_grid_keeps_deltas_far_below_the_smallest_float():
     """Slopes are logarithms: a curve from e^-10 to e^-5000 keeps its shape."""
     index = np.arange(101)
-    logs = -10 - 0.499 * index**2.0
-    back = ln_delta(0.2 * index[1:100], [(dominating_grid(index, 0.2, logs.copy()), 1)], Side.UPPER)
-    assert np.all(back >= logs[1:100])
+    ln_deltas = -10 - 0.499 * index**2.0
+    rounds = [(dominating_grid(index, 0.2, ln_deltas.copy()), 1)]
+    above = upper_ln_delta(0.2 * index[1:100], rounds)
+    assert np.all(above >= ln_deltas[1:100])
     # Deeper, one tilt serves less well.
-    np.testing.assert_allclose(back[:30], logs[1:31], atol=1e-5)
+    np.testing.assert_allclose(above[:30], ln_deltas[1:31], atol=1e-5)
 
 
-def test_a_jump_to_zero():
-    """A last point with delta 0 leaves no infinite loss."""
-    own = dominating_grid(np.arange(3), 0.5, np.array([math.log(0.3), math.log(0.1), -INF]))
-    assert ln_delta(1.0, [(own, 1)], Side.UPPER) == own.log_infinite == -INF
+def test_a_last_point_with_delta_0_leaves_no_infinite_loss():
+    grid = dominating_grid(np.arange(3), 0.5, np.array([math.log(0.3), math.log(0.1), -INF]))
+    assert upper_ln_delta([1.0], [(grid, 1)]) == grid.log_infinite == -INF
 
 
-def test_a_curve_that_rises_by_rounding_is_lowered():
-    """delta falls with eps: of two points, the smaller one holds from the first on."""
+def test_a_delta_that_rises_by_rounding_is_lowered_to_that_of_the_smaller_eps():
     wavy = dominating_grid(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1 * (1 + 1e-12), 0.05]))
     flat = dominating_grid(np.arange(4), 0.5, np.log([0.2, 0.1, 0.1, 0.05]))
     np.testing.assert_allclose(wavy.log_mass, flat.log_mass, atol=1e-9)
