@@ -13,10 +13,25 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from tests.library.printed import add_user, convolved_distributions, hockey_stick
+from tests.library.printed import add_user, hockey_stick
 from tightshuffle.bounds.bit_counts import Bit, BitCounts
 from tightshuffle.bounds.bits import HolderCounts, binary, worst_count
 from tightshuffle.literature import count
+
+
+def worst_delta(eps, users, p, q):
+    """delta of P against Q of the worst dataset, in mpmath.
+
+    A user's bit is 1 with probability p if the user holds the value, else with q. The target user holds the
+    value under P only. A dataset is how many of the ``users`` hold it: m. A law of a count is a list of
+    probabilities, to which `add_user` adds one more user.
+    """
+    deltas = []
+    for m in range(users + 1):
+        bits = [p] * m + [q] * (users - m)
+        of_others = functools.reduce(add_user, bits, [mp.mpf(1)])
+        deltas.append(hockey_stick(eps, add_user(of_others, p), add_user(of_others, q)))
+    return max(deltas)
 
 
 def random_settings():
@@ -36,13 +51,10 @@ AT_THE_EDGES = [
 def test_both_bounds_enclose_delta_of_the_worst_dataset(n, eps0, eps):
     """`binary`'s bounds are log10 of delta for k-RR with k = 2. Exact is delta in mpmath's 60 digits.
 
-    `convolved_distributions` has the laws P and Q of the count of x0 if m of the n - 1 other users hold x0.
+    By symmetry both directions have the same worst delta.
     """
-    deltas = []
-    for m in range(n):
-        p, q = convolved_distributions(n=n, k=2, eps0=eps0, count=m)
-        deltas += [hockey_stick(eps, p, q), hockey_stick(eps, q, p)]
-    exact = mp.log10(max(deltas))
+    p = 1 / (1 + mp.exp(-mp.mpf(eps0)))
+    exact = mp.log10(worst_delta(eps, n - 1, p, 1 - p))
     low, high = binary(eps, n=n, eps0=eps0, width=1e-9)
     rounding = mp.mpf(1e-15) * abs(exact)  # of turning a natural logarithm into one to base 10
     assert mp.mpf(float(low)) <= exact + rounding
@@ -60,21 +72,6 @@ def test_both_bounds_enclose_delta_of_90_users(eps0, eps):
     assert low <= deltas.max() + promised
     assert high >= deltas.max() - promised
     assert high - low <= math.log10(1.0011)
-
-
-def worst_delta(eps, users, p, q):
-    """delta of P against Q of the worst dataset, in mpmath.
-
-    A user's bit is 1 with probability p if the user holds the value, else with q. The target user holds the
-    value under P only. A dataset is how many of the ``users`` hold it: m. A law of a count is a list of
-    probabilities, to which `add_user` adds one more user.
-    """
-    deltas = []
-    for m in range(users + 1):
-        bits = [p] * m + [q] * (users - m)
-        of_others = functools.reduce(add_user, bits, [mp.mpf(1)])
-        deltas.append(hockey_stick(eps, add_user(of_others, p), add_user(of_others, q)))
-    return max(deltas)
 
 
 @pytest.mark.parametrize(

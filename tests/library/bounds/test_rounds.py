@@ -10,8 +10,8 @@ import pytest
 
 import tightshuffle
 from tests.library.bounds import dominating
-from tests.library.bounds.dominating import histogram_pair, weak
-from tests.library.bounds.enumeration import krr_probabilities
+from tests.library.bounds.dominating import histogram_pair
+from tests.library.randomizers.matrices import MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of
 from tightshuffle.bounds import rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
@@ -41,40 +41,6 @@ def delta_of_product(e_eps, *pairs):
     """delta at e^eps of independent outcomes of all ``pairs``, each of which has rows (P, Q)."""
     products = [np.prod(outcomes, axis=0) for outcomes in itertools.product(*pairs)]
     return sum(max(p - e_eps * q, 0) for p, q in products)
-
-
-def pairs_of_krr(n, k, e_eps0):
-    """The (P, Q) of all histograms of a round of k-RR, in fractions, for each dataset of the other users."""
-    # k-RR's matrix is symmetric: its rows are its columns.
-    matrix = [krr_probabilities(value, Fraction(e_eps0), k) for value in range(k)]
-    datasets = itertools.combinations_with_replacement(range(k), n - 1)
-    return [histogram_pair(matrix, others).values() for others in datasets]
-
-
-def krr_curve(n, k, eps0):
-    """The privacy blanket's bound on delta of one round of k-RR."""
-    setting = {"n": n, "k": k, "eps0": eps0, "method": "privacy-blanket", "log10": True}
-    return rounds.Curve(lambda eps: tightshuffle.delta(eps, **setting), eps0)
-
-
-@pytest.mark.parametrize("e_eps0s", [(3, 3), (2, 5)])
-@pytest.mark.parametrize("e_eps", [1, 1.5, 2, 4, 7])
-def test_delta_of_no_two_datasets_exceeds_the_bound_of_two_rounds(e_eps0s, e_eps):
-    """Two rounds of k-RR, each with its own e^eps0; the dataset of the other users may change between them.
-
-    The bound of a round is delta of the pair of Koskela's weak adversary. The bound of both rounds is at most
-    1 % and 1e-9 above delta of the product of both such pairs (0.4 % were seen).
-    """
-    n, k = 3, 3
-    curves = [krr_curve(n, k, math.log(e_eps0)) for e_eps0 in e_eps0s]
-    both = rounds.Rounds([(curve, 1) for curve in curves])
-    bound = 10 ** both.log10_delta(math.log(e_eps))
-    pairs_of_rounds = [pairs_of_krr(n, k, e_eps0) for e_eps0 in e_eps0s]
-    for pair_of_each_round in itertools.product(*pairs_of_rounds):
-        assert delta_of_product(Fraction(e_eps), *pair_of_each_round) <= bound
-
-    weak_pairs = [weak(n, k, math.log(e_eps0)).values() for e_eps0 in e_eps0s]
-    assert bound <= 1.01 * delta_of_product(e_eps, *weak_pairs) + 1e-9
 
 
 @pytest.mark.parametrize("mu", [0.003, 0.2, 1.5])
@@ -245,10 +211,12 @@ def pairs_of_matrix(matrix):
         yield np.array(list(histogram_pair(columns, others=(2, 3)).values()))
 
 
+@pytest.mark.parametrize(
+    "matrix", [MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of("grr", k=3, eps0=1.1)]
+)
 @pytest.mark.parametrize("eps", [0.0, 0.4, 1.1])
-def test_delta_of_two_rounds_of_a_matrix_whose_directions_differ(eps):
-    """delta of P against Q, and of Q against P, is at most the bound for any two rounds of three users."""
-    matrix = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+def test_delta_of_no_two_datasets_exceeds_the_bound_of_two_rounds(matrix, eps):
+    """In each round of three users, the others have any dataset, and the target user any two values."""
     bound = tightshuffle.delta(eps, n=3, randomizer=Finite(matrix), rounds=2)
     pairs = list(pairs_of_matrix(matrix))
     for first, second in itertools.combinations_with_replacement(pairs, 2):

@@ -87,7 +87,9 @@ def worst_delta(randomizer, eps, n, rounds, deletion):
 @pytest.mark.parametrize(
     ("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)]
 )
-def test_the_bound_is_at_least_delta_of_the_worst_dataset(name_or_q, eps0, n, k, rounds, deletion):
+def test_the_bound_of_sums_is_at_least_delta_of_the_worst_dataset(
+    name_or_q, eps0, n, k, rounds, deletion
+):
     """For one round with deletion the bound also is at most 0.1 % above delta.
 
     `worst_delta` enumerates every dataset. With ``deletion`` the target user's value is taken away instead of
@@ -141,7 +143,7 @@ def worst_delta_of_two_counts(randomizer, eps, n):
 
 @pytest.mark.parametrize("name", ["rappor", "oue"])
 @pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
-def test_the_bound_is_at_most_40_percent_above_delta_of_the_worst_dataset(name, eps0):
+def test_the_bound_of_sums_is_at_most_40_percent_above_delta_of_the_worst_dataset(name, eps0):
     """For eps0 up to 4 and eps up to 0.3 eps0 it is at most 10 % above: docs/theory.md, "Sums only"."""
     n, randomizer = 40, parse(name, k=3, eps0=eps0)
     share_of_eps0 = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
@@ -236,6 +238,6 @@ def test_one_user_is_enough_for_an_eps_of_eps0():
     assert tightshuffle.fewest_users(2.0, 0.01, k=3, eps0=2.0) == 1
 
 
-def test_no_number_of_users_is_enough():
+def test_no_number_of_users_is_enough_for_a_small_eps_and_delta():
     with pytest.raises(ValueError, match="eps or delta must be larger"):
         tightshuffle.fewest_users(1e-6, 1e-9, k=10, eps0=30.0)

@@ -78,6 +78,10 @@ def exact_columns(given):
         return exact / exact.sum(axis=0)
 
 
+# P(report | value), for which P against Q and Q against P have different deltas.
+MATRIX_WHOSE_DIRECTIONS_DIFFER = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+
+
 def random_matrix(k):
     """A random matrix P(report | value) of four reports and ``k`` values, as a user would supply it."""
     return np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T

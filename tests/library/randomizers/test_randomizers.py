@@ -210,11 +210,14 @@ def exact_law(name, k, eps0):
     elif kind == "hadamard":
         order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
         one, beta, omega = mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    else:  # Values are supported independently, each with this probability. With hash:g only any two are.
+    else:
+        # Values are supported independently, each with probability ``one``. With hash:g only any two are.
         one_over_one = {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1}
         one = 1 / one_over_one.get(kind, mpmath.mpf(number or 2))
-        # A family of hash functions may have no report that supports all k values: 0 is safe.
-        beta, omega = one**2, mpmath.mpf(0) if kind == "hash" and k > 2 else one**k
+        beta, omega = one**2, one**k
+        if kind == "hash" and k > 2:
+            # A family of hash functions may have no report that supports all k values: 0 is safe.
+            omega = mpmath.mpf(0)
     return 1 / (1 + mpmath.expm1(eps0) * one), one - beta, beta, omega
 
 
@@ -236,9 +239,8 @@ def test_gains_over_the_blanket_do_not_cancel(name, k, eps0, share_of_eps0):
     # `gains` leaves out those with probability 0, which in 60 digits may be up to 1e-50.
     possible = [(float(gain), float(mass)) for gain, mass in exact if mass > 1e-50]
     found = np.transpose(parse(name, k=k, eps0=eps0).gains(eps))
-    np.testing.assert_allclose(
-        found, possible, rtol=2e-14, atol=0
-    )  # some 100 units in the last place
+    # 2e-14 is some 100 units in the last place.
+    np.testing.assert_allclose(found, possible, rtol=2e-14, atol=0)
 
 
 @at_extremes
@@ -285,18 +287,10 @@ def test_variance_is_a_sum_of_binomial_variances(name, k):
 
 
 def test_the_closed_forms_of_krr_are_those_of_its_class():
-    randomizer, counts = KRandomizedResponse(5, 2.0), np.array([10, 0, 3, 4, 8])
-    deviation = expected_errors.krr_deviation(counts / 25, n=25, k=5, eps0=2.0)
-    np.testing.assert_allclose(np.sqrt(randomizer.variance(counts / 25, 25)), deviation, rtol=1e-13)
-
-
-@pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
-def test_a_matrix_estimates_at_least_as_well(name, k):
-    """Its estimate has the least summed variance of all linear unbiased ones at equal shares."""
-    randomizer, matrix = parse(name, k=k, eps0=1.1), matrix_of(name, k, eps0=1.1)
-    n, equal_shares = 50, np.full(k, 1 / k)
-    of_matrix = Finite(matrix).variance(equal_shares, n).sum()
-    assert of_matrix <= randomizer.variance(equal_shares, n).sum() * (1 + 1e-12)
+    n, shares = 25, np.array([10, 0, 3, 4, 8]) / 25
+    deviation = expected_errors.krr_deviation(shares, n=n, k=5, eps0=2.0)
+    of_class = np.sqrt(KRandomizedResponse(5, 2.0).variance(shares, n))
+    np.testing.assert_allclose(of_class, deviation, rtol=1e-13)
 
 
 @pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
@@ -304,19 +298,18 @@ def test_the_variance_of_a_matrix_is_that_of_weighted_least_squares(name, k):
     """`variance` of a user's own matrix is that of the estimates by weighted least squares, for n users.
 
     The estimated shares are weights (values, reports) times the frequencies of the reports. The weights are
-    those for equal shares. A user's report is multinomial, with one trial, by ``finite.matrix``,
-    P(report | value).
+    those for equal shares.
     """
     n, finite = 50, Finite(matrix_of(name, k, 1.1))
-    roots = np.sqrt(finite.matrix.mean(axis=1, keepdims=True))
-    weights = np.linalg.pinv(finite.matrix / roots) / roots.T
-    np.testing.assert_allclose(weights @ finite.matrix, np.eye(k), atol=1e-12)  # unbiased
-    covariances = [np.diag(law) - np.outer(law, law) for law in finite.matrix.T]
+    weighted = finite.matrix / finite.matrix.mean(axis=1, keepdims=True)
+    # By the normal equations; a report counts by the inverse of its probability at equal shares.
+    weights = np.linalg.solve(finite.matrix.T @ weighted, weighted.T)
+    means = weights @ finite.matrix  # of the weight of a report; [estimated value, true value]
+    np.testing.assert_allclose(means, np.eye(k), atol=1e-12)  # unbiased
+    variances = weights**2 @ finite.matrix - means**2
     datasets = np.random.default_rng(8).dirichlet(np.ones(k), 2)
-    for shares, variance in zip(datasets, finite.variance(datasets, n), strict=True):
-        covariance = np.tensordot(shares, covariances, 1)
-        expected = np.diag(weights @ covariance @ weights.T) / n
-        np.testing.assert_allclose(variance, expected, rtol=1e-10)
+    expected = datasets @ variances.T / n
+    np.testing.assert_allclose(finite.variance(datasets, n), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -342,4 +335,5 @@ def test_bits_of_a_matrix_are_those_of_its_8_reports():
 
 def test_a_name_gives_the_object_back():
     for kind in BY_KEY.values():
-        assert parse(kind.tuned(20, 1.0).name, k=20, eps0=1.0) == kind.tuned(20, 1.0)
+        randomizer = kind.tuned(20, 1.0)
+        assert parse(randomizer.name, k=20, eps0=1.0) == randomizer
