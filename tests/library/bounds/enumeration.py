@@ -41,13 +41,6 @@ def hockey_stick(first, second, e_eps):
     return sum(max(mass - e_eps * second.get(outcome, 0), 0) for outcome, mass in first.items())
 
 
-def all_histograms(users, cells):
-    """All ways to put ``users`` into ``cells``, as tuples of the numbers of users in each cell."""
-    for bars in itertools.combinations(range(users + cells - 1), cells - 1):
-        edges = (-1, *bars, users + cells - 1)
-        yield tuple(b - a - 1 for a, b in itertools.pairwise(edges))
-
-
 class Shuffled:
     """n shuffled reports: the probabilities of their histograms, for every dataset.
 
@@ -57,7 +50,11 @@ class Shuffled:
 
     def __init__(self, matrix, n):
         self.matrix, self.n, self.k = matrix, n, matrix.shape[1]
-        self.outcomes = list(all_histograms(n, len(matrix)))
+        reports = range(len(matrix))
+        self.outcomes = [
+            tuple(map(outcome.count, reports))
+            for outcome in itertools.combinations_with_replacement(reports, n)
+        ]
         self.distribution, self.array = cache(self.distribution), cache(self.array)
 
     def distribution(self, dataset):

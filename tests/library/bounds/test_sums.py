@@ -8,20 +8,12 @@ from dataclasses import dataclass
 import mpmath
 import numpy as np
 import pytest
+from scipy import stats
 
 import tightshuffle
-from tests.library.at_points import at_points
-from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.points import make_point
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.unary import UnaryEncoding
-
-log10_delta = at_points(sums.log10_delta)
-
-
-def epsilon(log10_delta, **arguments):
-    return sums.epsilon(log10_delta, make_point(release="sums", **arguments))
 
 
 @dataclass(frozen=True)
@@ -35,8 +27,8 @@ class AnyBits(UnaryEncoding):
         return self.chance
 
 
-def randomizer_of(name_or_q, k, eps0):
-    """The randomizer of this name, or `AnyBits` with this q."""
+def unary_encoding(name_or_q, k, eps0):
+    """The randomizer "rappor" or "oue", or `AnyBits` whose bits of other values are 1 with probability q."""
     if isinstance(name_or_q, str):
         return parse(name_or_q, k=k, eps0=eps0)
     return AnyBits(k, eps0, name_or_q)
@@ -68,164 +60,184 @@ def worst_delta(randomizer, eps, n, rounds, deletion):
     the same in all rounds. The target user holds x0 under P. Under Q the target user holds x1, or with
     ``deletion`` no value. The other direction is Q against P.
     """
+    k = randomizer.k
+    no_value = k
     # Row x has the probabilities of a 1 in each bit of a report of value x: p_star in its own bit, else q.
     # The last row is for no value.
-    chances = np.where(np.eye(randomizer.k + 1, randomizer.k), randomizer.p_star, randomizer.q)
-    own_under_q = -1 if deletion else 1
+    chances = np.where(np.eye(k + 1, k), randomizer.p_star, randomizer.q)
+
+    def law_of_all_rounds(values):
+        one_round = probabilities_of_sums(chances[values], n)
+        return functools.reduce(np.multiply.outer, [one_round] * rounds).ravel()
+
     largest = np.zeros(eps.shape)
-    for others in itertools.combinations_with_replacement(range(randomizer.k), n - 1):
-        sides = []
-        for own in (0, own_under_q):
-            one_round = probabilities_of_sums(chances[[*others, own]], n)
-            sides.append(functools.reduce(np.multiply.outer, [one_round] * rounds).ravel())
-        p, q = sides
+    for others in itertools.combinations_with_replacement(range(k), n - 1):
+        p = law_of_all_rounds([*others, 0])
+        q = law_of_all_rounds([*others, no_value if deletion else 1])
         of_dataset = np.maximum(hockey_sticks(eps, p, q), hockey_sticks(eps, q, p))
         largest = np.maximum(largest, of_dataset)
     return largest
 
 
-NAMES_OR_Q_AND_EPS0 = [
-    *[("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8), (0.02, 7.0)]
-]
-
-
 @pytest.mark.parametrize("deletion", [False, True])
-@pytest.mark.parametrize(("name_or_q", "eps0"), NAMES_OR_Q_AND_EPS0)
+@pytest.mark.parametrize(
+    ("name_or_q", "eps0"),
+    [("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8), (0.02, 7.0)],
+)
 @pytest.mark.parametrize(
     ("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)]
 )
-def test_every_dataset(name_or_q, eps0, n, k, rounds, deletion):
-    """The bound is at least delta of the worst dataset, and meets it for one round with deletion.
+def test_the_bound_of_sums_is_at_least_delta_of_the_worst_dataset(
+    name_or_q, eps0, n, k, rounds, deletion
+):
+    """For one round with deletion the bound also is at most 0.1 % above delta.
 
-    Only the sums of the reports' bits are released. `worst_delta` enumerates every dataset. With ``deletion``
-    the target user's value is taken away instead of replaced. ``name_or_q`` is a unary encoding, or the
-    probability q of a 1 in a bit of another value, with which `randomizer_of` makes one.
+    `worst_delta` enumerates every dataset. With ``deletion`` the target user's value is taken away instead of
+    replaced. ``name_or_q`` is a unary encoding, or the probability q of a 1 in a bit of another value.
     """
-    randomizer = randomizer_of(name_or_q, k, eps0)
-    largest_eps = eps0 * rounds / (2 if deletion else 1)  # about the largest loss
-    eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * largest_eps
+    randomizer = unary_encoding(name_or_q, k, eps0)
+    largest_loss = eps0 * rounds / (2 if deletion else 1)  # about
+    eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * largest_loss
     exact = worst_delta(randomizer, eps, n, rounds, deletion)
     setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "deletion": deletion}
-    bound = 10 ** log10_delta(eps, release="sums", **setting)
+    bound = tightshuffle.upper(eps, release="sums", **setting)
     assert np.all(bound >= exact * (1 - 1e-9) - 1e-15)  # both are of the sums of floats
     # Here the bound was at most 1e-4 of delta above delta, and elsewhere up to 3.8 times delta.
     if deletion and rounds == 1:
         assert np.all(bound <= exact * 1.001 + 1e-15)
 
 
+def laws_of_count(n, p, q):
+    """Two laws of a value's count for each m from 0 to n - 1: m of the n - 1 other users hold the value.
+
+    The first law is for a target user who holds the value, and the second for one who does not. A bit is 1
+    with probability p if the user holds the value, and else with q.
+    """
+    laws = []
+    for m in range(n):
+        ones_of_holders = stats.binom.pmf(np.arange(m + 1), m, p)
+        ones_of_others = stats.binom.pmf(np.arange(n - m), n - 1 - m, q)
+        of_other_users = np.convolve(ones_of_holders, ones_of_others)
+        if_held = np.convolve(of_other_users, [1 - p, p])
+        if_not_held = np.convolve(of_other_users, [1 - q, q])
+        laws.append((if_held, if_not_held))
+    return laws
+
+
+def worst_delta_of_two_counts(randomizer, eps, n):
+    """delta of the worst dataset, with the shape of ``eps``, from the counts of x0 and x1 of one round.
+
+    Only these counts differ between P and Q. The bits of a report are independent, and so are both counts:
+    their probabilities multiply.
+    """
+    laws = laws_of_count(n, randomizer.p_star, randomizer.q)
+    deltas = []
+    for m_x0, (x0_if_held, x0_if_not_held) in enumerate(laws):
+        # At most n - 1 other users hold x0 or x1.
+        for x1_if_held, x1_if_not_held in laws[: n - m_x0]:
+            under_p = np.outer(x0_if_held, x1_if_not_held).ravel()
+            under_q = np.outer(x0_if_not_held, x1_if_held).ravel()
+            deltas.append(hockey_sticks(eps, under_p, under_q))
+    return np.max(deltas, axis=0)
+
+
 @pytest.mark.parametrize("name", ["rappor", "oue"])
 @pytest.mark.parametrize("eps0", [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0])
-def test_every_dataset_of_forty_users(name, eps0):
-    """The bound is at most 40 % above delta of the worst dataset, as docs/theory.md, "Sums only", says.
-
-    For eps0 up to 4 and eps up to 0.3 eps0 it is at most 10 % above. In a dataset, m_x0 of the other users
-    hold x0, and m_x1 hold x1. Only the counts of x0 and x1 differ between P and Q. The bits of a report are
-    independent, and so are both counts: their probabilities multiply.
-    """
+def test_the_bound_of_sums_is_at_most_40_percent_above_delta_of_the_worst_dataset(name, eps0):
+    """For eps0 up to 4 and eps up to 0.3 eps0 it is at most 10 % above: docs/theory.md, "Sums only"."""
     n, randomizer = 40, parse(name, k=3, eps0=eps0)
-    p, q = randomizer.p_star, randomizer.q
-    # The law of a value's count, at index m if m of the other users hold the value: of the other users alone,
-    # if the target user holds the value, too, and if not.
-    of_others = [np.convolve(binomial(m, p), binomial(n - 1 - m, q)) for m in range(n)]
-    if_held = [np.convolve(count, [1 - p, p]) for count in of_others]
-    if_not_held = [np.convolve(count, [1 - q, q]) for count in of_others]
-
     share_of_eps0 = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
     eps = share_of_eps0 * eps0
-    deltas = []
-    for m_x0 in range(n):
-        for m_x1 in range(n - m_x0):
-            under_p = np.outer(if_held[m_x0], if_not_held[m_x1]).ravel()
-            under_q = np.outer(if_not_held[m_x0], if_held[m_x1]).ravel()
-            deltas.append(hockey_sticks(eps, under_p, under_q))
-    exact = np.max(deltas, axis=0)
-    bound = 10 ** log10_delta(eps, n=n, randomizer=randomizer, release="sums")
-    assert np.all(bound >= exact * (1 - 1e-9))
+    exact = worst_delta_of_two_counts(randomizer, eps, n)
+    bound = tightshuffle.upper(eps, n=n, randomizer=randomizer, release="sums")
+    assert np.all(bound >= exact * (1 - 1e-9))  # 1e-9 is of the sums of floats
     assert np.all(bound <= exact * 1.4)
     if eps0 <= 4:
-        assert np.all(bound[share_of_eps0 <= 0.3] <= exact[share_of_eps0 <= 0.3] * 1.1)
+        small = share_of_eps0 <= 0.3
+        assert np.all(bound[small] <= exact[small] * 1.1)
 
 
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])
 def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
     """ln(p / q) of one sum, ln((1 + e^eps0) / 2), rounded to a float, is below the loss half of the time."""
-    found = epsilon(-40.0, n=2, randomizer=parse("oue", k=2, eps0=eps0), deletion=True)
+    setting = {"k": 2, "eps0": eps0, "randomizer": "oue", "release": "sums", "deletion": True}
+    eps = tightshuffle.epsilon(log10_delta=-40, n=2, **setting)
     with mpmath.workdps(60):
-        largest = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
-        assert largest <= found <= largest * (1 + 1e-14)
+        largest_loss = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
+        assert largest_loss <= eps <= largest_loss * (1 + 1e-14)
 
 
-def binomial(n, chance):
-    """The probabilities of 0, 1, ..., n successes."""
-    return functools.reduce(np.convolve, [[1 - chance, chance]] * n, np.ones(1))
+@pytest.mark.parametrize(
+    ("bit_eps0", "deletion", "expected"),
+    [(5.0, False, 0.2977), (5.0, True, 0.2121), (7.0, False, 0.9511), (7.0, True, 0.7149)],
+)
+def test_eps_of_the_drafts_batches(bit_eps0, deletion, expected):
+    """100,000 users flip bits with ``bit_eps0``: docs/collections.md, "Prio's batch", which rounds eps up."""
+    setting = {"k": 100, "eps0": 2 * bit_eps0, "randomizer": "rappor", "release": "sums"}
+    eps = tightshuffle.epsilon(1e-9, n=100_000, deletion=deletion, **setting)
+    assert eps == pytest.approx(expected, abs=5.1e-5)
 
 
-@pytest.mark.parametrize(("eps0", "eps"), [(5.0, (0.2977, 0.2121)), (7.0, (0.9511, 0.7149))])
-def test_the_drafts_batches(eps0, eps):
-    """draft-wang-ppm-differential-privacy has .317, .906 and 1.528 for bits flipped with these budgets."""
-    own = parse("rappor", k=100, eps0=2 * eps0)
-    found = [
-        epsilon(-9, n=100_000, randomizer=own, deletion=deletion) for deletion in (False, True)
-    ]
-    assert found == pytest.approx(eps, abs=5.1e-5)
+@pytest.mark.parametrize("rounds", [1, 100])
+def test_eps_of_many_users_is_that_of_a_gaussian_mechanism(rounds):
+    """Two counts of each round move by p - q, and are nearly normal, with the variance n q (1 - q)."""
+    n, randomizer = 10**12, parse("rappor", k=10, eps0=16.0)
+    p, q = randomizer.p_star, randomizer.q
+    mu_of_count = (p - q) / math.sqrt(n * q * (1 - q))
+    mu = mu_of_count * math.sqrt(2 * rounds)
+    eps = tightshuffle.epsilon(1e-6, n=n, randomizer=randomizer, rounds=rounds, release="sums")
+    assert eps == pytest.approx(gaussian_eps(-6, mu), rel=1e-3)
 
 
-def test_many_users_and_rounds():
-    """For many users the counts are nearly normal: two of sensitivity p - q and variance n q (1 - q)."""
-    own = parse("rappor", k=10, eps0=16.0)
-    for rounds in (1, 100):
-        eps = epsilon(-6, n=10**12, randomizer=own, rounds=rounds)
-        mu = math.sqrt(2 * rounds / (1e12 * own.q * (1 - own.q))) * (own.p_star - own.q)
-        assert eps == pytest.approx(gaussian_eps(-6, mu), rel=1e-3)
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_the_bounds_of_sums_are_those_of_the_users_who_do_not_collude(rounds):
+    setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "rounds": rounds}
+    for bound, argument in [(tightshuffle.epsilon, 1e-6), (tightshuffle.upper, 0.4)]:
+        of_some = bound(argument, n=1000, colluding=100, deletion=True, **setting)
+        assert of_some == bound(argument, n=900, deletion=True, **setting)
 
 
-def test_the_door_passes_everything_on():
-    """`tightshuffle.epsilon` and `upper` pass their arguments on to the module of sums.
-
-    Expected are `epsilon` and `log10_delta` of that module for the users who do not collude: 900 of 1,000.
-    `epsilon` takes log10 of delta, so that -6 is delta = 1e-6.
-    """
-    setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "deletion": True}
-    randomizer = parse("oue", k=4, eps0=4.0)
-    eps = np.array([0.1, 0.4])
-    for rounds in (1, 3):
-        of_door = {**setting, "n": 1000, "colluding": 100, "rounds": rounds}
-        of_bound = {"n": 900, "randomizer": randomizer, "rounds": rounds, "deletion": True}
-        assert tightshuffle.epsilon(1e-6, **of_door) == epsilon(-6, **of_bound)
-        found = tightshuffle.upper(eps, log10=True, **of_door)
-        expected = log10_delta(eps, release="sums", **of_bound)
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
-
-
-def test_a_plan_for_sums():
+def test_a_plan_for_sums_has_the_largest_eps0_with_the_delta():
     setting = {"k": 256, "randomizer": "rappor", "release": "sums"}
     plan = tightshuffle.plan(n=10_000, eps=1.0, delta=1e-6, **setting)
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0, **setting) <= 1e-6
     assert tightshuffle.delta(1.0, n=10_000, eps0=plan.eps0 * 1.0001, **setting) > 1e-6
+    # The errors in total variation; their ratio is what this code gave.
     assert plan.tv["shuffle+INV"] / plan.tv["gaussian"] == pytest.approx(1.185, abs=5e-4)
-    # eps0 is above 20 there.
+
+
+def test_a_plan_for_sums_of_many_users_is_not_capped_at_the_largest_eps0_of_reports():
+    """For sums, eps0 may be twice as large: it is above 20 here."""
+    setting = {"k": 256, "randomizer": "rappor", "release": "sums"}
     assert not tightshuffle.plan(n=10**8, eps=2.0, delta=1e-6, **setting).capped
 
 
-@pytest.mark.parametrize(("eps0", "eps", "users"), [(5.0, 0.317, 89_132), (7.0, 1.528, 49_328)])
-def test_the_fewest_users_for_the_drafts_guarantees(eps0, eps, users):
-    """The numbers of docs/collections.md."""
-    setting = {"k": 100, "eps0": 2 * eps0, "randomizer": "rappor", "release": "sums"}
+@pytest.mark.parametrize(("bit_eps0", "eps", "users"), [(5.0, 0.317, 89_132), (7.0, 1.528, 49_328)])
+def test_the_fewest_users_for_the_drafts_guarantees(bit_eps0, eps, users):
+    """``users`` flip bits with ``bit_eps0``: docs/collections.md, "Prio's batch".
+
+    A number that is too small by more than 1e-4, relatively, has a larger delta than 1e-9.
+    """
+    setting = {"k": 100, "eps0": 2 * bit_eps0, "randomizer": "rappor", "release": "sums"}
     found = tightshuffle.fewest_users(eps, 1e-9, **setting)
     assert found == pytest.approx(users, rel=2e-4)
     assert tightshuffle.delta(eps, n=found, **setting) <= 1e-9
     assert tightshuffle.delta(eps, n=math.floor(found * (1 - 1.1e-4)), **setting) > 1e-9
 
 
-@pytest.mark.parametrize(("eps", "colluding"), [(1.0, 7), (1.0, 0.25), (2.0, 0)])
-def test_the_fewest_users_to_the_last_one(eps, colluding):
+@pytest.mark.parametrize("colluding", [7, 0.25])
+def test_one_user_fewer_than_the_fewest_users_has_a_larger_delta(colluding):
     setting = {"k": 3, "eps0": 2.0, "colluding": colluding}
-    found = tightshuffle.fewest_users(eps, 0.01, **setting)
-    assert tightshuffle.delta(eps, n=found, **setting) <= 0.01
-    assert found == 1 or tightshuffle.delta(eps, n=found - 1, **setting) > 0.01
-    assert (found == 1) == (eps == 2.0)
+    found = tightshuffle.fewest_users(1.0, 0.01, **setting)
+    assert found > 1
+    assert tightshuffle.delta(1.0, n=found, **setting) <= 0.01
+    assert tightshuffle.delta(1.0, n=found - 1, **setting) > 0.01
 
 
-def test_no_number_of_users_is_enough():
+def test_one_user_is_enough_for_an_eps_of_eps0():
+    assert tightshuffle.fewest_users(2.0, 0.01, k=3, eps0=2.0) == 1
+
+
+def test_no_number_of_users_is_enough_for_a_small_eps_and_delta():
     with pytest.raises(ValueError, match="eps or delta must be larger"):
         tightshuffle.fewest_users(1e-6, 1e-9, k=10, eps0=30.0)

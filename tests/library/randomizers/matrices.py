@@ -6,8 +6,6 @@ import mpmath
 import numpy as np
 from scipy.linalg import hadamard
 
-from tightshuffle.randomizers import Finite, parse
-
 
 def normalised(supports, eps0):
     """Columns proportional to e^eps0 where ``supports`` is true, to 1 elsewhere."""
@@ -55,16 +53,15 @@ def matrix_of(name, k, eps0):
     return np.prod(probability_of_bit, axis=2)
 
 
-def merged(reports, *arrays):
-    """Each of the ``arrays``, with its rows added up where the same rows of ``reports`` are equal; a list."""
-    _, groups = np.unique(reports, axis=0, return_inverse=True)
-    sums = [np.zeros((groups.max() + 1, *np.shape(array)[1:])) for array in arrays]
-    for total, array in zip(sums, arrays, strict=True):
-        np.add.at(total, groups.ravel(), array)
-    return sums
+def matrix_of_kinds(name, k, eps0):
+    """P(kind of report | value x), shape (kinds, k). Reports that support the same values are one kind."""
+    _, kinds = np.unique(supports_of(name, k), axis=0, return_inverse=True)
+    matrix = np.zeros((kinds.max() + 1, k))
+    np.add.at(matrix, kinds.ravel(), matrix_of(name, k, eps0))
+    return matrix
 
 
-SMALL = [  # randomizers whose matrix is small, with k
+RANDOMIZERS_WITH_SMALL_MATRIX = [  # their names, with k
     *[("grr", k) for k in (2, 3, 4)],
     *[("subset:1", 2), ("subset:2", 3), ("subset:1", 4), ("subset:2", 4), ("subset:3", 4)],
     ("subset:3", 6),
@@ -81,9 +78,10 @@ def exact_columns(given):
         return exact / exact.sum(axis=0)
 
 
-def both(name, k, eps0):
-    """A randomizer and its matrix. "matrix" is a random user-supplied matrix, for which eps0 is ignored."""
-    if name == "matrix":
-        matrix = np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T
-        return Finite(matrix), matrix
-    return parse(name, k=k, eps0=eps0), matrix_of(name, k, eps0)
+# P(report | value), for which P against Q and Q against P have different deltas.
+MATRIX_WHOSE_DIRECTIONS_DIFFER = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.1, 0.4, 0.4]])
+
+
+def random_matrix(k):
+    """A random matrix P(report | value) of four reports and ``k`` values, as a user would supply it."""
+    return np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T

@@ -21,20 +21,22 @@ def test_projection_is_the_quadratic_programs_solution():
         k = int(rng.integers(2, 9))
         point = rng.normal(1 / k, rng.choice([0.05, 0.5, 3]), k)
         # Non-negative least squares; the sum of 1 enters as one row of overwhelming weight.
-        rows = np.vstack([np.eye(k), np.full(k, 1e5)])
-        solution, _ = optimize.nnls(rows, np.append(point, 1e5), maxiter=1000)
+        weight = 1e5
+        rows = np.vstack([np.eye(k), np.full(k, weight)])
+        solution, _ = optimize.nnls(rows, np.append(point, weight), maxiter=1000)
         np.testing.assert_allclose(project_to_simplex(point), solution, atol=1e-8)
 
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-4, 0.05, 3.0])
 def test_projection_of_many_values_is_that_by_a_sort(spread, monkeypatch):
+    """Points of more than MOST_SORTED values, less than 4000, are projected without a sort."""
     points = np.random.default_rng(3).normal(1 / 4000, spread, (2, 3, 4000))
     points[0] = np.round(points[0], 3)  # with many equal values
     points[1, 0] = 1 / 4000
-    unsorted = project_to_simplex(points)
+    without_a_sort = project_to_simplex(points)
     monkeypatch.setattr(module, "MOST_SORTED", 4000)
-    np.testing.assert_allclose(unsorted, project_to_simplex(points), rtol=0, atol=1e-15)
-    np.testing.assert_allclose(unsorted.sum(axis=-1), 1, atol=1e-12)
+    np.testing.assert_allclose(without_a_sort, project_to_simplex(points), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(without_a_sort.sum(axis=-1), 1, atol=1e-12)
 
 
 def test_projection_of_points_far_out():
@@ -45,55 +47,63 @@ def test_projection_of_points_far_out():
 
 @pytest.mark.parametrize("counts", [[2, 1, 1], [2, 2], [0, 4, 1]])
 def test_samples_follow_the_exact_law(counts):
-    """1,500 sampled histograms of k-RR's reports at eps0 = 0.8 pass a chi-square test, ``consistent``.
+    """1,500 sampled histograms of k-RR's reports pass a chi-square test, ``consistent``.
 
     ``counts`` is how many users hold each value. The law, {histogram: probability}, is built up by
     ``add_report``, which adds one user's report.
     """
-    distribution = {(0,) * len(counts): 1.0}
-    for value in np.repeat(np.arange(len(counts)), counts):
-        distribution = add_report(distribution, krr_probabilities(value, np.exp(0.8), len(counts)))
-    samples = sample_histogram(counts, 0.8, np.random.default_rng(20261122), 1_500)
+    k, eps0 = len(counts), 0.8
+    law = {(0,) * k: 1.0}
+    for value in np.repeat(np.arange(k), counts):
+        law = add_report(law, krr_probabilities(value, np.exp(eps0), k))
+    samples = sample_histogram(counts, eps0, np.random.default_rng(20261122), 1_500)
     drawn = Counter(map(tuple, samples.tolist()))
-    assert drawn.keys() <= distribution.keys()
-    times_drawn = [drawn[histogram] for histogram in distribution]
-    assert consistent(times_drawn, list(distribution.values()))
+    assert drawn.keys() <= law.keys()
+    assert consistent([drawn[histogram] for histogram in law], list(law.values()))
 
 
 def test_one_dataset_per_repetition():
     datasets = [[10, 0, 0], [0, 0, 25]]  # at eps0 = 80 all but 1e-17 of the reports are true
-    np.testing.assert_array_equal(
-        sample_histogram(datasets, 80.0, np.random.default_rng(1), 2), datasets
-    )
+    samples = sample_histogram(datasets, 80.0, np.random.default_rng(1), repetitions=2)
+    np.testing.assert_array_equal(samples, datasets)
 
 
 def test_inversion_of_a_budget_that_tells_little():
+    """The estimate is 0.5 + (0.3 - 0.5) / (p - q)."""
     eps0 = 1e-6  # 1 / (p - q) = coth(eps0 / 2) for k = 2
     expected = 0.5 - 0.2 / np.tanh(eps0 / 2)
     assert invert([0.3, 0.7], eps0)[0] == pytest.approx(expected, rel=1e-9)
 
 
-@given(
-    arrays(np.int64, st.tuples(st.integers(1, 4), st.integers(2, 12)), elements=st.integers(0, 50)),
-    st.floats(1e-3, 30),
-)
-def test_maximum_likelihood_satisfies_its_conditions(counts, eps0):
-    """The estimate satisfies the conditions of Karush, Kuhn and Tucker for the largest likelihood.
+@st.composite
+def frequencies_of_reports(draw):
+    """Shares of the reports of 2 to 12 values, in 1 to 4 rows, each of which has a report."""
+    shape = draw(st.tuples(st.integers(1, 4), st.integers(2, 12)))
+    counts = draw(arrays(np.int64, shape, elements=st.integers(0, 50)))
+    counts[:, 0] += 1
+    return counts / counts.sum(axis=1, keepdims=True)
 
-    They are enough, as the log-likelihood is concave. Each row of ``counts`` is how many users report each
-    value, and ``found`` is the estimated share f of the users who hold it. The expected share of the reports
-    of a value is proportional to 1 / (e^eps0 - 1) + f.
+
+@given(frequencies_of_reports(), st.floats(1e-3, 30))
+def test_maximum_likelihood_satisfies_its_conditions(frequencies, eps0):
+    """The estimated shares f satisfy the conditions of Karush, Kuhn and Tucker for the largest likelihood.
+
+    They are enough, as the log-likelihood is concave. The expected share of the reports of a value is
+    proportional to 1 / (e^eps0 - 1) + f. The gradient is the same number for all f > 0, and no larger for
+    f = 0.
     """
-    counts[:, 0] += 1  # so that every row has a report
-    frequencies = counts / counts.sum(axis=1, keepdims=True)
-    found = maximum_likelihood(frequencies, eps0)
-    assert np.all(found >= 0)
-    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-9)
-    # The gradient is the same number for all f > 0, and no larger for f = 0; 1e-7 and 1e-9 are for rounding.
-    gradient = frequencies / (1 / np.expm1(eps0) + found)
-    top = gradient.max(axis=1, keepdims=True)
-    assert np.all((gradient >= top * (1 - 1e-7)) | (found < 1e-9))
-    # Where inverting the frequencies gives no negative share, that is the maximum.
+    f = maximum_likelihood(frequencies, eps0)
+    assert np.all(f >= 0)
+    np.testing.assert_allclose(f.sum(axis=1), 1, atol=1e-9)
+    gradient = frequencies / (1 / np.expm1(eps0) + f)
+    largest = gradient.max(axis=1, keepdims=True)
+    # 1e-7 and 1e-9 are for rounding.
+    assert np.all((gradient >= largest * (1 - 1e-7)) | (f < 1e-9))
+
+
+@given(frequencies_of_reports(), st.floats(1e-3, 30))
+def test_maximum_likelihood_is_the_inversion_where_that_has_no_negative_share(frequencies, eps0):
     inverted = invert(frequencies, eps0)
     inside = np.all(inverted >= 0, axis=1)
+    found = maximum_likelihood(frequencies, eps0)
     np.testing.assert_allclose(found[inside], inverted[inside], atol=1e-9)

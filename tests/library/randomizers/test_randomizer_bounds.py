@@ -1,97 +1,104 @@
 """What a report's gain and the bounds promise: delta of every dataset of the other users, enumerated."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
 
 import tightshuffle
-from tests.library.at_points import at_points
 from tests.library.bounds.enumeration import Shuffled
-from tests.library.randomizers.matrices import both, merged, supports_of
-from tightshuffle.bounds import privacy_blanket
-
-lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+from tests.library.randomizers.matrices import matrix_of_kinds, random_matrix
+from tightshuffle.randomizers import Finite, parse
 
 
 def delta_of_gains(gains, n):
-    """E[(G_1 + ... + G_n)_+] / n of independent gains, as a sum over how often each value occurs among them.
+    """E[(G_1 + ... + G_n)_+] / n of independent gains, as a sum over all outcomes.
 
     ``gains`` is the law of each G_i: values, and their probabilities. With what is left of 1, G_i is 0.
     """
     values, probabilities = gains
     values = np.append(values, 0.0)
     probabilities = np.append(probabilities, max(0.0, 1 - probabilities.sum()))
-    total = 0.0
-    for drawn in itertools.combinations_with_replacement(range(len(values)), n):
-        counts = np.bincount(drawn, minlength=len(values))
-        ways = math.factorial(n) / math.prod(map(math.factorial, counts.tolist()))
-        total += ways * np.prod(probabilities**counts) * max(0.0, float(counts @ values))
-    return total / n
+    sums, chances = np.zeros(1), np.ones(1)
+    for _ in range(n):
+        sums = np.add.outer(sums, values).ravel()
+        chances = np.multiply.outer(chances, probabilities).ravel()
+    return chances @ np.maximum(sums, 0) / n
 
 
-CASES = [
+def randomizer_and_shuffled(name, k, n, eps0):
+    """A randomizer, and the `Shuffled` reports of n users, which enumerate delta of every dataset.
+
+    "matrix" is a random matrix, whose eps0 is its own.
+    """
+    if name == "matrix":
+        matrix = random_matrix(k)
+        return Finite(matrix), Shuffled(matrix, n)
+    return parse(name, k=k, eps0=eps0), Shuffled(matrix_of_kinds(name, k, eps0), n)
+
+
+SHARES_OF_EPS0 = np.array([0.0, 0.2, 0.5, 0.8, 0.95])
+ROUNDING = 1 + 1e-12
+NAMES_K_N = [
     *[("grr", 3, 5), ("grr", 4, 4), ("subset:2", 3, 5), ("subset:2", 4, 4), ("subset:3", 4, 4)],
     *[("rappor", 2, 5), ("rappor", 3, 4), ("oue", 3, 4), ("oue", 4, 3), ("hadamard", 2, 5)],
     *[("hadamard", 3, 5), ("hadamard", 4, 4), ("hash:2", 3, 4), ("hash:3", 3, 4), ("matrix", 3, 4)],
 ]
 
 
-def shuffled_reports(name, matrix, n):
-    """The shuffle model of n users; reports that support the same values are one outcome."""
-    reports = np.eye(len(matrix)) if name == "matrix" else supports_of(name, matrix.shape[1])
-    [matrix_of_outcomes] = merged(reports, matrix)
-    return Shuffled(matrix_of_outcomes, n)
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+@pytest.mark.parametrize(("name", "k", "n"), NAMES_K_N)
+def test_delta_of_the_worst_dataset_is_within_the_bounds(name, k, n, eps0):
+    """Every dataset of the other users and every pair of values of the target user is enumerated."""
+    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    eps = SHARES_OF_EPS0 * randomizer.eps0
+    cases = itertools.product(shuffled.datasets(), itertools.permutations(range(k), 2))
+    worst = np.max([shuffled.delta(others, pair, eps) for others, pair in cases], axis=0)
+    low = tightshuffle.delta(eps, method="lower", n=n, randomizer=randomizer)
+    high = tightshuffle.delta(eps, method="privacy-blanket", n=n, randomizer=randomizer)
+    assert np.all(low <= worst * ROUNDING)
+    assert np.all(worst <= high * ROUNDING)
+    assert np.all(high < 25 * low)  # so wide for so few users: a ratio of up to 20 here
+
+
+@pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:3"])
+def test_a_randomizer_has_the_same_bound_by_its_name(name):
+    randomizer = parse(name, k=3, eps0=0.5)
+    by_name = tightshuffle.upper(0.4, n=4, k=3, eps0=0.5, randomizer=name)
+    assert by_name == tightshuffle.upper(0.4, n=4, randomizer=randomizer)
 
 
 @pytest.mark.parametrize("eps0", [0.5, 2.0])
-@pytest.mark.parametrize(("name", "k", "n"), CASES)
-def test_no_dataset_violates_the_bounds_or_the_blanket_and_references_are_datasets(
-    name, k, n, eps0
-):
-    """Delta is enumerated for every pair of values and every dataset of the n - 1 other users:
+@pytest.mark.parametrize(("name", "k", "n"), NAMES_K_N)
+def test_delta_of_the_worst_dataset_is_between_those_of_a_mixture_and_the_blanket(name, k, n, eps0):
+    """The laws of a report are a mixture of two columns of the matrix, and the blanket."""
+    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    all_eps = SHARES_OF_EPS0 * randomizer.eps0
+    mixture = {"x0": 0.5, f"x{min(k - 1, 2)}": 0.5}
+    for pair in itertools.permutations(range(k), 2):
+        deltas = [shuffled.delta(others, pair, all_eps) for others in shuffled.datasets()]
+        for eps, worst in zip(all_eps, np.max(deltas, axis=0), strict=True):
+            of_mixture = delta_of_gains(randomizer.gains(eps, mixture, pair), n)
+            of_blanket = delta_of_gains(randomizer.gains(eps, "blanket", pair), n)
+            assert of_mixture <= worst * ROUNDING + 1e-16
+            assert worst <= of_blanket * ROUNDING + 1e-16
 
-    1. The largest delta of all lies between ``lower`` and ``upper``, which are log10.
-    2. For each pair, the largest is at most E[(sum of n gains)_+] / n under the blanket, and at least that
-       under a mixture of two columns of the matrix. ``delta_of_gains`` computes this expectation.
-    3. Under a single column, the expectation is delta if all other users hold this value.
 
-    ``both`` returns the randomizer and its matrix of P(report | value). 1e-12 and 1e-16 are for rounding.
+@pytest.mark.parametrize("eps0", [0.5, 2.0])
+@pytest.mark.parametrize(("name", "k", "n"), NAMES_K_N)
+def test_delta_of_a_value_as_the_reference_is_that_of_a_dataset(name, k, n, eps0):
+    """In this dataset all other users hold the value.
+
+    A reference calls the values of the pair "x0" and "x1", and the other ones "x2", ..., ascending.
     """
-    randomizer, matrix = both(name, k, eps0)
-    shuffled = shuffled_reports(name, matrix, n)
-    pairs = list(itertools.permutations(range(k), 2))
-    eps = np.array([0.0, 0.2, 0.5, 0.8, 0.95]) * randomizer.eps0
-    deltas = {
-        pair: np.array([shuffled.delta(others, pair, eps) for others in shuffled.datasets()])
-        for pair in pairs
-    }
-    largest_delta = np.max([deltas[pair].max(axis=0) for pair in pairs], axis=0)
-    low = 10 ** lower(eps, n=n, randomizer=randomizer)
-    high = 10 ** upper(eps, n=n, randomizer=randomizer)
-    assert np.all(low * (1 - 1e-12) <= largest_delta)
-    assert np.all(largest_delta <= high * (1 + 1e-12))
-    assert np.all(high < 25 * low)  # so wide for so few users: a ratio of up to 20 here
-    if name != "matrix":
-        by_name = 10 ** upper(eps, n=n, k=k, eps0=eps0, randomizer=name)
-        np.testing.assert_array_equal(by_name, high)
-
-    # One pair is enough, as the gains of all pairs have the same law, except for "matrix".
-    for pair in pairs if name == "matrix" else [(0, 1)]:
-        # The values that a reference calls "x0", "x1", "x2", ...
+    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    for pair in itertools.permutations(range(k), 2):
         values = [*pair, *sorted({*range(k)} - {*pair})]
-        mixture = {"x0": 0.5, "x2" if k > 2 else "x1": 0.5}
-        largest_deltas = deltas[pair].max(axis=0) if name == "matrix" else largest_delta
-        for i, largest in enumerate(largest_deltas):
-            of_blanket = delta_of_gains(randomizer.gains(eps[i], "blanket", pair), n)
-            assert largest <= of_blanket * (1 + 1e-12) + 1e-16
-            of_mixture = delta_of_gains(randomizer.gains(eps[i], mixture, pair), n)
-            assert of_mixture <= largest * (1 + 1e-12) + 1e-16
-            for value, reference in zip(values, randomizer.references(), strict=False):
-                if_all_others_hold_it = shuffled.delta((value,) * (n - 1), pair, eps[i])
-                of_reference = delta_of_gains(randomizer.gains(eps[i], reference, pair), n)
-                assert of_reference == pytest.approx(if_all_others_hold_it, rel=1e-9, abs=1e-15)
+        for value, reference in zip(values, randomizer.references(), strict=False):
+            for eps in SHARES_OF_EPS0 * randomizer.eps0:
+                of_dataset = shuffled.delta([value] * (n - 1), pair, eps)
+                of_gains = delta_of_gains(randomizer.gains(eps, reference, pair), n)
+                assert of_gains == pytest.approx(of_dataset, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.slow

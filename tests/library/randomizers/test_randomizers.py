@@ -6,7 +6,13 @@ import mpmath
 import numpy as np
 import pytest
 
-from tests.library.randomizers.matrices import SMALL, both, exact_columns, matrix_of, supports_of
+from tests.library.randomizers.matrices import (
+    RANDOMIZERS_WITH_SMALL_MATRIX,
+    exact_columns,
+    matrix_of,
+    random_matrix,
+    supports_of,
+)
 from tightshuffle.randomizers import BY_KEY, Finite, KRandomizedResponse, expected_errors, parse
 
 
@@ -28,55 +34,82 @@ def assert_same_distribution(gains, values, probabilities):
     np.testing.assert_allclose(merged_by_value(*gains), expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize(("name", "k"), [*SMALL, ("matrix", 4)])
+SMALL_MATRICES = [*RANDOMIZERS_WITH_SMALL_MATRIX, ("matrix", 4)]  # names, with k
+
+
+def matrix_and_randomizers(name, k, eps0):
+    """The full matrix P(report | value) of a randomizer, and all objects that have to agree with it.
+
+    These are the randomizer of this name, and `Finite`, that of a user's own matrix. "matrix" is a random
+    matrix, which has no name; its eps0 is its own.
+    """
+    if name == "matrix":
+        matrix = random_matrix(k)
+        return matrix, [Finite(matrix)]
+    matrix = matrix_of(name, k, eps0)
+    return matrix, [parse(name, k=k, eps0=eps0), Finite(matrix)]
+
+
+def blanket_of(randomizer, matrix):
+    """The least probability of each report over all values."""
+    if randomizer.name.startswith("hash") and randomizer.k > 2:
+        # The smaller blanket that every pairwise independent family of hash functions has.
+        return np.full(len(matrix), matrix.min())
+    return matrix.min(axis=1)
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL_MATRICES)
+@pytest.mark.parametrize("eps0", [0.3, 1.0, 4.0])
+def test_k_eps0_and_gamma_are_those_of_the_full_matrix(name, k, eps0):
+    """eps0 is ln of the largest ratio of two probabilities of a report, and gamma the mass of the blanket."""
+    matrix, randomizers = matrix_and_randomizers(name, k, eps0)
+    largest_ratio = (matrix.max(axis=1) / matrix.min(axis=1)).max()
+    for randomizer in randomizers:
+        assert randomizer.k == k
+        assert randomizer.eps0 == pytest.approx(np.log(largest_ratio), rel=1e-12)
+        assert randomizer.gamma == pytest.approx(blanket_of(randomizer, matrix).sum(), rel=1e-12)
+
+
+def law_of_reference(reference, pair, matrix):
+    """The law of a report: the column of a value, "x0", or a mixture of columns, {"x0": 0.3, "x1": 0.7}.
+
+    "x0" and "x1" are the values of the ``pair``, and "x2", ... the other ones, ascending.
+    """
+    others = [value for value in range(matrix.shape[1]) if value not in pair]
+    columns = {f"x{i}": matrix[:, value] for i, value in enumerate([*pair, *others])}
+    weights = {reference: 1.0} if isinstance(reference, str) else reference
+    return sum(weight * columns[x] for x, weight in weights.items())
+
+
+@pytest.mark.parametrize(("name", "k"), SMALL_MATRICES)
 @pytest.mark.parametrize(("eps0", "eps"), [(0.3, 0.0), (1.0, 0.6), (4.0, 3.9)])
 def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
-    """`gains` is the law of G = (R_x0 - e^eps R_x1) / w, where a report has the law w, a reference.
+    """The gain of a report is (R_x0 - e^eps R_x1) / w, where R_x is the column of the value x.
 
-    R_x is the matrix's column of the value x: the probability of each report. A reference is the blanket, a
-    value's column, or a mixture of columns. "x0" and "x1" are the values of the pair, and "x2", ... the
-    others. ``both`` returns the randomizer and its matrix, written down from its definition. `Finite` is the
-    randomizer of a user's own matrix, and must agree.
+    w is the law of the report: the blanket, or a reference.
     """
-    randomizer, matrix = both(name, k, eps0)
-    mixtures = [{"x0": 0.3, "x1": 0.7}]
-    if k > 2:
-        mixtures += [{"x0": 0.25, "x2": 0.75}, {"x1": 1.0}]
-    for own in (randomizer, Finite(matrix)):
-        assert own.k == k
-        ratios = matrix.max(axis=1) / matrix.min(axis=1)
-        assert own.eps0 == pytest.approx(np.log(ratios).max(), rel=1e-12)
-        # The blanket is the least probability of each report over all values. Its sum is gamma.
-        blanket = matrix.min(axis=1)
-        if name.startswith("hash") and k > 2 and own is randomizer:
-            # The smaller blanket that every pairwise independent family of hash functions has.
-            blanket[:] = matrix.min()
-        assert own.gamma == pytest.approx(blanket.sum(), rel=1e-12)
-
-        for pair in itertools.permutations(range(k), 2):
-            numerator = matrix[:, pair[0]] - np.exp(eps) * matrix[:, pair[1]]
-            gains = own.gains(eps, "blanket", pair)
-            assert_same_distribution(gains, numerator / blanket, blanket)
-            if pair not in [(0, 1), (1, 0), (2, 0), (1, 2)]:  # to save time
-                continue
-            # The columns of "x0", "x1", "x2", ...
-            columns = matrix[:, [*pair, *sorted({*range(k)} - {*pair})]]
-            for reference in [*own.references(), *mixtures]:
-                weights = {reference: 1.0} if isinstance(reference, str) else reference
-                w = sum(weight * columns[:, int(x[1:])] for x, weight in weights.items())
-                assert_same_distribution(own.gains(eps, reference, pair), numerator / w, w)
+    matrix, randomizers = matrix_and_randomizers(name, k, eps0)
+    mixtures = [{"x0": 0.3, "x1": 0.7}, {"x0": 0.25, f"x{k - 1}": 0.75}, {"x1": 1.0}]
+    for randomizer, pair in itertools.product(randomizers, itertools.permutations(range(k), 2)):
+        x0, x1 = pair
+        numerator = matrix[:, x0] - np.exp(eps) * matrix[:, x1]
+        blanket = blanket_of(randomizer, matrix)
+        gains = randomizer.gains(eps, "blanket", pair)
+        assert_same_distribution(gains, numerator / blanket, blanket)
+        for reference in [*randomizer.references(), *mixtures]:
+            w = law_of_reference(reference, pair, matrix)
+            assert_same_distribution(randomizer.gains(eps, reference, pair), numerator / w, w)
 
 
-@pytest.mark.parametrize(("name", "k"), SMALL)
+@pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
 def test_references_are_all_that_there_are(name, k):
     """Whichever third value all other users hold, the gain G has a law that one of `references` gives.
 
     G is (R_0 - e^eps R_1) / w at a report with the law w. R_x is the column of the value x in the matrix, and
-    w that of the third value. Laws are compared by one number, E[G_+^2]. SMALL has randomizers whose matrix
-    is small.
+    w that of the third value. Laws are compared by one number, E[G_+^2].
     """
-    randomizer, matrix = both(name, k, 1.0)
-    eps = 0.4
+    eps, eps0 = 0.4, 1.0
+    randomizer, matrix = parse(name, k=k, eps0=eps0), matrix_of(name, k, eps0)
     of_references = []
     for reference in randomizer.references():
         gains, probabilities = randomizer.gains(eps, reference)
@@ -89,32 +122,28 @@ def test_references_are_all_that_there_are(name, k):
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 20.0])
-def test_a_matrix_keeps_all_digits(scale):
-    """`gains` of a matrix agree with 60 digits, also where e^eps is next to the ratio of two entries.
+def test_gains_of_a_matrix_keep_all_digits(scale):
+    """`gains` agree with 60 digits, also where e^eps is next to the ratio of two entries.
 
-    That is where a gain changes its sign. ``exact_columns`` are the columns of the given floats, divided by
-    their exact sums. The tolerance 2e-14 is some 100 units in the last place.
+    That is where a gain changes its sign. `exact_columns` are the columns of the given floats, divided by
+    their exact sums.
     """
-    rng = np.random.default_rng(12)
     # Before the division, the ln of each entry is between 0 and ``scale``.
-    matrix = np.exp(scale * rng.random((5, 3)))
+    matrix = np.exp(scale * np.random.default_rng(12).random((5, 3)))
     given = matrix / matrix.sum(axis=0)
     finite, exact_matrix = Finite(given), exact_columns(given)
     exact_blanket = exact_matrix.min(axis=1)
     for report, (x0, x1) in itertools.product(range(5), finite.pairs()):
         with mpmath.workdps(60):
             ln_ratio = mpmath.log(exact_matrix[report, x0] / exact_matrix[report, x1])
-            sign_change = max(0.0, float(ln_ratio))
-        for eps in (
-            sign_change,
-            np.nextafter(sign_change, 99),
-            sign_change * (1 + 1e-9),
-            sign_change / 3,
-        ):
+        sign_change = max(0.0, float(ln_ratio))
+        just_above = [np.nextafter(sign_change, 99), sign_change * (1 + 1e-9)]
+        for eps in [sign_change / 3, sign_change, *just_above]:
             with mpmath.workdps(60):
                 numerators = exact_matrix[:, x0] - mpmath.exp(eps) * exact_matrix[:, x1]
                 exact_gains = (numerators / exact_blanket).astype(float)
             gains, probabilities = finite.gains(eps, "blanket", (x0, x1))
+            # 2e-14 is some 100 units in the last place.
             np.testing.assert_allclose(gains, exact_gains, rtol=2e-14, atol=0)
             np.testing.assert_allclose(probabilities, exact_blanket.astype(float), rtol=1e-15)
 
@@ -124,13 +153,11 @@ def test_distributions_are_the_gains_of_every_pair():
 
     Its arrays of gains and of probabilities have a row for each value x1 other than x0.
     """
-    # A random matrix of five reports and four values.
-    finite = Finite(np.random.default_rng(7).dirichlet(np.full(5, 2.0), 4).T)
+    finite = Finite(random_matrix(k=4))
     references = ["blanket", "x0", "x1", "x2", "x3", {"x0": 0.25, "x2": 0.75}]
     found = finite.distributions(0.3, references)
-    for (x0, reference), (gains, probabilities) in zip(
-        itertools.product(range(4), references), found, strict=True
-    ):
+    cases = itertools.product(range(4), references)
+    for (x0, reference), (gains, probabilities) in zip(cases, found, strict=True):
         for row, x1 in enumerate(value for value in range(4) if value != x0):
             expected = finite.gains(0.3, reference, (x0, x1))
             assert_same_distribution(expected, gains[row], probabilities[row])
@@ -156,129 +183,133 @@ def test_the_budget_of_a_matrix_is_rounded_up(decimals):
 
 
 NAMES_FOR_ANY_K = ["grr", "rappor", "oue", "hadamard", "hash:2", "hash:1000000000", "subset:k-1"]
+at_extremes = pytest.mark.parametrize(
+    ("name", "k", "eps0"),
+    [
+        (name.replace("k-1", f"{k - 1}"), k, eps0)
+        for name in NAMES_FOR_ANY_K
+        for k in (2, 3, 1000, 10**12)
+        for eps0 in (1e-6, 0.01, 1.0, 50.0)
+    ],
+)
 
 
-@pytest.mark.parametrize("eps0", [1e-6, 0.01, 1.0, 50.0])
-@pytest.mark.parametrize("part", [0.0, 1e-9, 0.5, 1 - 1e-12])
-@pytest.mark.parametrize("k", [2, 3, 1000, 10**12])
-@pytest.mark.parametrize("name", NAMES_FOR_ANY_K)
-def test_no_cancellation(name, eps0, part, k):
-    """Gains under the blanket at eps = part * eps0, and four attributes, agree with formulas in 60 digits.
+@mpmath.workdps(60)
+def exact_law(name, k, eps0):
+    """c, alpha, beta and omega of a randomizer, as mpmath numbers.
 
-    The probability R_x(y) of the report y for the value x is c u(y) e^eps0 if y supports x, else c u(y), with
-    a distribution u. Under u, alpha is the probability that a report supports one given value and not another
-    one, beta that it supports both, and omega that it supports all. ``exact_supports`` has these by the
-    definitions. The tolerance 2e-14 is some 100 units in the last place.
+    A report has a law u; among the users who hold x, it has the law c e^eps0 u where it supports x, and c u
+    elsewhere. Under u, alpha is the probability that a report supports one given value and not another one,
+    beta that it supports both, and omega that it supports all.
     """
-    name = name.replace("k-1", f"{k - 1}")
-    eps = part * eps0
-    randomizer = parse(name, k=k, eps0=eps0)
+    kind, _, number = name.partition(":")
+    k, eps0 = mpmath.mpf(k), mpmath.mpf(eps0)
+    if kind in ("grr", "subset"):  # sets of m values
+        m = mpmath.mpf(number or 1)
+        one, beta, omega = m / k, m * (m - 1) / (k * (k - 1)), mpmath.mpf(0)
+    elif kind == "hadamard":
+        order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
+        one, beta, omega = mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
+    else:
+        # Values are supported independently, each with probability ``one``. With hash:g only any two are.
+        one_over_one = {"rappor": mpmath.exp(eps0 / 2) + 1, "oue": mpmath.exp(eps0) + 1}
+        one = 1 / one_over_one.get(kind, mpmath.mpf(number or 2))
+        beta, omega = one**2, one**k
+        if kind == "hash" and k > 2:
+            # A family of hash functions may have no report that supports all k values: 0 is safe.
+            omega = mpmath.mpf(0)
+    return 1 / (1 + mpmath.expm1(eps0) * one), one - beta, beta, omega
+
+
+@at_extremes
+@pytest.mark.parametrize("share_of_eps0", [0.0, 1e-9, 0.5, 1 - 1e-12])
+def test_gains_over_the_blanket_do_not_cancel(name, k, eps0, share_of_eps0):
+    """Gains and their probabilities agree with formulas in 60 digits, of the numbers of `exact_law`."""
+    eps = share_of_eps0 * eps0
+    c, alpha, beta, omega = exact_law(name, k, eps0)
     with mpmath.workdps(60):
-        one_supported, beta, omega = exact_supports(name, k, mpmath.mpf(eps0))
-        alpha = one_supported - beta
         e_eps0, e_eps = mpmath.exp(eps0), mpmath.exp(eps)
-        c = 1 / (1 + (e_eps0 - 1) * one_supported)
         # (gain, its probability), in the order of `gains`
-        exact_gains = [
+        exact = [
             (1 - e_eps, c * (1 - 2 * alpha - beta) + c * e_eps0 * omega),
             (1 - e_eps0 * e_eps, c * alpha),
             (e_eps0 - e_eps, c * alpha),
             (e_eps0 * (1 - e_eps), c * (beta - omega)),
         ]
-        exact_numbers = {
-            "p_star": c * e_eps0 * one_supported,
+    # `gains` leaves out those with probability 0, which in 60 digits may be up to 1e-50.
+    possible = [(float(gain), float(mass)) for gain, mass in exact if mass > 1e-50]
+    found = np.transpose(parse(name, k=k, eps0=eps0).gains(eps))
+    # 2e-14 is some 100 units in the last place.
+    np.testing.assert_allclose(found, possible, rtol=2e-14, atol=0)
+
+
+@at_extremes
+def test_probabilities_of_support_and_gamma_do_not_cancel(name, k, eps0):
+    """Four attributes agree with formulas in 60 digits, of the numbers of `exact_law`."""
+    c, alpha, beta, omega = exact_law(name, k, eps0)
+    with mpmath.workdps(60):
+        e_eps0 = mpmath.exp(eps0)
+        exact = {
+            "p_star": c * e_eps0 * (alpha + beta),
             "q_star": c * (alpha + e_eps0 * beta),
             "support_difference": c * (e_eps0 - 1) * alpha,
             "gamma": c * (1 + (e_eps0 - 1) * omega),
         }
-    # `gains` leaves out those with probability 0, which in 60 digits may be up to 1e-50.
-    possible = [(float(gain), float(mass)) for gain, mass in exact_gains if mass > 1e-50]
-    np.testing.assert_allclose(np.transpose(randomizer.gains(eps)), possible, rtol=2e-14, atol=0)
-    for attribute, exact in exact_numbers.items():
-        found = getattr(randomizer, attribute)
-        assert found == pytest.approx(float(exact), rel=2e-14, abs=0), attribute
+    randomizer = parse(name, k=k, eps0=eps0)
+    for attribute, number in exact.items():
+        # 2e-14 is some 100 units in the last place.
+        expected = pytest.approx(float(number), rel=2e-14, abs=0)
+        assert getattr(randomizer, attribute) == expected, attribute
 
 
-def exact_supports(name, k, eps0):
-    """Probabilities that a report supports one given value, two given values, and all k: mpmath numbers.
+@pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
+def test_p_star_and_q_star_are_the_probabilities_of_support(name, k):
+    """A report supports the true value with probability `p_star`, and any other one with `q_star`."""
+    randomizer = parse(name, k=k, eps0=1.1)
+    # [supported value, true value]
+    probabilities = supports_of(name, k).T @ matrix_of(name, k, eps0=1.1)
+    expected = np.where(np.eye(k), randomizer.p_star, randomizer.q_star)
+    np.testing.assert_allclose(probabilities, expected, rtol=1e-12)
 
-    A report has the law u of `test_no_cancellation`, which depends on no user's value.
+
+@pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
+def test_variance_is_a_sum_of_binomial_variances(name, k):
+    """`variance` is that of the estimated share of every value, for two datasets at once.
+
+    The number of users who support a value is binomial among those who hold it, and among those who do not.
     """
-    kind, _, number = name.partition(":")
-    k = mpmath.mpf(k)
-    if kind in ("grr", "subset"):  # sets of m values
-        m = mpmath.mpf(number or 1)
-        return m / k, m * (m - 1) / (k * (k - 1)), mpmath.mpf(0)
-    if kind == "hadamard":
-        order = mpmath.mpf(2) ** mpmath.ceil(mpmath.log(k + 1, 2))
-        return mpmath.mpf(1) / 2, mpmath.mpf(1) / 4, 1 / order
-    # Values are supported independently, each with probability q. With hash functions only any two are.
-    one_over_q = {
-        "rappor": mpmath.exp(eps0 / 2) + 1,
-        "oue": mpmath.exp(eps0) + 1,
-        "hash": mpmath.mpf(number or 2),
-    }
-    q = 1 / one_over_q[kind]
-    # A family of hash functions may have no report that supports all k values: 0 is safe.
-    omega = mpmath.mpf(0) if kind == "hash" and k > 2 else q**k
-    return q, q**2, omega
-
-
-@pytest.mark.parametrize(("name", "k"), SMALL)
-def test_an_oracle_has_its_variance(name, k):
-    """`p_star` and `q_star` are the probabilities that a report supports the true value, and another one.
-
-    `variance` is that of every value's estimated share, for n users: a sum of binomial variances. ``both``
-    returns the randomizer and its matrix, P(report | value), and ``supports_of`` says which reports support
-    which values.
-    """
-    n = 1000
-    randomizer, matrix = both(name, k, 1.1)
-    probabilities = supports_of(name, k).T @ matrix  # [supported value, true value]
-    np.testing.assert_allclose(np.diag(probabilities), randomizer.p_star, rtol=1e-12)
-    np.testing.assert_allclose(probabilities[~np.eye(k, dtype=bool)], randomizer.q_star, rtol=1e-12)
+    n, randomizer = 1000, parse(name, k=k, eps0=1.1)
     shares = np.random.default_rng(8).dirichlet(np.ones(k))
-    gap = randomizer.p_star - randomizer.q_star
-    variance = (probabilities * (1 - probabilities)) @ shares / (n * gap**2)
-    np.testing.assert_allclose(randomizer.variance(shares, n), variance, rtol=1e-12)
-    # Two datasets at once: the second one has the shares reversed and twice as many users.
-    of_two_datasets = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
-    np.testing.assert_allclose(of_two_datasets, [variance, variance[::-1] / 2], rtol=1e-12)
+    p, q = randomizer.p_star, randomizer.q_star
+    variance = (shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / (n * (p - q) ** 2)
+    found = randomizer.variance(np.stack([shares, shares[::-1]]), [n, 2 * n])
+    np.testing.assert_allclose(found, [variance, variance[::-1] / 2], rtol=1e-12)
 
 
 def test_the_closed_forms_of_krr_are_those_of_its_class():
-    randomizer, counts = KRandomizedResponse(5, 2.0), np.array([10, 0, 3, 4, 8])
-    deviation = expected_errors.krr_deviation(counts / 25, n=25, k=5, eps0=2.0)
-    np.testing.assert_allclose(np.sqrt(randomizer.variance(counts / 25, 25)), deviation, rtol=1e-13)
+    n, shares = 25, np.array([10, 0, 3, 4, 8]) / 25
+    deviation = expected_errors.krr_deviation(shares, n=n, k=5, eps0=2.0)
+    of_class = np.sqrt(KRandomizedResponse(5, 2.0).variance(shares, n))
+    np.testing.assert_allclose(of_class, deviation, rtol=1e-13)
 
 
-@pytest.mark.parametrize(("name", "k"), SMALL)
-def test_a_matrix_estimates_at_least_as_well(name, k):
-    """Its estimate has the least summed variance of all linear unbiased ones at equal shares."""
-    randomizer, matrix = both(name, k, 1.1)
-    n, equal_shares = 50, np.full(k, 1 / k)
-    of_matrix = Finite(matrix).variance(equal_shares, n).sum()
-    assert of_matrix <= randomizer.variance(equal_shares, n).sum() * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(("name", "k"), SMALL)
+@pytest.mark.parametrize(("name", "k"), RANDOMIZERS_WITH_SMALL_MATRIX)
 def test_the_variance_of_a_matrix_is_that_of_weighted_least_squares(name, k):
     """`variance` of a user's own matrix is that of the estimates by weighted least squares, for n users.
 
     The estimated shares are weights (values, reports) times the frequencies of the reports. The weights are
-    those for equal shares. A user's report is multinomial, with one trial, by ``finite.matrix``,
-    P(report | value).
+    those for equal shares.
     """
     n, finite = 50, Finite(matrix_of(name, k, 1.1))
-    roots = np.sqrt(finite.matrix.mean(axis=1, keepdims=True))
-    weights = np.linalg.pinv(finite.matrix / roots) / roots.T
-    np.testing.assert_allclose(weights @ finite.matrix, np.eye(k), atol=1e-12)  # unbiased
-    covariances = [np.diag(law) - np.outer(law, law) for law in finite.matrix.T]
+    weighted = finite.matrix / finite.matrix.mean(axis=1, keepdims=True)
+    # By the normal equations; a report counts by the inverse of its probability at equal shares.
+    weights = np.linalg.solve(finite.matrix.T @ weighted, weighted.T)
+    means = weights @ finite.matrix  # of the weight of a report; [estimated value, true value]
+    np.testing.assert_allclose(means, np.eye(k), atol=1e-12)  # unbiased
+    variances = weights**2 @ finite.matrix - means**2
     datasets = np.random.default_rng(8).dirichlet(np.ones(k), 2)
-    for shares, variance in zip(datasets, finite.variance(datasets, n), strict=True):
-        covariance = np.tensordot(shares, covariances, 1)
-        expected = np.diag(weights @ covariance @ weights.T) / n
-        np.testing.assert_allclose(variance, expected, rtol=1e-10)
+    expected = datasets @ variances.T / n
+    np.testing.assert_allclose(finite.variance(datasets, n), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -304,4 +335,5 @@ def test_bits_of_a_matrix_are_those_of_its_8_reports():
 
 def test_a_name_gives_the_object_back():
     for kind in BY_KEY.values():
-        assert parse(kind.tuned(20, 1.0).name, k=20, eps0=1.0) == kind.tuned(20, 1.0)
+        randomizer = kind.tuned(20, 1.0)
+        assert parse(randomizer.name, k=20, eps0=1.0) == randomizer
