@@ -62,6 +62,7 @@ def draw_reports(values, eps0, k):
 
 @KRR
 def test_each_report_has_the_law_of_krr(eps0, k):
+    """For users who hold the values 0, 1, 0 and k - 1: a chi-square test (`consistent`) of their reports."""
     values = [0, 1, 0, k - 1]
     reports = draw_reports(values, eps0, k)
     for user, value in enumerate(values):
@@ -150,10 +151,10 @@ def test_the_runs_of_the_second_half_do_not_choose_the_event(tally):
 def test_the_bound_is_that_of_the_hits_in_the_second_half(tally):
     event = best_event(tally, **ATTACK)
     threshold = int(event.description.removeprefix("x0 >= "))
-    _, reporting = tally.tables
-    hits, other_hits = reporting[:, threshold:].sum(axis=(1, 2))  # of either world
+    _, second_half = tally.tables  # numbers of runs by world, count of x0 and count of x1
+    hits, other_hits = second_half[:, threshold:].sum(axis=(1, 2))  # of either world
     assert (event.hits, event.other_hits) == (hits, other_hits)
-    # The second half is 100,000 of the 200,000 runs.
+    # 100,000 of the 200,000 runs are in the second half. `ATTACK` has eps = 0.1 and this confidence.
     bound = lower_bound(hits, other_hits, runs=100_000, eps=0.1, confidence=0.999)
     assert event.audited_delta == bound > 0
 

@@ -26,9 +26,8 @@ def test_every_setting_has_four_eps(bounds):
     assert bounds["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
 
 
-@pytest.mark.parametrize(
-    "position", [1, 6]
-)  # of the second eps of setting 1, the third of setting 2
+# Of the second eps of setting 1, and of the third one of setting 2.
+@pytest.mark.parametrize("position", [1, 6])
 def test_a_row_has_the_values_of_the_functions_of_a_single_delta(bounds, position):
     row = bounds.iloc[position]
     eps, holders = row["eps"], row["count"]

@@ -308,7 +308,7 @@ def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
     truth = np.array([[0.5, 0.2, 0.3]])  # of the users of one repetition
     estimates = {"none": truth + np.array([0.03, -0.06, 0])}
     counts = np.array([10, 30, 20])  # of the dataset, where the second value is the most popular
-    errors = error_rows(estimates, truth, [1], counts).set_index("metric")
+    errors = error_rows(estimates, truth, cells=[1], counts=counts).set_index("metric")
     assert errors.loc["most_popular", "value"] == pytest.approx(0.06)
     assert errors.loc["ten_most_popular", "value"] == pytest.approx((0.03 + 0.06) / 3)
     assert errors.loc["most_popular", "uniform"] == pytest.approx(1 / 3 - 0.2)

@@ -17,12 +17,12 @@ from scripts.beyond.statements.statements_about_delta import (
     local_model_is_much_worse,
 )
 from tests.beyond.statements.world import (
-    errors_of_three,
     exact_reading,
     printed_deltas,
     printed_row,
     published_reading,
     setting,
+    setting_with_errors,
 )
 from tightshuffle.literature import count
 
@@ -123,6 +123,10 @@ MISSES = pytest.mark.parametrize(
 def test_exact_delta_of_the_count_is_the_histograms_if_it_misses_by_5_percent_at_most(
     set_bounds, miss, verdict
 ):
+    """``miss``, in log10, is 0.02 or -0.02 ("holds") or 0.03 ("fails"): 5 % are 0.021.
+
+    Both bounds on delta of the histogram are set to that of the count of x0, with this miss.
+    """
     of_histogram = log10_exact_delta_of_count(direction="both") + miss
     set_bounds(low=of_histogram, high=of_histogram)
     least = compare.compare_with_least_delta(exact_reading(values=TABLE_IV))
@@ -206,7 +210,11 @@ def test_printed_deltas_are_below_the_literatures_by_powers_of_ten(works, decade
 def test_both_bounds_on_delta_are_below_the_cited_ones_by_powers_of_ten(
     set_bounds, low, high, works, decades, signs
 ):
-    """log10 of the cited bounds is -4 for Balle et al. and -5.1 for Feldman et al."""
+    """log10 of our delta is between ``low`` and ``high``. A decade is a factor of 10.
+
+    log10 of the cited bound is -4 for Balle et al. and -5.1 for Feldman et al. Erlingsson et al.'s theorem
+    does not apply.
+    """
     set_bounds(low, high)
     below = compare.compare_with_literature(EXACTLY, TABLE_II, works, decades)
     assert below.signs.tolist() == signs
@@ -233,7 +241,7 @@ def test_an_undecided_work_is_not_counted_as_one_that_is_surpassed(set_bounds):
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
 def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
-    settings = [errors_of_three(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
+    settings = [setting_with_errors(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
     assert local_model_is_much_worse(published_reading(*settings)).verdict == verdict
 
 
@@ -261,7 +269,10 @@ def test_strictly_smaller_needs_no_order_of_magnitude():
     ],
 )
 def test_the_best_cited_bound_is_the_smallest(reading, best, others, signs):
-    """As published by the printed digits, and exactly by the bounds that hold for every local randomizer."""
+    """As published the printed deltas count, and exactly the bounds that hold for every local randomizer.
+
+    There is a sign for each of the ``others`` with a bound.
+    """
     found = compare.compare_cited_bounds(reading, "Table II", best, others)
     assert found.signs.tolist() == signs
 

@@ -15,10 +15,10 @@ from scripts.beyond.statements.evidence import (
     read_evidence,
 )
 from scripts.shared.printed import OWN
-from tests.beyond.statements.world import VALUES, errors_of_three, exact_reading
+from tests.beyond.statements.world import VALUES, exact_reading, setting_with_errors
 
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
-SHIFTS = {SHUFFLE: 0, INV: 1, GAUSSIAN: 2}
+SHIFTS = {SHUFFLE: 0, INV: 1, GAUSSIAN: 2}  # of the errors of each mechanism
 CELLS = [0, 1, 3]  # 0 for "tv", and those of "individual_error"
 
 
@@ -114,7 +114,10 @@ def evidence(tmp_path, monkeypatch):
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize(("n", "first_error"), [(1000, 30), (2000, 40)])
 def test_errors_are_paired_and_of_the_longer_of_two_experiments(evidence, cell, n, first_error):
-    """Those of the experiment "individual" with 9 repetitions, in their order, not those of "tv" with 5."""
+    """Those of the experiment with 9 repetitions, in their order, not those of the one with 5.
+
+    The longer one has errors from ``first_error`` on, another one for each mechanism, cell and repetition.
+    """
     published, _ = evidence
     selection = Selection("tv" if cell == 0 else "individual_error", {"synthetic": (4,)})
     rows = published.pick(*SHIFTS, selection=selection)
@@ -166,7 +169,7 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
 
 
 def test_missing_settings_are_named():
-    reading = exact_reading(errors_of_three(0.1, 0.2, dataset="synthetic", eps0=4.0))
+    reading = exact_reading(setting_with_errors(0.1, 0.2, dataset="synthetic", eps0=4.0))
     missing = Selection(budgets={"synthetic": (4,), "paris": (4, 6)})
     message = r"exact experiments have no tv of .* for paris at eps0 = 4, 6"
     with pytest.raises(NoEvidenceError, match=message):

@@ -20,6 +20,7 @@ def counts_of_statements(*rows):
 
 
 def test_a_family_of_statements_counts_once_with_its_best_verdict():
+    """A row has the verdict as published, the one on the exact reading, that of both, and the family."""
     counts = counts_of_statements(
         ("fails", "fails", "fails", "twins"),
         ("holds", "fails", "holds only as published", "twins"),

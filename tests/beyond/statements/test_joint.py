@@ -136,6 +136,7 @@ def joint_tests_of_half_normal_errors(times):
     cells = cells.assign(k=values["k"].astype(int), cell=values["x0"].astype(int))
     draws = cells.loc[cells.index.repeat(200)]
     draws = draws.assign(value=np.abs(rng.standard_normal(len(draws))))
+    # (dataset, eps0, eps, n) -> a row for each draw.
     trials = {(dataset, 4.0, 4.0, 9): rows for dataset, rows in draws.groupby("dataset")}
     printed = [f"{times * abs(error):.1e}" for error in rng.standard_normal(len(values))]
     return joint.joint_tests(values.assign(printed=printed), trials, {}, seed=5)
@@ -170,20 +171,24 @@ def test_cells_are_numbered_in_five_ways():
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 
+def compare_grids_of_paris(values, cells, repetitions):
+    return joint.compare_grids(
+        values, {"paris": cells}, {"paris": repetitions}, protocol=PROTOCOL, seed=5
+    )
+
+
 def compare_two_grids(values):
-    """`compare_grids` of Paris on two made-up grids. Few random runs and repetitions, for speed."""
+    """`compare_grids` of Paris on two made-up grids, a table. Few random runs and repetitions, for speed."""
+    uniform = grid_of_paris(rows=12, columns=16)
     stepped = grid_of_paris(rows=11, columns=15).assign(grid="stepped")
-    cells = pd.concat([grid_of_paris(rows=12, columns=16), stepped])
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
-        return joint.compare_grids(
-            values, {"paris": cells}, repetitions={"paris": 20}, protocol=PROTOCOL, seed=5
-        )
+        return compare_grids_of_paris(values, pd.concat([uniform, stepped]), repetitions=20)
 
 
 @pytest.fixture(scope="module")
 def comparison():
-    """`compare_grids` of the paper's errors of Paris on two made-up grids, a table."""
+    """The errors that the paper prints for Paris, compared with those on two made-up grids."""
     return compare_two_grids(VALUES)
 
 
@@ -246,13 +251,8 @@ def test_errors_of_one_run_of_ours_fit_their_numbering_and_no_other_noise(monkey
     monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
     monkeypatch.setattr(joint, "BATCHES", 2)
     grid = grid_of_paris()
-    table = joint.compare_grids(
-        printed_errors_of_one_run(grid, np.random.default_rng(8)),
-        {"paris": grid},
-        repetitions={"paris": 400},
-        protocol=PROTOCOL,
-        seed=5,
-    )
+    printed = printed_errors_of_one_run(grid, np.random.default_rng(8))
+    table = compare_grids_of_paris(printed, grid, repetitions=400)
     verdicts = table.set_index(["sensitivity", "numbering"])["verdict"]
     assert verdicts[1.0, COLUMN_BY_COLUMN] == joint.NOT_CONTRADICTED
     assert (verdicts[50.0] == joint.CONTRADICTED).all()

@@ -40,6 +40,7 @@ def setting(
     ``means`` has each mechanism's mean error. ``spread`` is the relative standard deviation of its errors.
     The same arguments give the same errors.
     """
+    # A seed for each setting.
     rng = np.random.default_rng(list(f"{dataset} {n} {eps0} {metric} {cell} {rule}".encode()))
     point = {"dataset": dataset, "n": n, "k": K[dataset], "eps0": eps0, "eps": eps0, "delta": 1e-30}
     samples = {
@@ -48,14 +49,14 @@ def setting(
     return point | {"metric": metric, "cell": cell, "rule": rule} | samples
 
 
-def errors_of_three(gaussian, inv, shuffle=0.5, **point):
+def setting_with_errors(gaussian, inv, shuffle=0.5, **point):
     """A `setting` with the paper's three mechanisms, from their mean errors."""
     return setting(**point, **{GAUSSIAN: gaussian, INV: inv, SHUFFLE: shuffle})
 
 
 def published_reading(*settings, name=PUBLISHED, **more):
     """What the statements are tested on: rows of `setting`, and other fields of `Reading`."""
-    return Reading(name, **({"settings": pd.DataFrame(settings)} if settings else {}), **more)
+    return Reading(name, settings=pd.DataFrame(settings), **more)
 
 
 def exact_reading(*settings, **more):

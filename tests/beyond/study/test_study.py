@@ -21,7 +21,7 @@ from tightshuffle.randomizers.expected_errors import largest_error
 
 @pytest.mark.parametrize("name", LABELS)
 def test_eps0_meets_the_guarantee_and_half_a_percent_more_does_not(name):
-    """For four guarantees. The bound on delta, all as log10, is by the study's search and by the library."""
+    """For four guarantees (eps, delta). ``target`` is log10 of delta, and so are the bounds on it."""
     n, k, eps, target = np.transpose(
         [(1000, 16, 0.5, -6), (100_000, 256, 1, -6), (10_000, 2, 0.1, -4.4), (1000, 4096, 0.1, -6)]
     )
