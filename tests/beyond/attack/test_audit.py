@@ -135,7 +135,7 @@ ATTACK = {"eps": 0.1, "observes": "count", "confidence": 0.999}
 
 
 def mirrored(tally):
-    """The tally with its worlds exchanged and its counts of x0 mirrored, so that few are a better event."""
+    """The tally with its worlds exchanged and its counts of x0 mirrored: its better event is a lower tail."""
     return replace(tally, tables=tally.tables[:, ::-1, ::-1])
 
 

@@ -77,7 +77,7 @@ RUN_OF_PARIS = {
 
 
 def cited_bounds():
-    """A row for each delta of the literature that the paper prints. log10 of its own bound is -3 (cited)."""
+    """A row for each printed delta of the literature, with log10 of the work's own bound as ``cited``."""
     rows = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)]
     theorem_applies = rows["mechanism"] != "erlingsson"
     return rows.assign(cited=np.where(theorem_applies, -3.0, np.nan))
