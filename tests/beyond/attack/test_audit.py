@@ -14,7 +14,6 @@ from scripts.beyond.attack.collect_audit import assess, best_event, lower_bound
 from scripts.beyond.attack.run_audit import (
     REMAINING,
     Tally,
-    count_reports,
     draw_steps,
     pair_distribution,
     play,
@@ -35,17 +34,16 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
     """Probabilities of (reports of x0, reports of x1), shape (n + 1, n + 1), from all k^n lists of reports.
 
     Value 0 is x0, 1 is x1 and 2 is x2. The target user holds value ``world``, 0 or 1. Of the n - 1 other
-    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2". The reports are by k-RR: each user
-    independently reports the own value with probability p, and any given other one with probability q. So a
-    list of reports of which t are true has the probability p^t q^(n - t).
+    users ``count`` hold x0, and the rest hold ``remaining``, "x1" or "x2".
     """
-    p = truth_probability(eps0, k)
-    q = lie_probability(eps0, k)
+    p = truth_probability(eps0, k)  # of the own value
+    q = lie_probability(eps0, k)  # of any given other value
     value_of_rest = {"x1": 1, "x2": 2}[remaining]
     values = [world] + [0] * count + [value_of_rest] * (n - 1 - count)
     distribution = np.zeros((n + 1, n + 1))
     for reports in itertools.product(range(k), repeat=n):
         truths = np.count_nonzero(np.equal(reports, values))
+        # Reports are independent.
         distribution[reports.count(0), reports.count(1)] += p**truths * q ** (n - truths)
     return distribution
 
@@ -53,32 +51,33 @@ def enumerated_pair_distribution(*, n, k, eps0, count, remaining, world):
 # --- the game ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
-def test_reports_are_those_of_independent_krr_and_are_counted(eps0, k):
-    """k-RR of four users in 100,000 runs: each report has k-RR's law, and `count_reports` counts the reports.
+KRR = pytest.mark.parametrize(("eps0", "k"), [(0.7, 4), (3.0, 2), (1.0, 300)])
 
-    `draw_steps` draws a step for each run and user: the user's report is value + 1 + step, modulo k.
-    `consistent` is a chi-square test at the level 1e-4: of how often each outcome was seen, against its
-    probability. The probabilities are the library's p (of the own value) and q (of any given other one).
-    """
-    values = np.array([0, 1, 0, k - 1])  # of the four users
+
+def draw_reports(values, eps0, k):
+    """Reports by k-RR of users who hold these ``values``, in 100,000 runs: (runs, users)."""
     steps = draw_steps(len(values), eps0, k, np.random.default_rng(3), runs=100_000)
-    reports = (values + 1 + steps) % k  # (runs, users)
-    for value in (0, 1):
-        counted = count_reports(value, values, steps, k)
-        assert np.array_equal(counted, (reports == value).sum(axis=1))
+    return (np.array(values) + 1 + steps) % k
 
-    p = truth_probability(eps0, k)
+
+@KRR
+def test_each_report_has_the_law_of_krr(eps0, k):
+    """For users who hold the values 0, 1, 0 and k - 1: a chi-square test (`consistent`) of their reports."""
+    values = [0, 1, 0, k - 1]
+    reports = draw_reports(values, eps0, k)
     for user, value in enumerate(values):
-        distribution = np.full(k, lie_probability(eps0, k))
-        distribution[value] = p
-        assert consistent(np.bincount(reports[:, user], minlength=k), distribution)
+        law = np.full(k, lie_probability(eps0, k))
+        law[value] = truth_probability(eps0, k)
+        assert consistent(np.bincount(reports[:, user], minlength=k), law)
 
-    # The first and the third user both hold value 0, and their reports are independent all the same.
-    # Counted: runs in which neither of them reports the truth, only the third, only the first, both.
-    is_true = reports == 0
-    pairs = np.bincount(is_true[:, 0] * 2 + is_true[:, 2], minlength=4)
-    assert consistent(pairs, [(1 - p) ** 2, p * (1 - p), p * (1 - p), p**2])
+
+@KRR
+def test_reports_of_two_users_are_independent(eps0, k):
+    first, second = (draw_reports([0, 0], eps0, k) == 0).T  # whether a report is the truth
+    neither_second_first_both = np.bincount(2 * first + second, minlength=4)
+    p = truth_probability(eps0, k)
+    law = [(1 - p) ** 2, (1 - p) * p, p * (1 - p), p**2]
+    assert consistent(neither_second_first_both, law)
 
 
 @pytest.mark.parametrize("remaining", REMAINING)
@@ -109,17 +108,13 @@ def test_a_tally_is_the_same_after_a_frame_with_rows_in_any_order(tally):
 # --- the bound ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("hits", "other_hits", "runs", "eps", "confidence"),
-    [(80, 20, 100, 0.3, 0.9), (5000, 900, 10**5, 1.0, 0.999)],
-)
-def test_the_bound_is_clopper_and_pearsons(hits, other_hits, runs, eps, confidence):
+def test_the_bound_is_clopper_and_pearsons():
     # A two-sided interval has half of the risk on either side, as the bound gives half to each world.
-    likely = stats.binomtest(hits, runs).proportion_ci(confidence, "exact").low
-    unlikely = stats.binomtest(other_hits, runs).proportion_ci(confidence, "exact").high
-    expected = likely - np.exp(eps) * unlikely
+    likely = stats.binomtest(5000, 10**5).proportion_ci(0.999, "exact").low
+    unlikely = stats.binomtest(900, 10**5).proportion_ci(0.999, "exact").high
+    expected = likely - np.exp(1) * unlikely
     assert expected > 0
-    bound = lower_bound(hits, other_hits, runs, eps, confidence=confidence)
+    bound = lower_bound(hits=5000, other_hits=900, runs=10**5, eps=1, confidence=0.999)
     assert bound == pytest.approx(expected, rel=1e-9)
 
 
@@ -136,38 +131,41 @@ def test_nothing_seen_in_the_other_world_does_not_mean_probability_0_there():
     assert lower_bound(50, 0, 50, 0.5, confidence=0.9) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("direction", ["forward", "reverse"])
-def test_the_first_half_chooses_the_event_and_the_second_half_gives_the_bound(tally, direction):
-    """`best_event` chooses a tail of the count of x0, the event, by one half of the runs of an attack.
+ATTACK = {"eps": 0.1, "observes": "count", "confidence": 0.999}
 
-    Its lower bound on delta at eps = 0.1 is from the other half alone. `tally` has 200,000 simulated runs of
-    30 users in each of two worlds, where a target user holds x0 or x1. Its array of tables has the number of
-    runs by half of the runs, world, count of x0 and count of x1. The direction is "forward" for an event
-    (count >= threshold) that is more likely in the first world, "reverse" for one (count <= threshold) that
-    is more likely in the second.
-    """
-    tables = tally.tables
-    if direction == "reverse":
-        # With the worlds and the counts of x0 mirrored, the lower tail becomes the better event.
-        tables = tables[:, ::-1, ::-1]
-    choosing, reporting = tables
-    attack = {"eps": 0.1, "observes": "count", "confidence": 0.999}
-    event = best_event(replace(tally, tables=tables), **attack)
-    assert event.direction == direction
 
-    # The second half, ``reporting``, does not choose: to exchange its worlds does not change the event.
-    exchanged = replace(tally, tables=np.stack([choosing, reporting[::-1]]))
-    same_choice = best_event(exchanged, **attack)
-    assert same_choice.description == event.description  # with >= or <=, and so the direction
+def mirrored(tally):
+    """The tally with its worlds exchanged and its counts of x0 mirrored: its better event is a lower tail."""
+    return replace(tally, tables=tally.tables[:, ::-1, ::-1])
 
-    threshold = int(event.description.split()[-1])  # of "x0 >= 14"
-    tail = slice(threshold, None) if direction == "forward" else slice(None, threshold + 1)
-    # The runs of the reporting half with this event, in each world. ``hits`` is of the likelier world.
-    hits = [table[tail].sum() for table in reporting]
-    assert (event.hits, event.other_hits) == (max(hits), min(hits))
-    # The reporting half is 100,000 of the 200,000 runs.
-    bound = lower_bound(event.hits, event.other_hits, 100_000, 0.1, confidence=0.999)
+
+def test_the_runs_of_the_second_half_do_not_choose_the_event(tally):
+    for chosen_from in (tally, mirrored(tally)):
+        choosing, reporting = chosen_from.tables
+        worlds_exchanged = np.stack([choosing, reporting[::-1]])
+        event = best_event(chosen_from, **ATTACK)
+        other = best_event(replace(chosen_from, tables=worlds_exchanged), **ATTACK)
+        assert other.description == event.description  # such as "x0 >= 14"
+
+
+def test_the_bound_is_that_of_the_hits_in_the_second_half(tally):
+    event = best_event(tally, **ATTACK)
+    threshold = int(event.description.removeprefix("x0 >= "))
+    _, second_half = tally.tables  # numbers of runs by world, count of x0 and count of x1
+    hits, other_hits = second_half[:, threshold:].sum(axis=(1, 2))  # of either world
+    assert (event.hits, event.other_hits) == (hits, other_hits)
+    # 100,000 of the 200,000 runs are in the second half. `ATTACK` has eps = 0.1 and this confidence.
+    bound = lower_bound(hits, other_hits, runs=100_000, eps=0.1, confidence=0.999)
     assert event.audited_delta == bound > 0
+
+
+def test_mirrored_worlds_have_the_mirrored_event(tally):
+    event = best_event(tally, **ATTACK)
+    threshold = int(event.description.removeprefix("x0 >= "))
+    n = SETTING["n"]
+    expected = replace(event, direction="reverse", description=f"x0 <= {n - threshold}")
+    assert event.direction == "forward"
+    assert best_event(mirrored(tally), **ATTACK) == expected
 
 
 @pytest.fixture(scope="module")
@@ -177,25 +175,24 @@ def table_iv_rows():
     return pd.DataFrame(assess([tally], [0.1, 0.5, 2.0], confidence=0.999))
 
 
-def test_what_table_iv_claims_is_refuted_and_upper_is_not(table_iv_rows):
-    """Table IV prints 2.49e-15 for delta of the count of x0. Simulated attacks show a delta of at least 5e-3.
-
-    `table_iv_rows` is the audit of the table's default setting, in 400,000 runs: a row for each of three eps
-    and each attacker, who sees the count of x0 or the whole histogram. A row has two lower bounds on delta:
-    audited_delta holds alone, and joint_delta together with those of all rows. The row is ``violated`` if
-    audited_delta exceeds the published delta, and ``violated_jointly`` if joint_delta does. No lower bound
-    exceeds the library's `upper` bound (``upper_violated``).
-    """
-    [row] = table_iv_rows.query("eps == 0.1 and observes == 'histogram'").to_dict("records")
-    # The delta of the count: by the printed formula, as in the table, and the exact one of docs/errata.md.
-    # Tolerances are about one unit of the last digit, as log10.
+def test_rows_have_the_delta_that_table_iv_prints_and_the_exact_one(table_iv_rows):
+    """Both are of the count of x0. Tolerances are about one unit of the last digit, as log10."""
+    row = table_iv_rows[table_iv_rows["eps"] == 0.1].iloc[0]
     assert row["published_log10_delta"] == pytest.approx(np.log10(2.49e-15), abs=2e-3)
-    assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)
-    # (Both bounds are above 2e-2 here, as the whole histogram tells more than the count.)
+    assert row["exact_log10_delta"] == pytest.approx(np.log10(6.147e-3), abs=1e-4)  # docs/errata.md
+
+
+def test_an_attack_on_the_histogram_refutes_the_delta_that_table_iv_prints(table_iv_rows):
+    """2.49e-15. The lower bounds are at least 5e-3, in this row alone and in all six rows at once."""
+    [row] = table_iv_rows.query("eps == 0.1 and observes == 'histogram'").to_dict("records")
+    # (Both are above 2e-2 here, as the histogram tells more than the count.)
     assert row["audited_delta"] >= 5e-3
     assert row["joint_delta"] >= 5e-3
     assert row["violated"]
     assert row["violated_jointly"]
+
+
+def test_no_attack_refutes_the_upper_bound(table_iv_rows):
     assert not table_iv_rows["upper_violated"].any()
 
 

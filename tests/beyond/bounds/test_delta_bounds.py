@@ -1,6 +1,7 @@
 """The table of all bounds: the accountants' values, in the order that theory asks for."""
 
 import numpy as np
+import pytest
 
 from scripts.beyond.bounds.compute_delta_bounds import BOUNDS, delta_bounds
 from scripts.paper.delta.printed_formulas import theorem_1_as_printed
@@ -15,32 +16,41 @@ BOUNDED = [
 ]
 
 
-def test_bounds_are_the_accountants_values_and_in_order():
-    """A table of log10 of delta: four eps for each of the three settings that `BOUNDED` lists.
+@pytest.fixture(scope="module")
+def bounds():
+    """log10 of delta and of its bounds: four eps for each of the three settings of `BOUNDED`, a row each."""
+    return delta_bounds(4, BOUNDED)
 
-    The columns published and exact are of the count of x0: by the paper's formula, and the true delta. The
-    others are bounds for the whole histogram: lower, and one for each other method of `BOUNDS`. Two rows are
-    compared with the functions that compute a single delta, all rows with the order that theory asks for.
-    """
-    table = delta_bounds(4, BOUNDED)
-    assert table["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
-    for _, row in table.iloc[
-        [1, 6]
-    ].iterrows():  # the second eps of setting 1, the third of setting 2
-        eps, holders = row["eps"], row["count"]
-        setting = {name: row[name] for name in ("n", "k", "eps0")}
-        assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
-        assert row["exact"] == count.delta(eps, count=holders, direction="both", **setting)
-        assert row["upper"] == upper(eps, log10=True, **setting)
-        assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
 
-    # The lower bound is below the upper one, and one count tells less than the whole histogram.
-    assert (table["lower"] <= table["upper"]).all()
-    assert (table["exact"] <= table["upper"]).all()
-    # `upper` is the smallest of all upper bounds, up to the relative error of a computed delta, 1e-3. (Here
-    # no bound is below `upper` by any bit, and that of the privacy blanket is equal.)
+def test_every_setting_has_four_eps(bounds):
+    assert bounds["setting"].value_counts().to_dict() == {1: 4, 2: 4, 3: 4}
+
+
+# Of the second eps of setting 1, and of the third one of setting 2.
+@pytest.mark.parametrize("position", [1, 6])
+def test_a_row_has_the_values_of_the_functions_of_a_single_delta(bounds, position):
+    row = bounds.iloc[position]
+    eps, holders = row["eps"], row["count"]
+    setting = row[["n", "k", "eps0"]].to_dict()
+    # Two columns are of the count of x0.
+    assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
+    assert row["exact"] == count.delta(eps, count=holders, direction="both", **setting)
+    assert row["upper"] == upper(eps, log10=True, **setting)
+    assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
+
+
+def test_the_lower_bound_and_the_delta_of_one_count_are_below_the_upper_bound(bounds):
+    assert (bounds["lower"] <= bounds["upper"]).all()
+    assert (bounds["exact"] <= bounds["upper"]).all()
+
+
+@pytest.mark.parametrize("name", sorted(set(BOUNDS) - {"lower"}))
+def test_upper_is_the_smallest_upper_bound(bounds, name):
+    # Up to the relative error of a computed delta, 1e-3. (Here no bound is below `upper` by any bit.)
     slack = np.log10(1.001)
-    for name in set(BOUNDS) - {"lower"}:
-        assert (table[METHODS[name].column] >= table["upper"] - slack).all(), name
-    # In the first setting the printed formula is more than a factor of 10 below a proven lower bound.
-    assert (table["published"] < table["lower"] - 1)[table["setting"] == 1].all()
+    assert (bounds[METHODS[name].column] >= bounds["upper"] - slack).all()
+
+
+def test_the_printed_formula_is_a_tenth_of_a_proven_lower_bound_or_less(bounds):
+    first_setting = bounds[bounds["setting"] == 1]
+    assert (first_setting["published"] < first_setting["lower"] - 1).all()

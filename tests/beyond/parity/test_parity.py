@@ -8,118 +8,93 @@ from scipy import stats
 from scripts.beyond.parity.run_parity import (
     bounds_and_repetitions,
     error_rows,
-    gaussian_estimates,
     most_popular,
     run_parity,
-    run_parity_point,
 )
 from scripts.beyond.parity.summarise_parity import (
     MEANS,
     PUBLISHED,
     RATIOS,
     bootstrap,
+    published_ratio,
     summarise_parity,
     summarise_point,
 )
-from scripts.shared.delta_rules import delta_rules
-from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.gaussian import exact_scale
 
+# How many of the made-up dataset's users hold each of its six values.
 COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])
-RULES = delta_rules([1e-4], [1.1])
-POINT = {
-    "dataset": "toy",
-    "n": 400,
-    "eps0": [1, 3],
-    "rules": RULES,
-    "bounds": ["upper", "lower"],
-    "cells": [1, 6],
-    "seed": 5,
-}
+ALL_USERS = int(COUNTS.sum())
+SENSITIVITY = np.sqrt(2)  # L2, of a histogram: one user moves from one count to another
 
 
-def point_trials(repetitions, **changes):
-    """The trials of `POINT`, but for the changes: a row for each error of each repetition and estimate."""
-    return run_parity_point(COUNTS, repetitions=repetitions, **{**POINT, **changes})
+def parity_trials(
+    *, repetitions, n=400, eps0=(1, 3), bounds=("upper", "lower"), delta_exponents=(1.1,)
+):
+    """A run at equal privacy with ``n`` users of `COUNTS`: a row for each error of each repetition.
+
+    Its settings are all ``eps0``, all ``bounds`` on delta, and as delta 1e-4 and n^-a for each of the
+    ``delta_exponents`` a.
+    """
+    [table] = run_parity(
+        COUNTS,
+        {n: (bounds, repetitions)},
+        dataset="toy",
+        eps0=eps0,
+        delta=[1e-4],
+        delta_exponents=delta_exponents,
+        cells=[1, 6],  # those with individual errors
+        seed=5,
+    )
+    return table
 
 
 @pytest.fixture(scope="module")
 def trials():
-    return point_trials(repetitions=60)
+    return parity_trials(repetitions=60)
 
 
-def test_same_parameters_same_values_whatever_else_runs(trials):
-    """One eps0 and one bound, run alone, give the very rows that they have among others.
-
-    `trials` is a run of 60 repetitions with n = 400 users of the histogram `COUNTS`, a row for each error. It
-    has two eps0 (1 and 3) and two bounds on delta ("upper" and "lower"). The other arguments of `run_parity`
-    are the same here: the deltas 1e-4 and n^-1.1, the cells whose errors are asked for, and the seed.
-    """
-    bounds_and_repetitions_by_n = {400: (["upper"], 60)}
-    [alone] = run_parity(
-        COUNTS,
-        bounds_and_repetitions_by_n,
-        dataset="toy",
-        eps0=[3],
-        delta=[1e-4],
-        delta_exponents=[1.1],
-        cells=[1, 6],
-        seed=5,
-    )
+def test_a_setting_alone_has_the_rows_that_it_has_among_others(trials):
+    alone = parity_trials(repetitions=60, eps0=[3], bounds=["upper"])
     among_others = trials.query("eps0 == 3 and bound == 'upper'").reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, among_others)
 
 
-def test_mechanisms_are_paired(trials):
-    """In one repetition, all settings of an eps0 share the reports, and both bounds share Gaussian noise.
+def test_all_settings_of_an_eps0_share_the_shuffled_reports(trials):
+    """In a repetition, the reports depend on eps0 alone: one error for all deltas and bounds."""
+    errors = trials.query("mechanism == 'shuffle' and metric == 'tv' and estimator == 'none'")
+    different_errors = errors.groupby(["eps0", "repetition"])["value"].nunique()
+    assert (different_errors == 1).all()
 
-    `trials` has a row for each error of 60 repetitions, at two eps0 (1 and 3), for two rules of delta (1e-4
-    and n^-1.1). In a setting, eps is where one of two bounds on delta meets the delta of the rule. Compared
-    are TV errors of estimates that are not projected.
+
+@pytest.mark.parametrize("eps0", [1, 3])
+def test_both_bounds_on_delta_share_the_gaussian_draw(trials, eps0):
+    """In a repetition, the noise is one standard normal draw, times the scale for the eps of each bound.
+
+    So the errors at the two bounds are in the ratio of the scales.
     """
-    # A row for each repetition, a column for each mechanism and setting.
-    rows = trials.query("metric == 'tv' and estimator == 'none'")
-    columns = ["mechanism", "eps0", "delta_rule", "bound"]
-    errors = rows.pivot(index="repetition", columns=columns, values="value").sort_index(axis=1)
-    for eps0 in (1.0, 3.0):
-        # The reports depend on eps0 alone: one error for all deltas and bounds.
-        assert errors["shuffle", eps0].nunique(axis=1).eq(1).all()
-
-        # The Gaussian's noise is one standard normal draw for both bounds, which give an eps each. So the
-        # errors are in the ratio of the noise's scales. sqrt(2): one user moves from one count to another.
-        chosen = rows[(rows["eps0"] == eps0) & (rows["delta_rule"] == "0.0001")]
-        eps = chosen.groupby("bound")["eps"].first()[["lower", "upper"]]
-        lower_scale, upper_scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
-        gaussian = errors["gaussian", eps0, "0.0001"]
-        np.testing.assert_allclose(
-            gaussian["lower"] / gaussian["upper"], lower_scale / upper_scale, rtol=1e-12
-        )
-        # The lower bound on delta has the smaller eps, which needs more noise.
-        assert lower_scale >= upper_scale
+    gaussian = trials.query(
+        "mechanism == 'gaussian' and metric == 'tv' and estimator == 'none'"
+        " and delta_rule == '0.0001' and eps0 == @eps0"
+    )
+    eps = gaussian.groupby("bound")["eps"].first()
+    lower_scale = exact_scale(eps["lower"], 1e-4, sensitivity=SENSITIVITY)
+    upper_scale = exact_scale(eps["upper"], 1e-4, sensitivity=SENSITIVITY)
+    errors = gaussian.pivot(index="repetition", columns="bound", values="value")
+    ratios = errors["lower"] / errors["upper"]
+    np.testing.assert_allclose(ratios, lower_scale / upper_scale, rtol=1e-12)
+    # The lower bound on delta has the smaller eps, which needs more noise.
+    assert lower_scale >= upper_scale
 
 
 def test_gaussian_noise_has_the_exact_scale():
-    """3000 absolute errors of one cell, in users, are half-normal with the scale of the Gaussian mechanism.
-
-    This scale is the standard deviation, in users, of the least Gaussian noise that is (eps, 1e-4)-private
-    for a histogram, where one user moves from one count to another (sensitivity sqrt(2)). eps is the run's
-    own. `POINT` has the run's n = 400. The test of Kolmogorov and Smirnov has the level 1e-4.
-    """
-    frame = point_trials(repetitions=3000, eps0=[1], bounds=["upper"])
-    rows = frame.query(
-        "mechanism == 'gaussian' and estimator == 'none' and cell == 1 and delta_rule == '0.0001'"
-    )
-    eps = rows["eps"].iloc[0]
-    scale = exact_scale(eps, 1e-4, sensitivity=np.sqrt(2))
-    # By another function, which computes delta from a scale, this one has the delta 1e-4.
-    log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=np.sqrt(2))
-    assert log10_delta == pytest.approx(-4, abs=1e-8)
-    errors_in_users = rows["value"] * POINT["n"]
-    assert stats.kstest(errors_in_users / scale, "halfnorm").pvalue > 1e-4
-
-
-def test_gaussian_noise_is_in_counts():
-    estimates = gaussian_estimates(np.array([[1, 3]]), np.array([[0.5, -0.5]]))
-    assert estimates["none"].tolist() == [[0.375, 0.625]]
+    """3000 absolute errors of one cell, over the exact scale for eps and delta = 1e-4, are half-normal."""
+    trials = parity_trials(repetitions=3000, n=400, eps0=[1], bounds=["upper"], delta_exponents=[])
+    errors = trials.query("mechanism == 'gaussian' and estimator == 'none' and cell == 1")
+    scale_in_users = exact_scale(errors["eps"].iloc[0], 1e-4, sensitivity=SENSITIVITY)
+    errors_in_users = errors["value"] * 400
+    # The test of Kolmogorov and Smirnov at the level 1e-4.
+    assert stats.kstest(errors_in_users / scale_in_users, "halfnorm").pvalue > 1e-4
 
 
 # Summary --------------------------------------------------------------------------------------
@@ -133,72 +108,21 @@ def summary(trials):
     return summarise_point(trials, COUNTS, **RESAMPLING)
 
 
-def test_bootstrap_covers_a_ratio():
-    """Intervals of confidence 0.9 for a ratio of two means contain it in about 90 % of 400 datasets.
+def first_over_second(means):
+    """The ratio of two means, as a statistic of the bootstrap: (..., 2) -> (..., 1)."""
+    return means[..., :1] / means[..., 1:]
 
-    A dataset is two series of 80 independent gamma variables, whose true means are 4 * 3 and 4 * 2. So the
-    true ratio is 3 / 2. `bootstrap` gives one ratio for each statistic; its low and high are arrays.
-    """
+
+def test_intervals_of_confidence_90_percent_contain_the_true_ratio_in_90_percent_of_datasets():
     rng = np.random.default_rng(7)
-    datasets = 400
-    covered = 0
-    true_ratio = 3 / 2
-    for seed in range(datasets):
-        values = rng.gamma(4, size=(80, 2)) * [3, 2]  # (repetitions, series)
-        # Means are given as (..., series), and the statistic is the first over the second one.
-        [ratio] = bootstrap(
-            values,
-            [lambda means: means[..., :1] / means[..., 1:]],
-            resamples=300,
-            confidence=0.9,
-            seed=seed,
-        )
-        covered += ratio.low[0] <= true_ratio <= ratio.high[0]
+    contains = []
+    for seed in range(400):
+        # A dataset: 80 repetitions of two independent gamma errors, of the means 4 * 3 and 4 * 2.
+        errors = rng.gamma(4, size=(80, 2)) * [3, 2]
+        [ratio] = bootstrap(errors, [first_over_second], resamples=300, confidence=0.9, seed=seed)
+        contains.append(ratio.low[0] <= 3 / 2 <= ratio.high[0])
     # 0.9 with four standard errors of 400 datasets, 0.015 each, on either side.
-    assert 0.84 <= covered / datasets <= 0.96
-
-
-def test_the_uniform_histograms_error_is_its_expectation(trials):
-    """The uniform histogram estimates 1 / k for every value, whatever the sampled users hold.
-
-    `trials` has 60 repetitions, each with n = 400 users drawn without replacement from the 10,000 of the
-    dataset's histogram `COUNTS`, and `uniform_tv` gives the TV error of the uniform histogram in each. Their
-    mean is within four standard errors of its exact expectation, half the sum over the k cells of
-    E |count / n - 1 / k|.
-    """
-    n = POINT["n"]
-    # A cell's count among the drawn users is hypergeometric.
-    possible_counts = np.arange(n + 1)
-    deviation = np.abs(possible_counts / n - 1 / len(COUNTS))
-    expected_of_cells = [
-        deviation @ stats.hypergeom(COUNTS.sum(), count, n).pmf(possible_counts) for count in COUNTS
-    ]
-    expected_tv = sum(expected_of_cells) / 2
-    values = uniform_tv(trials)
-    standard_error = values.std(ddof=1) / np.sqrt(len(values))
-    assert abs(values.mean() - expected_tv) < 4 * standard_error
-
-
-def test_a_setting_is_informative_where_a_mechanism_beats_the_uniform_histogram(trials):
-    """A setting is informative if a mechanism's projected TV error is below that of the uniform histogram.
-
-    `trials` has a row for each setting (eps0, rule of delta, bound), mechanism, estimator, error and
-    repetition. Its column uniform, the TV error of the uniform histogram, is divided by 4 here, to 0.1. The
-    mechanisms' smallest errors are 0.14 at eps0 = 1 and 0.02 at eps0 = 3. So only the settings of eps0 = 3
-    are informative. The columns uniform and informative of the ratios are expected as computed here.
-    """
-    trials = trials.assign(uniform=trials["uniform"] / 4)
-    _, ratios = summarise_point(trials, COUNTS, **RESAMPLING)
-    tv = ratios[ratios["metric"] == "tv"]
-    uniform = uniform_tv(trials).mean()
-    assert tv["uniform"].unique() == pytest.approx([uniform], rel=1e-12)
-
-    # The smaller mean error of both mechanisms, each projected onto the simplex, for each row of ``tv``.
-    projected = trials[(trials["metric"] == "tv") & (trials["estimator"] == "projection")]
-    setting = ["eps0", "delta_rule", "bound"]
-    errors = projected.groupby([*setting, "mechanism"])["value"].mean().unstack()
-    best = errors.min(axis=1).loc[pd.MultiIndex.from_frame(tv[setting])]
-    assert tv["informative"].tolist() == (best < uniform).tolist()
+    assert 0.84 <= np.mean(contains) <= 0.96
 
 
 def uniform_tv(trials):
@@ -206,104 +130,142 @@ def uniform_tv(trials):
     return trials[trials["metric"] == "tv"].drop_duplicates("repetition")["uniform"]
 
 
+def expected_uniform_tv(counts, n):
+    """The uniform histogram's expected TV error: half the sum of E |drawn / n - 1 / k| over the k values.
+
+    The n users are drawn without replacement from ``counts``. So ``drawn``, how many of them hold a value, is
+    hypergeometric.
+    """
+    drawn = np.arange(n + 1)
+    errors = np.abs(drawn / n - 1 / len(counts))
+    probabilities = [stats.hypergeom(counts.sum(), count, n).pmf(drawn) for count in counts]
+    return np.sum(probabilities @ errors) / 2
+
+
+def test_the_uniform_histograms_mean_error_is_its_expectation(trials):
+    errors = uniform_tv(trials)
+    four_standard_errors = 4 * stats.sem(errors)
+    expected = expected_uniform_tv(COUNTS, n=400)
+    assert errors.mean() == pytest.approx(expected, abs=four_standard_errors)
+
+
+def test_ratios_have_the_mean_error_of_the_uniform_histogram(trials, summary):
+    _, ratios = summary
+    found = ratios[ratios["metric"] == "tv"]["uniform"].unique()
+    assert found == pytest.approx([uniform_tv(trials).mean()], rel=1e-12)
+
+
+@pytest.mark.parametrize(("uniform", "informative_eps0"), [(0.15, [1, 3]), (0.10, [3])])
+def test_a_setting_is_informative_where_the_better_mechanism_beats_the_uniform_histogram(
+    trials, uniform, informative_eps0
+):
+    """``uniform`` is the TV error of the uniform histogram in every repetition.
+
+    Those of the projected estimates are, in the mean, 0.14 (Gaussian) and 0.16 (shuffle) at eps0 = 1, and
+    0.02 and 0.03 at eps0 = 3.
+    """
+    _, ratios = summarise_point(trials.assign(uniform=uniform), COUNTS, **RESAMPLING)
+    tv = ratios[ratios["metric"] == "tv"]
+    assert tv["informative"].tolist() == tv["eps0"].isin(informative_eps0).tolist()
+
+
 @pytest.fixture(scope="module")
 def summary_of_all_users():
     """The means and ratios at eps0 = 2 where every user reports, so that no sample is drawn."""
-    n = int(COUNTS.sum())
-    frame = point_trials(repetitions=800, n=n, eps0=[2], bounds=["upper"], rules=RULES[:1])
-    return summarise_point(frame, COUNTS, **RESAMPLING)
+    trials = parity_trials(
+        repetitions=800, n=ALL_USERS, eps0=[2], bounds=["upper"], delta_exponents=[]
+    )
+    return summarise_point(trials, COUNTS, **RESAMPLING)
 
 
-def test_predictions_are_those_of_the_runs(summary_of_all_users):
-    """Each mean error is within four standard errors of its closed form, the column ``predicted``.
-
-    Three estimates have a closed form. `summary_of_all_users` has two tables of 800 repetitions in which all
-    users report, at eps0 = 2: mean errors of each mechanism and estimator, with 95 % intervals (low, high),
-    and ratios of these errors for each comparison of estimators.
-    """
+def test_three_estimates_have_a_closed_form_and_so_has_the_ratio_of_two(summary_of_all_users):
     means, ratios = summary_of_all_users
     known = means.dropna(subset="predicted")
-    closed_forms = {("shuffle", "none"), ("shuffle", "inversion"), ("gaussian", "none")}
-    assert set(zip(known["mechanism"], known["estimator"], strict=True)) == closed_forms
-    # An interval of 95 % is 1.96 standard errors to either side.
-    standard_error = (known["high"] - known["low"]) / (2 * 1.96)
-    assert ((known["mean"] - known["predicted"]).abs() < 4 * standard_error).all()
-    # A ratio has closed forms only where both of its estimates do: in the comparison "unprojected".
+    estimates = set(zip(known["mechanism"], known["estimator"], strict=True))
+    assert estimates == {("shuffle", "none"), ("shuffle", "inversion"), ("gaussian", "none")}
+    # The comparison "unprojected" is inversion over the Gaussian's "none".
     others = ratios[ratios["comparison"] != "unprojected"]
     assert others[["predicted", "limit"]].isna().all(axis=None)
 
 
-def test_a_limit_is_near_the_prediction_for_many_users_and_depends_on_the_share(
-    summary_of_all_users,
-):
-    """The ratio of the errors of one value, shuffle over Gaussian, has a limit for many users, ``limit``.
+def test_mean_errors_are_their_closed_forms(summary_of_all_users):
+    means, _ = summary_of_all_users
+    known = means.dropna(subset="predicted")
+    # An interval of 95 % is 1.96 standard errors to either side. Four are allowed.
+    standard_errors = (known["high"] - known["low"]) / (2 * 1.96)
+    assert ((known["mean"] - known["predicted"]).abs() < 4 * standard_errors).all()
 
-    With ``share``, that of the users who hold the value, and k-RR's probabilities p of the own value and q of
-    any given other one, the limit is sqrt((1 - q) (1 + share (p (1 - p) / (q (1 - q)) - 1))).
-    `summary_of_all_users` has a table of mean errors and one of ratios of errors: a row for each comparison
-    of estimators, metric and cell (0 if the metric is not of one cell). ``predicted`` is the closed form of a
-    ratio for its 10,000 users.
+
+def limit_for_many_users(share, eps0, k):
+    """sqrt((1 - q) (1 + share (p (1 - p) / (q (1 - q)) - 1))): shuffled k-RR's error over the Gaussian's.
+
+    The error is that of one value, which this ``share`` of the users holds. p and q are k-RR's probabilities
+    of the own value and of any given other one.
     """
+    q = 1 / (np.exp(eps0) + k - 1)
+    p = np.exp(eps0) * q
+    return np.sqrt((1 - q) * (1 + share * (p * (1 - p) / (q * (1 - q)) - 1)))
+
+
+@pytest.fixture(scope="module")
+def unprojected_ratios(summary_of_all_users):
+    """Ratios of the errors of unprojected estimates for 10,000 users, by (metric, cell)."""
     _, ratios = summary_of_all_users
-    unprojected = ratios[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
-    limits = unprojected["limit"]
+    return ratios[ratios["comparison"] == "unprojected"].set_index(["metric", "cell"])
+
+
+def test_ratios_of_ten_thousand_users_are_predicted_near_their_limit(unprojected_ratios):
+    limits = unprojected_ratios["limit"].tolist()
     # Within 2 % for any dataset like this one. Here the two differ by at most 0.02 %.
-    assert limits.to_numpy() == pytest.approx(unprojected["predicted"].to_numpy(), rel=0.02)
-
-    # eps0 = 2 and k = 6. Value 1 is the most popular, and 4000 of the 10,000 users hold it.
-    q = 1 / (np.exp(2) + 5)
-    p = np.exp(2) * q
-    expected = np.sqrt((1 - q) * (1 + 0.4 * (p * (1 - p) / (q * (1 - q)) - 1)))
-    assert limits["most_popular", 0] == pytest.approx(expected, rel=1e-12)
-    assert limits["individual_error", 1] == pytest.approx(expected, rel=1e-12)
-    # The TV error, over all values, has a clearly smaller ratio (1.12) than the most popular value (1.32).
-    assert expected > 1.3 > 1.2 > limits["tv", 0]
+    assert limits == pytest.approx(unprojected_ratios["predicted"].tolist(), rel=0.02)
 
 
-def published_rows(mechanism, tv_errors):
-    """Trials of the published protocol, with other numbers for the metric that the summary leaves out."""
+# Value 1 is the most popular one. The cell is 0 where the metric is not of a given cell.
+@pytest.mark.parametrize("error", [("most_popular", 0), ("individual_error", 1)])
+def test_the_limit_of_one_value_is_the_closed_form_of_its_share(unprojected_ratios, error):
+    expected = limit_for_many_users(share=4000 / ALL_USERS, eps0=2, k=6)
+    assert unprojected_ratios["limit"][error] == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_limit_over_all_values_is_below_that_of_the_most_popular_one(unprojected_ratios):
+    limits = unprojected_ratios["limit"]
+    # Clearly: 1.12 and 1.32.
+    assert limits["tv", 0] < 1.2 < 1.3 < limits["most_popular", 0]
+
+
+def published_trials(tv_errors_of_mechanism):
+    """Trials of the published protocol: mechanism -> TV errors. The other metric has another ``uniform``."""
     point = {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
     rows = []
-    for repetition, error in enumerate(tv_errors):
-        row = {**point, "mechanism": mechanism, "repetition": repetition, "value": error}
-        rows.append({**row, "metric": "tv", "uniform": 0.3})
-        rows.append({**row, "metric": "individual_error", "uniform": 9})
-    return rows
+    for mechanism, tv_errors in tv_errors_of_mechanism.items():
+        for repetition, error in enumerate(tv_errors):
+            row = {**point, "mechanism": mechanism, "repetition": repetition, "value": error}
+            rows.append({**row, "metric": "tv", "uniform": 0.3})
+            rows.append({**row, "metric": "individual_error", "uniform": 9})
+    return pd.DataFrame(rows)
 
 
-def test_the_published_protocols_ratio_comes_after_those_of_the_points(trials, summary):
-    """The last ratio is that of the paper's protocol: the mean TV error of shuffle+INV over the Gaussian's.
-
-    Here it is 0.5 over 0.1. The error of "shuffle" does not count. `published_rows` are made-up trials of
-    this protocol: the TV error of each repetition, and 0.3 for that of the uniform histogram. `trials` is a
-    run at equal privacy, called a point. `summary` has its two tables: means, and ratios.
-    """
-    published = pd.DataFrame(
-        published_rows("shuffle+INV", [0.4, 0.6])
-        + published_rows("gaussian", [0.1, 0.1])
-        + published_rows("shuffle", [9, 9])
-    )
+def test_the_published_protocols_ratio_comes_after_those_at_equal_privacy(trials, summary):
+    published = published_trials({"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1]})
     means, ratios = summarise_parity([trials], [published], {"toy": COUNTS}, **RESAMPLING)
-    point_means, point_ratios = summary
-    pd.testing.assert_frame_equal(means, point_means)
-    pd.testing.assert_frame_equal(ratios[:-1], point_ratios, check_dtype=False)
+    means_at_equal_privacy, ratios_at_equal_privacy = summary
+    pd.testing.assert_frame_equal(means, means_at_equal_privacy)
+    pd.testing.assert_frame_equal(ratios[:-1], ratios_at_equal_privacy, check_dtype=False)
+    assert ratios["comparison"].iloc[-1] == PUBLISHED
 
-    last = ratios.iloc[-1]
-    assert last["comparison"] == PUBLISHED
-    assert last["ratio"] == pytest.approx(5)
+
+def test_the_published_ratio_is_the_mean_tv_error_of_shuffle_inv_over_the_gaussians():
+    tv_errors = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
+    [row] = published_ratio(published_trials(tv_errors), **RESAMPLING).to_dict("records")
+    assert row["ratio"] == pytest.approx(0.5 / 0.1)
     # Of two repetitions a bootstrap draws the smaller one twice in a quarter of the cases, and in as many the
     # larger one. So a 95 % interval reaches from 0.4 / 0.1 to 0.6 / 0.1.
-    assert (last["low"], last["high"]) == pytest.approx((4, 6))
-    assert last["uniform"] == pytest.approx(0.3)
-    assert last["informative"]
+    assert (row["low"], row["high"]) == pytest.approx((4, 6))
+    assert row["uniform"] == pytest.approx(0.3)
+    assert row["informative"]
 
 
 def test_summary_has_a_row_for_every_series_and_ratio(summary):
-    """`summary` has two tables of one run in eight settings: mean errors, and ratios of mean errors.
-
-    Their columns are `MEANS` and `RATIOS`. The means have a row for each setting, kind of error and estimate,
-    the ratios one for each setting, kind of error and comparison of two estimates.
-    """
     means, ratios = summary
     assert list(means.columns) == MEANS
     assert list(ratios.columns) == RATIOS
@@ -312,31 +274,29 @@ def test_summary_has_a_row_for_every_series_and_ratio(summary):
     errors = 1 + 3 + 2
     assert len(means) == settings * errors * 6  # four estimates of shuffle and two of the Gaussian
     assert len(ratios) == settings * errors * 4  # comparisons
-    # The bootstrap's intervals contain their means.
-    assert ((means["low"] <= means["mean"]) & (means["mean"] <= means["high"])).all()
 
 
 @pytest.mark.parametrize(
-    ("cell", "chosen"),
-    [pytest.param(0, "cell > 0", id="mean over cells"), pytest.param(6, "cell == 6", id="cell 6")],
+    ("cell", "measured_cells"),
+    [pytest.param(0, [1, 6], id="mean over cells"), pytest.param(6, [6], id="cell 6")],
 )
-def test_a_ratio_compares_estimators_that_belong_together(trials, summary, cell, chosen):
-    """The comparison "maximum likelihood" is shuffle's maximum_likelihood over the Gaussian's projection.
+def test_maximum_likelihood_is_compared_with_the_gaussians_projection(
+    trials, summary, cell, measured_cells
+):
+    """As the Gaussian's noise has the same variance in all cells, the latter has the maximum likelihood, too.
 
-    Both belong together: as the Gaussian's noise has the same variance in all cells, its projection is its
-    maximum-likelihood estimate. `summary` has the table of ratios that the code makes of `trials`, a row for
-    each error of each repetition. The expected ratio of one setting's individual errors is computed from
-    `trials` here. ``cell`` 0 is the mean over all cells that have individual errors, 1 and 6.
+    The individual errors of the cells 1 and 6 are compared. ``cell`` 0 is their mean.
     """
+    setting = "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper'"
+    errors = trials.query(f"{setting} and metric == 'individual_error' and cell in @measured_cells")
+    mean_errors = errors.groupby(["mechanism", "estimator"])["value"].mean()
+    shuffle_error = mean_errors["shuffle", "maximum_likelihood"]
+    gaussian_error = mean_errors["gaussian", "projection"]
+
     _, ratios = summary
-    setting = (
-        "eps0 == 3 and delta_rule == 'n^-1.1' and bound == 'upper' and metric == 'individual_error'"
-    )
-    trials_of_cell = trials.query(f"{setting} and {chosen}")
-    values = trials_of_cell.groupby(["mechanism", "estimator"])["value"].mean()
-    row = ratios.query(f"{setting} and cell == {cell} and comparison == 'maximum likelihood'")
-    expected = values["shuffle", "maximum_likelihood"] / values["gaussian", "projection"]
-    assert row["ratio"].item() == pytest.approx(expected, rel=1e-12)
+    compared = "comparison == 'maximum likelihood' and metric == 'individual_error'"
+    [ratio] = ratios.query(f"{setting} and {compared} and cell == @cell")["ratio"]
+    assert ratio == pytest.approx(shuffle_error / gaussian_error, rel=1e-12)
 
 
 def test_popular_values_are_those_of_most_users():
@@ -345,28 +305,23 @@ def test_popular_values_are_those_of_most_users():
 
 
 def test_errors_of_popular_values_are_means_over_those_of_the_dataset():
-    truth = np.array([[0.5, 0.2, 0.3], [0.1, 0.2, 0.7]])
-    estimates = {"none": truth + np.array([[0.03, -0.06, 0.0], [0.01, 0.0, 0.02]])}
+    truth = np.array([[0.5, 0.2, 0.3]])  # of the users of one repetition
+    estimates = {"none": truth + np.array([0.03, -0.06, 0])}
     counts = np.array([10, 30, 20])  # of the dataset, where the second value is the most popular
-    table = error_rows(estimates, truth, [1], counts).set_index(["metric", "repetition"])
-    assert table.loc["most_popular", "value"].tolist() == pytest.approx([0.06, 0])
-    assert table.loc["ten_most_popular", "value"].tolist() == pytest.approx([0.03, 0.01])
-    assert table.loc["most_popular", "uniform"].tolist() == pytest.approx([1 / 3 - 0.2] * 2)
+    errors = error_rows(estimates, truth, cells=[1], counts=counts).set_index("metric")
+    assert errors.loc["most_popular", "value"] == pytest.approx(0.06)
+    assert errors.loc["ten_most_popular", "value"] == pytest.approx((0.03 + 0.06) / 3)
+    assert errors.loc["most_popular", "uniform"] == pytest.approx(1 / 3 - 0.2)
 
 
-def test_the_slow_bound_is_asked_at_the_ends_and_tables_have_their_repetitions():
-    """`bounds_and_repetitions`: for each number of users n, the bounds that give eps, and the repetitions.
+def test_the_slow_lower_bound_is_asked_at_the_first_and_the_last_size():
+    plan = bounds_and_repetitions(COUNTS, [10, 20, 30], None, repetitions=5)
+    assert plan == {10: (["upper", "lower"], 5), 20: (["upper"], 5), 30: (["upper", "lower"], 5)}
 
-    Its arguments are the dataset's histogram (`COUNTS`, of 10,000 users), the sizes of the experiment, and
-    ``individual``: the sizes and repetitions of a table of individual errors, or None. The last, 5, are the
-    repetitions of other sizes. The bound "lower" is slow, and asked at the first and the last size only.
-    """
-    individual = {"n": ["all"], "repetitions": 9}
-    users = int(COUNTS.sum())
-    assert bounds_and_repetitions(COUNTS, [10, 20, users, 30, "all"], individual, 5) == {
-        10: (["upper", "lower"], 5),
-        20: (["upper"], 5),
-        users: (["upper", "lower"], 9),  # asked for as a number and as "all": run once
-        30: (["upper"], 5),
-    }
-    assert bounds_and_repetitions(COUNTS, [10, "all"], None, 5)[users] == (["upper", "lower"], 5)
+
+def test_all_users_as_a_number_and_as_a_word_are_one_size_with_the_repetitions_of_its_table():
+    individual = {"n": ["all"], "repetitions": 9}  # the table of individual errors
+    plan = bounds_and_repetitions(COUNTS, [10, ALL_USERS, 30, "all"], individual, repetitions=5)
+    assert list(plan) == [10, ALL_USERS, 30]
+    assert plan[ALL_USERS] == (["upper", "lower"], 9)
+    assert plan[30] == (["upper"], 5)

@@ -15,18 +15,19 @@ CLAIMS = read_claims(ROOT / "data/published/claims.csv")
 TITLE = "Tight Differential Privacy Guarantees for the Shuffle Model with"
 
 # The long version's text has a formula as characters, as spoken markup and as LaTeX, one after the other.
-TRIPLED = {
+SYMBOLS = {
     "δ𝛿\\delta": "δ", "ϵ0subscriptitalic-ϵ0\\epsilon_{0}": "ϵ0", "ϵitalic-ϵ\\epsilon": "ϵ",
     "n𝑛n": "n", "k𝑘k": "k", "×\\times": "×",
+    # And symbols that are LaTeX alone.
+    "\\delta": "δ", "\\epsilon": "ϵ", "\\pi": "π",
 }  # fmt: skip
-GREEK = {"\\delta": "δ", "\\epsilon": "ϵ", "\\pi": "π"}
 # Other LaTeX commands (their arguments stay), HTML tags.
 SILENT = re.compile(r"\\[a-z]+|</?[a-z]+>")
 
 
 def letters(text: str) -> str:
     """Letters and digits alone: no spaces, hyphens, brackets; ligatures resolved, accents and markup gone."""
-    for markup, symbol in {**TRIPLED, **GREEK}.items():
+    for markup, symbol in SYMBOLS.items():
         text = text.replace(markup, symbol)
     plain = unicodedata.normalize("NFKD", SILENT.sub("", text))
     return "".join(character for character in plain if character.isalnum())

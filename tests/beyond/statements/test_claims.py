@@ -1,14 +1,13 @@
 """Every statement has its test, which looks at the paper's settings and gets its verdict."""
 
 import re
-from dataclasses import dataclass, field
 
 import pytest
 
 from scripts.beyond.statements import delta_comparisons
-from scripts.beyond.statements.evidence import Reading
-from scripts.beyond.statements.judge_claims import judge_claims, read_claims
-from scripts.beyond.statements.statement import TESTS, UntestableError, statement
+from scripts.beyond.statements.evidence import EVERYWHERE, Reading
+from scripts.beyond.statements.judge_claims import judge, judge_claims, read_claims
+from scripts.beyond.statements.statement import TESTS, statement
 from tests import ROOT
 from tests.beyond.statements import world
 
@@ -17,104 +16,83 @@ CLAIMS = read_claims(PATH)
 # A part of a statistic, such as "true in 2, false in 1 of 3 cases", and how many cases it counts.
 COUNT = re.compile(r"(?:true|false|undecided)(?: in .*? of (\d+) cases)?(?:;|$)")
 
-
-@dataclass(frozen=True)
-class Expected:
-    """The verdicts on both readings, and how many comparisons each part of the test makes there."""
-
-    published: str
-    exact: str
-    published_parts: list[int] = field(default_factory=list)
-    exact_parts: list[int] = field(default_factory=list)
-
-
-def on_both(verdict: str, comparisons: int, exact: int | None = None) -> Expected:
-    """The same verdict on both readings, after as many comparisons, or ``exact`` on the exact one."""
-    return Expected(verdict, verdict, [comparisons], [exact or comparisons])
-
-
-UNTESTABLE = Expected("untestable", "untestable")  # without a comparison
-EXPECTED = {
-    "eps-trend": on_both("holds", 28),
-    "eps0-trend": on_both("holds", 10),
-    "zero-beyond-the-loss": on_both("holds", 63),
-    "n-trend": on_both("holds", 8),
-    "more-users-more-privacy": on_both("holds", 24),
-    "k-trend": on_both("holds", 8),
-    "larger-domain-less-inference": on_both("holds", 35),
-    "figure-1-text": Expected("fails", "fails", published_parts=[406, 406], exact_parts=[10, 10]),
-    "figure-1-caption": Expected(
-        "holds", "holds", published_parts=[406, 406], exact_parts=[10, 10]
-    ),
-    "trends-everywhere": Expected("holds", "holds", published_parts=[20] * 6, exact_parts=[20, 20]),
-    "eps-delta-exchange": on_both("holds", 18, exact=8),
-    "least-delta": on_both("fails", 28),
-    "worst-cell-guarantee": on_both("fails", 4),
-    "table-II-sound": on_both("fails", 5),
-    "table-II-tighter": on_both("holds", 30),
-    "table-II-strictly-tighter": on_both("holds", 30),
-    "table-1-tighter": on_both("holds", 16),
-    "more-private-than-known": on_both("holds", 42),
-    "feldman-best": on_both("holds", 20, exact=10),
-    "literature-far-from-tight": on_both("holds", 1),
-    "equal-privacy": on_both("fails", 1),
-    "gaussian-because-approximate": on_both("fails", 10),
-    "local-much-worse": on_both("fails", 10),
-    "table-V-small-n": on_both("holds", 1, exact=2),
-    "table-V-depends-on-x0": on_both("not settled", 1),
-    "table-V-large-n": on_both("holds", 7, exact=2),
-    "delta-explains-table-V": on_both("fails", 1),
-    "fixed-noise": Expected("fails", "holds", published_parts=[1], exact_parts=[1]),
-    "table-V-slightly-worse": Expected("fails", "holds", published_parts=[1], exact_parts=[2]),
-    "table-V-low-error": Expected("holds", "fails", published_parts=[7], exact_parts=[2]),
-    "tv-small-n": on_both("holds", 1),
-    "tv-gaussian-gains": on_both("holds", 1),
-    "tv-large-n-close": Expected("fails", "holds", published_parts=[1], exact_parts=[1]),
-    "figure-2-inversion": on_both("holds", 2),
-    "figure-2-central-better": on_both("holds", 2),
-    "figure-2-slightly": on_both("holds", 2),
-    "figure-2-especially-small": on_both("holds", 1),
-    "figures-4-5-central-better": on_both("holds", 6),
-    "figure-2-short-central-better": on_both("holds", 2),
-    "figures-4-5-comparable": on_both("holds", 2, exact=6),
-    "heatmaps-very-close": on_both("fails", 4),
-    "central-better-everywhere": on_both("holds", 10),
-    "n-and-eps-matter": on_both("holds", 8),
-    "eps-matters": on_both("holds", 8),
-    "comparable-few-users-low-privacy": on_both("holds", 3),
-    "figure-6-shuffle-worse": on_both("holds", 4),
-    "figure-6-inversion": on_both("holds", 4),
-    "figure-6-same-for-all-eps": on_both("holds", 4),
-    "figure-6-corner-close": on_both("holds", 1),
-    "figure-6-corner-closest": on_both("holds", 3),
-    "figure-7-same-trend": on_both("holds", 8),
-    "figure-7-inversion": on_both("holds", 4),
-    "figure-7-indistinguishable": on_both("fails", 1),
-    "almost-comparable": on_both("holds", 10),
-    "gap-vanishes-many-users-absolute": on_both("holds", 5),
-    "gap-vanishes-many-users-relative": on_both("fails", 5),
-    "gap-vanishes-few-users-absolute": on_both("fails", 5),
-    "gap-vanishes-few-users-relative": on_both("holds", 5),
-    "gap-high-privacy-absolute": on_both("holds", 4),
-    "gap-high-privacy-relative": on_both("holds", 4),
-    "denoising-helps": on_both("holds", 10),
-    "inversion-optimal": Expected("untestable", "fails", exact_parts=[10]),
-    "estimate-unbiased-long": on_both("fails", 2),
-    "estimate-unbiased-short": on_both("holds", 2),
-    "no-central-denoising": Expected("untestable", "fails", exact_parts=[10]),
-    "area-san-francisco": on_both("holds", 2),
-    "area-paris": UNTESTABLE,
-    "gaussian-denoised": UNTESTABLE,
-    "novel-bound": UNTESTABLE,
-    "first-comparison": UNTESTABLE,
-    "more-convenient": UNTESTABLE,
-    "inversion-for-histograms-only": UNTESTABLE,
-}
-
-
-def comparisons_in(statistic: str) -> list[int]:
-    """How many comparisons each part of a statistic counts; of a single one it says the outcome alone."""
-    return [int(number or 1) for number in COUNT.findall(statistic)]
+# A line for each statement of claims.csv: its verdict in the made-up world, and how many
+# comparisons each part of its test makes there, on the published and then on the exact reading. Last is the
+# verdict of both readings together.
+EXPECTED = """
+eps-trend                        |holds       |28                |holds       |28    |holds
+eps0-trend                       |holds       |10                |holds       |10    |holds
+zero-beyond-the-loss             |holds       |63                |holds       |63    |holds
+n-trend                          |holds       |8                 |holds       |8     |holds
+more-users-more-privacy          |holds       |24                |holds       |24    |holds
+k-trend                          |holds       |8                 |holds       |8     |holds
+larger-domain-less-inference     |holds       |35                |holds       |35    |holds
+figure-1-text                    |fails       |406 406           |fails       |10 10 |fails
+figure-1-caption                 |holds       |406 406           |holds       |10 10 |holds
+trends-everywhere                |holds       |20 20 20 20 20 20 |holds       |20 20 |holds
+eps-delta-exchange               |holds       |18                |holds       |8     |holds
+least-delta                      |fails       |28                |fails       |28    |fails
+worst-cell-guarantee             |fails       |4                 |fails       |4     |fails
+table-II-sound                   |fails       |5                 |fails       |5     |fails
+table-II-tighter                 |holds       |30                |holds       |30    |holds
+table-II-strictly-tighter        |holds       |30                |holds       |30    |holds
+table-1-tighter                  |holds       |16                |holds       |16    |holds
+more-private-than-known          |holds       |42                |holds       |42    |holds
+feldman-best                     |holds       |20                |holds       |10    |holds
+literature-far-from-tight        |holds       |1                 |holds       |1     |holds
+equal-privacy                    |fails       |1                 |fails       |1     |fails
+gaussian-because-approximate     |fails       |10                |fails       |10    |fails
+local-much-worse                 |fails       |10                |fails       |10    |fails
+table-V-small-n                  |holds       |1                 |holds       |2     |holds
+table-V-depends-on-x0            |not settled |1                 |not settled |1     |not settled
+table-V-large-n                  |holds       |7                 |holds       |2     |holds
+delta-explains-table-V           |fails       |1                 |fails       |1     |fails
+fixed-noise                      |fails       |1                 |holds       |1     |holds only exactly
+table-V-slightly-worse           |fails       |1                 |holds       |2     |holds only exactly
+table-V-low-error                |holds       |7                 |fails       |2     |holds only as published
+tv-small-n                       |holds       |1                 |holds       |1     |holds
+tv-gaussian-gains                |holds       |1                 |holds       |1     |holds
+tv-large-n-close                 |fails       |1                 |holds       |1     |holds only exactly
+figure-2-inversion               |holds       |2                 |holds       |2     |holds
+figure-2-central-better          |holds       |2                 |holds       |2     |holds
+figure-2-slightly                |holds       |2                 |holds       |2     |holds
+figure-2-especially-small        |holds       |1                 |holds       |1     |holds
+figures-4-5-central-better       |holds       |6                 |holds       |6     |holds
+figure-2-short-central-better    |holds       |2                 |holds       |2     |holds
+figures-4-5-comparable           |holds       |2                 |holds       |6     |holds
+heatmaps-very-close              |fails       |4                 |fails       |4     |fails
+central-better-everywhere        |holds       |10                |holds       |10    |holds
+n-and-eps-matter                 |holds       |8                 |holds       |8     |holds
+eps-matters                      |holds       |8                 |holds       |8     |holds
+comparable-few-users-low-privacy |holds       |3                 |holds       |3     |holds
+figure-6-shuffle-worse           |holds       |4                 |holds       |4     |holds
+figure-6-inversion               |holds       |4                 |holds       |4     |holds
+figure-6-same-for-all-eps        |holds       |4                 |holds       |4     |holds
+figure-6-corner-close            |holds       |1                 |holds       |1     |holds
+figure-6-corner-closest          |holds       |3                 |holds       |3     |holds
+figure-7-same-trend              |holds       |8                 |holds       |8     |holds
+figure-7-inversion               |holds       |4                 |holds       |4     |holds
+figure-7-indistinguishable       |fails       |1                 |fails       |1     |fails
+almost-comparable                |holds       |10                |holds       |10    |holds
+gap-vanishes-many-users-absolute |holds       |5                 |holds       |5     |holds
+gap-vanishes-many-users-relative |fails       |5                 |fails       |5     |fails
+gap-vanishes-few-users-absolute  |fails       |5                 |fails       |5     |fails
+gap-vanishes-few-users-relative  |holds       |5                 |holds       |5     |holds
+gap-high-privacy-absolute        |holds       |4                 |holds       |4     |holds
+gap-high-privacy-relative        |holds       |4                 |holds       |4     |holds
+denoising-helps                  |holds       |10                |holds       |10    |holds
+inversion-optimal                |untestable  |                  |fails       |10    |fails
+estimate-unbiased-long           |fails       |2                 |fails       |2     |fails
+estimate-unbiased-short          |holds       |2                 |holds       |2     |holds
+no-central-denoising             |untestable  |                  |fails       |10    |fails
+area-san-francisco               |holds       |2                 |holds       |2     |holds
+area-paris                       |holds       |2                 |holds       |2     |holds
+gaussian-denoised                |untestable  |                  |untestable  |      |untestable
+novel-bound                      |untestable  |                  |untestable  |      |untestable
+first-comparison                 |untestable  |                  |untestable  |      |untestable
+more-convenient                  |untestable  |                  |untestable  |      |untestable
+inversion-for-histograms-only    |untestable  |                  |untestable  |      |untestable
+"""
 
 
 @pytest.fixture
@@ -123,60 +101,48 @@ def readings(monkeypatch):
 
     Its answers are known: the Gaussian errs least, and shuffle+INV about 1.5 times as much.
     """
-    monkeypatch.setattr(
-        delta_comparisons, "log10_bounds_of_histogram", world.bracket
-    )  # the real bounds take seconds
+    # The real bounds take seconds.
+    monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
     return world.both_readings()
 
 
-def test_every_statement_looks_at_its_settings_and_gets_its_verdict(readings):
-    """Each statement: its verdict on both readings, and how many comparisons each part of its test makes.
-
-    `CLAIMS` are the paper's 72 empirical statements, and `readings` the published and the exact reading of a
-    made-up world, where the Gaussian errs least. `EXPECTED` is statement -> `Expected`: the verdicts and
-    numbers of comparisons that this world must give. A statistic is a text that says for each part of a test,
-    for instance, "true in 17, false in 3 of 20 cases". `comparisons_in` finds the 20 of each part.
-    """
-    rows = judge_claims(CLAIMS, *readings).set_index("id")
-    judged = {}
-    for name, row in rows.iterrows():
-        published_parts = comparisons_in(row["statistic_published"])
-        exact_parts = comparisons_in(row["statistic_exact"])
-        judged[name] = Expected(
-            row["verdict_published"], row["verdict_exact"], published_parts, exact_parts
-        )
-    assert judged == EXPECTED
-    # The verdict of both readings together, and the reason why a statement cannot be tested.
-    assert rows.loc["fixed-noise", "verdict"] == "holds only exactly"
-    assert rows.loc["area-paris", "statistic_exact"] == "the config has no dataset paris with a box"
+@pytest.fixture
+def judged_claims(readings):
+    """A row for each statement of claims.csv: its verdicts in the made-up world, and their statistics."""
+    return judge_claims(CLAIMS, *readings)
 
 
-def test_the_list_says_none_exactly_where_there_is_no_test(readings):
-    """claims.csv names each statement's test on the published and on the exact reading, or says "none".
+def comparisons_in(statistic):
+    """How many comparisons each part of a statistic counts: "20 1" for "true in 20 of 20 cases; false"."""
+    return " ".join(number or "1" for number in COUNT.findall(statistic))
 
-    `CLAIMS` are its rows. `TESTS` is statement -> the function that tests it on a reading, which raises
-    `UntestableError` where the statement cannot be tested. `readings` are those of a made-up world.
-    """
-    published, exact = readings
 
-    def is_testable(name, reading):
-        try:
-            TESTS[name](reading)
-        except UntestableError:
-            return False
-        except ValueError:  # a test, for which this world has no data: of the area of Paris
-            return True
-        return True
+def test_every_statement_gets_its_verdicts_by_its_number_of_comparisons(judged_claims):
+    """`EXPECTED` has them in a line for each statement: as published, exactly, and of both together."""
+    judged = []
+    for row in judged_claims.to_dict("records"):
+        published = [row["verdict_published"], comparisons_in(row["statistic_published"])]
+        exact = [row["verdict_exact"], comparisons_in(row["statistic_exact"])]
+        judged.append([row["id"], *published, *exact, row["verdict"]])
+    expected = [re.split(r" *\| *", line) for line in EXPECTED.strip().splitlines()]
+    assert sorted(judged) == sorted(expected)
 
-    for row in CLAIMS:
-        assert (row["test_published"] != "none") == is_testable(row["id"], published), row["id"]
-        assert (row["test_exact"] != "none") == is_testable(row["id"], exact), row["id"]
+
+def test_what_lacks_its_data_has_the_reason_in_the_place_of_a_statistic():
+    reason = "the config has no dataset paris with a box"
+    assert judge(TESTS["area-paris"], world.exact_reading()) == (reason, "untestable")
+
+
+def test_the_list_names_no_test_exactly_where_a_statement_is_untestable(judged_claims):
+    for reading in ("published", "exact"):
+        has_no_test = judged_claims[f"test_{reading}"] == "none"
+        is_untestable = judged_claims[f"verdict_{reading}"] == "untestable"
+        assert has_no_test.tolist() == is_untestable.tolist()
 
 
 def test_a_statement_has_one_test():
-    with pytest.raises(
-        ValueError, match="statement 'k-trend' has two tests: delta_falls_as_k_grows"
-    ):
+    message = "statement 'k-trend' has two tests: delta_falls_as_k_grows"
+    with pytest.raises(ValueError, match=message):
         statement("k-trend")(lambda reading: None)
 
 
@@ -196,25 +162,18 @@ def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):
     assert str(error.value).startswith(f"{path}")
 
 
-def test_only_the_papers_eps0_decide(readings, monkeypatch):
-    """No statement looks at settings with an eps0 that is not the paper's.
-
-    A statement picks settings of a `Reading` by a `Selection`, whose ``budgets`` are dataset -> eps0s. They
-    are recorded here. The paper's eps0s are in data/published/README.md, "settings": 4 and 6 for the cities,
-    and 2 in Figures 4 and 5. `readings`, of a made-up world, have eps0 = 1, too.
-    """
-    papers = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
-    selections = []
+def test_statements_pick_settings_at_the_papers_eps0_alone(readings, monkeypatch):
+    """The eps0s are in data/published/README.md, "settings". The world has settings at eps0 = 1, too."""
+    papers_eps0 = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
     pick = Reading.pick
+    picked = []  # pairs of a dataset and its eps0s
 
-    def recording_pick(reading, *mechanisms, **arguments):
-        selections.append(arguments.get("selection"))
-        return pick(reading, *mechanisms, **arguments)
+    def recording_pick(reading, *mechanisms, selection=EVERYWHERE):
+        picked.extend(selection.budgets.items())
+        return pick(reading, *mechanisms, selection=selection)
 
     monkeypatch.setattr(Reading, "pick", recording_pick)
     judge_claims(CLAIMS, *readings)
-    chosen = [selection for selection in selections if selection is not None]
-    assert len(chosen) > 60  # of 88 times that settings are picked: nearly always with a selection
-    for selection in chosen:
-        for dataset, eps0 in selection.budgets.items():
-            assert set(eps0) <= papers[dataset], selection
+    assert {dataset for dataset, _ in picked} == set(papers_eps0)
+    for dataset, eps0 in picked:
+        assert set(eps0) <= papers_eps0[dataset]

@@ -4,7 +4,6 @@ A sign is 1 if a comparison shows the statement, -1 if it shows the contrary, 0 
 """
 
 import math
-from itertools import product
 
 import pytest
 
@@ -18,12 +17,12 @@ from scripts.beyond.statements.statements_about_delta import (
     local_model_is_much_worse,
 )
 from tests.beyond.statements.world import (
-    errors_of_three,
     exact_reading,
     printed_deltas,
     printed_row,
     published_reading,
     setting,
+    setting_with_errors,
 )
 from tightshuffle.literature import count
 
@@ -33,9 +32,15 @@ WORST = {"eps0": 2.0, "n": 20, "k": 5}
 
 
 @pytest.fixture
-def replace_bracket(monkeypatch):
-    """Replaces the lower and upper bound on log10 delta of the histogram by a function of eps, eps0, n, k."""
+def replace_bounds(monkeypatch):
+    """Replaces both bounds on log10 delta of the histogram by a function: eps, eps0, n, k -> (low, high)."""
     return lambda function: monkeypatch.setattr(compare, "log10_bounds_of_histogram", function)
+
+
+@pytest.fixture
+def set_bounds(replace_bounds):
+    """Sets log10 of the lower and of the upper bound on delta of the histogram, everywhere."""
+    return lambda low, high: replace_bounds(lambda eps, eps0, n, k: (low, high))
 
 
 @pytest.mark.parametrize("make", [published_reading, exact_reading])
@@ -45,21 +50,16 @@ def test_delta_of_a_small_setting_falls_with_eps(make):
 
 
 @pytest.mark.parametrize("make", [published_reading, exact_reading])
-def test_delta_depends_on_the_count_only_below_eps0(make):
-    at_eps0 = compare.compare_counts(make(), eps=4, eps0=4, n=50, k=5)
-    below_eps0 = compare.compare_counts(make(), eps=1, eps0=4, n=50, k=5)
-    assert at_eps0.signs.tolist() == [-1]
-    assert below_eps0.signs.tolist() == [1]
+@pytest.mark.parametrize(("eps", "sign"), [(4, -1), (1, 1)])
+def test_delta_depends_on_the_count_only_below_eps0(make, eps, sign):
+    depends = compare.compare_counts(make(), eps=eps, eps0=4, n=50, k=5)
+    assert depends.signs.tolist() == [sign]
 
 
 def test_inference_falls_where_the_domain_grows():
     """From 2 to 9 values it falls, from 9 to 5 it rises, at both eps0."""
-    assert compare.compare_inference((2, 9, 5), local_budgets=(0.5, 3)).signs.tolist() == [
-        1,
-        -1,
-        1,
-        -1,
-    ]
+    inference = compare.compare_inference((2, 9, 5), local_budgets=(0.5, 3))
+    assert inference.signs.tolist() == [1, -1, 1, -1]
 
 
 @pytest.mark.parametrize("make", [published_reading, exact_reading])
@@ -67,154 +67,181 @@ def test_the_worst_cell_does_not_protect_a_small_histogram(make):
     assert compare.compare_worst_cell(make(), (0.5, 1.0), **WORST).signs.tolist() == [-1, -1]
 
 
-def test_only_the_estimate_that_is_not_projected_is_unbiased():
+@pytest.mark.parametrize(("projected", "sign"), [(False, 1), (True, -1)])
+def test_only_the_estimate_that_is_not_projected_is_unbiased(projected, sign):
     """One user in two cells: (1, 0) stays with probability p, else it becomes (0, 1)."""
-    plain = compare.compare_mean_estimate((1, 0), local_budgets=(1.0,), projected=False)
-    projected = compare.compare_mean_estimate((1, 0), local_budgets=(1.0,), projected=True)
-    assert plain.signs.tolist() == [1]
-    assert projected.signs.tolist() == [-1]
+    mean = compare.compare_mean_estimate((1, 0), local_budgets=(1.0,), projected=projected)
+    assert mean.signs.tolist() == [sign]
 
 
-def test_a_trend_needs_bounds_that_do_not_overlap(replace_bracket):
-    """Between two eps of `POINTS` lies 0.4, by which these made-up deltas fall."""
-
-    def signs_with_width(width, rising=False):
-        replace_bracket(lambda eps, eps0, n, k: (-10 - eps, -10 - eps + width))
-        return compare.compare_trend(exact_reading(), "eps", POINTS, rising).signs.tolist()
-
-    assert signs_with_width(0.3) == [1, 1]
-    assert signs_with_width(0.5) == [0, 0]
-    assert signs_with_width(0.3, rising=True) == [-1, -1]
+@pytest.mark.parametrize(("width", "falls"), [(0.3, 1), (0.5, 0)])
+def test_a_trend_needs_bounds_that_do_not_overlap(replace_bounds, width, falls):
+    """From one eps of `POINTS` to the next, both bounds fall by 0.4. They are ``width`` apart."""
+    replace_bounds(lambda eps, eps0, n, k: (-10 - eps, -10 - eps + width))
+    reading = exact_reading()
+    assert compare.compare_trend(reading, "eps", POINTS).signs.tolist() == [falls] * 2
+    assert compare.compare_trend(reading, "eps", POINTS, rising=True).signs.tolist() == [-falls] * 2
 
 
-def test_equal_deltas_are_no_trend(replace_bracket):
-    replace_bracket(lambda eps, eps0, n, k: (-5, -5))
+def test_equal_deltas_are_no_trend(set_bounds):
+    set_bounds(low=-5, high=-5)
     assert compare.compare_trend(exact_reading(), "eps", POINTS).signs.tolist() == [0, 0]
 
 
-def test_a_trend_compares_neighbours_that_differ_in_one_parameter(replace_bracket):
-    replace_bracket(lambda eps, eps0, n, k: (-n * k, -n * k))
+def test_a_trend_compares_neighbours_that_differ_in_one_parameter(replace_bounds):
+    replace_bounds(lambda eps, eps0, n, k: (-n * k, -n * k))
     assert compare.compare_trend(exact_reading(), "n", CUBE).signs.tolist() == [1, 1, 1]
 
 
-def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(replace_bracket):
-    def bracket(eps, eps0, n, k):
+def test_from_0_to_0_is_no_step_and_from_a_number_to_0_is_one(replace_bounds):
+    def bounds(eps, eps0, n, k):
         log10_delta = -9 if eps < 0.5 else -math.inf
         return log10_delta, log10_delta
 
-    replace_bracket(bracket)
+    replace_bounds(bounds)
     assert compare.compare_trend(exact_reading(), "eps", POINTS).signs.tolist() == [1]
 
 
-@pytest.mark.parametrize(("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")])
-def test_the_least_delta_is_within_5_percent(replace_bracket, monkeypatch, miss, verdict):
-    """Is the delta of the count of x0 the least delta that holds? The two may differ by 5 %.
+# Rows with n = 100, k = 10 and 80 users who hold x0. Only the first has eps < eps0, where delta is above 0.
+TABLE_IV = printed_deltas(
+    printed_row(item="Table IV", eps=0.5, eps0=2.0), printed_row(item="Table IV", eps=2.0, eps0=2.0)
+)
 
-    In log10 these are 0.021 on either side: a ``miss`` of 0.02 is allowed, one of 0.03 is not.
 
-    1. On the exact reading the count's true delta is compared with a lower and an upper bound on delta of the
-       whole histogram. `replace_bracket` sets both bounds to log10 of the count's true delta + ``miss``.
-    2. On the published reading the printed formula is compared with the count's true delta, and fails. Then
-       the formula is replaced: by log10 of the true delta in the paper's direction + ``miss``.
+def log10_exact_delta_of_count(direction):
+    """log10 of the exact delta of the count of x0, in the first setting of `TABLE_IV`."""
+    return float(count.delta(0.5, n=100, k=10, eps0=2.0, count=80, direction=direction))
 
-    Of the two made-up rows of Table IV only one is compared: at eps >= eps0 delta is 0.
+
+# 5 % are 0.021 in log10, on either side.
+MISSES = pytest.mark.parametrize(
+    ("miss", "verdict"), [(0.02, "holds"), (-0.02, "holds"), (0.03, "fails")]
+)
+
+
+@MISSES
+def test_exact_delta_of_the_count_is_the_histograms_if_it_misses_by_5_percent_at_most(
+    set_bounds, miss, verdict
+):
+    """``miss``, in log10, is 0.02 or -0.02 ("holds") or 0.03 ("fails"): 5 % are 0.021.
+
+    Both bounds on delta of the histogram are set to that of the count of x0, with this miss.
     """
-    values = printed_deltas(
-        *(printed_row(item="Table IV", eps=eps, eps0=2.0) for eps in (0.5, 2.0))
-    )
-    # These n, k and count are those of `printed_row`.
-    given = {"n": 100, "k": 10, "eps0": 2.0, "count": 80}
-    both_directions = float(count.delta(0.5, **given, direction="both"))
-    replace_bracket(lambda *point: (both_directions + miss,) * 2)
-    found = compare.compare_with_least_delta(exact_reading(values=values))
-    assert (found.verdict, len(found.signs)) == (verdict, 1)
+    of_histogram = log10_exact_delta_of_count(direction="both") + miss
+    set_bounds(low=of_histogram, high=of_histogram)
+    least = compare.compare_with_least_delta(exact_reading(values=TABLE_IV))
+    assert least.verdict == verdict
+    assert len(least.signs) == 1  # only where eps < eps0
 
-    # The printed formula gives the delta 10^-21.5 here, and the count's true delta is 10^-7.6.
-    published = published_reading(values=values)
-    assert compare.compare_with_least_delta(published).verdict == "fails"
-    forward = float(count.delta(0.5, **given))
-    monkeypatch.setattr(compare, "log10_delta_by_theorem_1", lambda *point: forward + miss)
-    assert compare.compare_with_least_delta(published).verdict == verdict
+
+@MISSES
+def test_formulas_delta_is_the_exact_one_if_it_misses_by_5_percent_at_most(
+    monkeypatch, miss, verdict
+):
+    by_formula = log10_exact_delta_of_count(direction="forward") + miss
+    monkeypatch.setattr(compare, "log10_delta_by_theorem_1", lambda *point: by_formula)
+    assert compare.compare_with_least_delta(published_reading(values=TABLE_IV)).verdict == verdict
+
+
+def test_the_printed_formula_does_not_give_the_least_delta():
+    """It gives the delta 10^-21.5 here, and the exact one of the count is 10^-7.6."""
+    assert compare.compare_with_least_delta(published_reading(values=TABLE_IV)).verdict == "fails"
 
 
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-6, "holds"), (1e-6, "fails")])
-def test_the_worst_cell_protects_what_leaks_less(replace_bracket, shift, verdict):
+def test_the_worst_cell_protects_what_leaks_less(set_bounds, shift, verdict):
     """Its delta is the largest over all counts up to n - 1, found here one by one."""
-    largest = max(
-        float(count.delta(0.5, **WORST, count=held, direction="both")) for held in range(20)
-    )
-    replace_bracket(lambda *point: (largest + shift, 0.0))
+    deltas = [count.delta(0.5, **WORST, count=held, direction="both") for held in range(20)]
+    set_bounds(low=float(max(deltas)) + shift, high=0.0)
     assert compare.compare_worst_cell(exact_reading(), (0.5,), **WORST).verdict == verdict
 
 
-PLACES = [("synthetic", 4.0), *product(("paris", "san_francisco"), (4.0, 6.0))]  # datasets and eps0
+PLACES = [("synthetic", 4.0), ("paris", 4.0), ("san_francisco", 6.0)]  # datasets and eps0
 
 
-def test_statements_about_the_models():
-    """Two comparisons: does the local model err more than ``factor`` times the Gaussian? Is eps below eps0?
-
-    The expected errors of both follow from (n, k, eps, delta). `setting` makes up a row with n = 1000,
-    delta = 1e-30 and the dataset's k. Its error of the Gaussian, 0.1, does not matter. `PLACES` are pairs
-    (dataset, eps0). Their eps0s are 4 and 6.
-    """
-
-    def exact_reading_at(eps):
-        rows = [setting(name, eps0=eps0, **{GAUSSIAN: 0.1}) for name, eps0 in PLACES]
-        return exact_reading(*(row | {"eps": eps} for row in rows))
-
-    below_eps0 = exact_reading_at(0.4)
-    # A factor that every setting exceeds, and one that none does.
-    assert compare.compare_local_model(below_eps0, factor=2.0).verdict == "holds"
-    assert compare.compare_local_model(below_eps0, factor=1e6).verdict == "fails"
-    assert compare.compare_eps_with_eps0(below_eps0).verdict == "holds"
-    assert compare.compare_eps_with_eps0(exact_reading_at(6.0)).verdict == "fails"
+def exact_reading_at(eps):
+    """The exact reading of three settings, at eps0 = 4 and 6, with n = 1000 and delta = 1e-30."""
+    settings = [setting(dataset, eps0=eps0, **{GAUSSIAN: 0.1}) for dataset, eps0 in PLACES]
+    return exact_reading(*(point | {"eps": eps} for point in settings))
 
 
-# log10 of the cited bounds, and deltas as printed, at one setting.
-CITED = {"balle": -4.0, "feldman": -5.1, "koskela": -6.5, "erlingsson": math.nan}
-TABLE = {"this paper": "1E-9", "balle": "1E-3", "feldman": "9E-9", "erlingsson": "0.9"}
+# A factor that the ratio of the expected errors exceeds in every setting, and one that it exceeds in none.
+@pytest.mark.parametrize(("factor", "verdict"), [(2.0, "holds"), (1e6, "fails")])
+def test_the_local_model_is_much_worse_if_it_errs_some_times_as_much(factor, verdict):
+    assert compare.compare_local_model(exact_reading_at(0.4), factor=factor).verdict == verdict
+
+
+@pytest.mark.parametrize(("eps", "verdict"), [(0.4, "holds"), (6.0, "fails")])
+def test_delta_is_above_0_where_eps_is_below_eps0(eps, verdict):
+    assert compare.compare_eps_with_eps0(exact_reading_at(eps)).verdict == verdict
+
+
+# A line of Table II: the deltas as printed, and log10 of the cited bounds. Erlingsson's does not apply.
+PRINTED = {"this paper": "1E-9", "balle": "1E-3", "feldman": "9E-9", "erlingsson": "0.9"}
+LOG10_CITED = {"balle": -4.0, "feldman": -5.1, "koskela": -6.5, "erlingsson": math.nan}
 VALUES = printed_deltas(
-    *(printed_row(mechanism, printed=printed) for mechanism, printed in TABLE.items()), **CITED
+    *(printed_row(work, printed=printed) for work, printed in PRINTED.items()), **LOG10_CITED
 )
+AS_PUBLISHED = published_reading(values=VALUES)
+EXACTLY = exact_reading(values=VALUES)
 TABLE_II = ("Table II",)
 
 
 @pytest.mark.parametrize(
-    ("make", "bound", "mechanisms", "decades", "signs"),
+    ("works", "decades", "signs"),
+    [(("balle", "feldman"), 1.0, [1, -1]), (("feldman",), 0.0, [1])],
+)
+def test_printed_deltas_are_below_the_literatures_by_powers_of_ten(works, decades, signs):
+    """1E-9 is printed for this paper, 1E-3 for Balle et al. and 9E-9 for Feldman et al."""
+    below = compare.compare_with_literature(AS_PUBLISHED, TABLE_II, works, decades)
+    assert below.signs.tolist() == signs
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "works", "decades", "signs"),
     [
-        (published_reading, None, ("balle", "feldman"), 1.0, [1, -1]),  # factors of 10^6 and 9
-        (published_reading, None, ("feldman",), 0.0, [1]),
-        (exact_reading, (-6.0, -5.5), ("balle",), 1.0, [1]),
-        (exact_reading, (-6.0, -5.5), ("feldman",), 0.0, [1]),
-        (exact_reading, (-6.2, -6.0), ("feldman",), 1.0, [0]),  # between 0.9 and 1.1 decades below
-        (exact_reading, (-6.0, -5.9), ("feldman",), 1.0, [-1]),
-        (exact_reading, (-6.2, -6.2), ("balle", "erlingsson"), 1.0, [1]),  # no theorem, no row
+        (-6.0, -5.5, ("balle",), 1.0, [1]),
+        (-6.0, -5.5, ("feldman",), 0.0, [1]),
+        (-6.2, -6.0, ("feldman",), 1.0, [0]),  # between 0.9 and 1.1 decades below
+        (-6.0, -5.9, ("feldman",), 1.0, [-1]),
+        (-6.2, -6.2, ("balle", "erlingsson"), 1.0, [1]),  # no theorem, no row
     ],
 )
-def test_below_the_literature(replace_bracket, make, bound, mechanisms, decades, signs):
-    """Is the paper's delta more than ``decades`` powers of ten below that of each cited work, ``mechanisms``?
+def test_both_bounds_on_delta_are_below_the_cited_ones_by_powers_of_ten(
+    set_bounds, low, high, works, decades, signs
+):
+    """log10 of our delta is between ``low`` and ``high``. A decade is a factor of 10.
 
-    The sign of a work is 1 if it is, -1 if not, and 0 if this is not known. `VALUES` is one made-up line of
-    Table II, and ``make`` makes the reading. As published the printed numbers are compared: this paper's 1E-9
-    with 1E-3 (balle) and 9E-9 (feldman). On the exact reading log10 of the paper's delta is only known to lie
-    between the two numbers of ``bound``, which `replace_bracket` sets. log10 of a cited work's delta is -4
-    (balle), -5.1 (feldman) or unknown (erlingsson, whose theorem does not apply, and which is left out).
-
-    `compare_most_of_the_literature` has one sign: 1 if more than half of the works have the sign 1.
+    log10 of the cited bound is -4 for Balle et al. and -5.1 for Feldman et al. Erlingsson et al.'s theorem
+    does not apply.
     """
-    replace_bracket(lambda *point: bound)
-    arguments = make(values=VALUES), TABLE_II, mechanisms, decades
-    assert compare.compare_with_literature(*arguments).signs.tolist() == signs
-    most = compare.compare_most_of_the_literature(*arguments)
-    is_most = signs.count(1) > len(signs) / 2
-    assert most.signs.tolist() == [1 if is_most else -1]
-    with pytest.raises(NoEvidenceError):
-        compare.compare_with_literature(exact_reading(values=VALUES), TABLE_II, ("erlingsson",))
+    set_bounds(low, high)
+    below = compare.compare_with_literature(EXACTLY, TABLE_II, works, decades)
+    assert below.signs.tolist() == signs
+
+
+def test_without_a_cited_bound_that_applies_there_is_no_evidence():
+    with pytest.raises(NoEvidenceError, match="no cited bound applies"):
+        compare.compare_with_literature(EXACTLY, TABLE_II, ("erlingsson",))
+
+
+@pytest.mark.parametrize(("decades", "sign"), [(1.0, -1), (0.0, 1)])
+def test_most_of_the_literature_is_more_than_half_of_the_works(decades, sign):
+    """By a factor of 10 the printed delta is below that of one of two works, by any factor below both."""
+    works = ("balle", "feldman")
+    most = compare.compare_most_of_the_literature(AS_PUBLISHED, TABLE_II, works, decades)
+    assert most.signs.tolist() == [sign]
+
+
+def test_an_undecided_work_is_not_counted_as_one_that_is_surpassed(set_bounds):
+    set_bounds(low=-6.2, high=-6.0)  # 1.1 and 0.9 decades below that of Feldman et al.
+    most = compare.compare_most_of_the_literature(EXACTLY, TABLE_II, ("feldman",), decades=1.0)
+    assert most.signs.tolist() == [-1]
 
 
 @pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "holds"), (1 / 3, "fails")])
 def test_the_local_model_as_published_is_shuffle_inv_at_eps0(ratio, verdict):
-    settings = [errors_of_three(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
+    settings = [setting_with_errors(0.1, 0.1 * ratio, dataset=d, eps0=eps0) for d, eps0 in PLACES]
     assert local_model_is_much_worse(published_reading(*settings)).verdict == verdict
 
 
@@ -228,58 +255,52 @@ def test_both_words_of_figure_1s_sentence_are_swapped():
 
 def test_strictly_smaller_needs_no_order_of_magnitude():
     """Of Feldman et al.'s printed delta ours is a ninth: smaller, but not by a factor of 10."""
-    printed = published_reading(values=VALUES)
-    assert delta_is_significantly_smaller_in_table_ii(printed).signs.tolist() == [1, -1, 1]
-    assert delta_is_strictly_smaller_in_table_ii(printed).signs.tolist() == [1, 1, 1]
+    assert delta_is_significantly_smaller_in_table_ii(AS_PUBLISHED).signs.tolist() == [1, -1, 1]
+    assert delta_is_strictly_smaller_in_table_ii(AS_PUBLISHED).signs.tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
-    ("make", "best", "others", "signs"),
+    ("reading", "best", "others", "signs"),
     [
-        (published_reading, "feldman", ("balle", "erlingsson"), [1, 1]),
-        (
-            exact_reading,
-            "feldman",
-            ("balle", "erlingsson"),
-            [1],
-        ),  # Erlingsson's theorem does not apply
-        (exact_reading, "balle", ("feldman",), [-1]),
+        (AS_PUBLISHED, "feldman", ("balle", "erlingsson"), [1, 1]),
+        # Erlingsson's theorem does not apply.
+        (EXACTLY, "feldman", ("balle", "erlingsson"), [1]),
+        (EXACTLY, "balle", ("feldman",), [-1]),
     ],
 )
-def test_best_of_the_cited(make, best, others, signs):
-    """Is the bound of ``best`` the smallest? As published by the printed digits, 0.9 for Erlingsson et al.
+def test_the_best_cited_bound_is_the_smallest(reading, best, others, signs):
+    """As published the printed deltas count, and exactly the bounds that hold for every local randomizer.
 
-    On the exact reading it is about the bounds that hold for every local randomizer.
+    There is a sign for each of the ``others`` with a bound.
     """
-    assert (
-        compare.compare_cited_bounds(make(values=VALUES), *TABLE_II, best, others).signs.tolist()
-        == signs
-    )
+    found = compare.compare_cited_bounds(reading, "Table II", best, others)
+    assert found.signs.tolist() == signs
 
 
-@pytest.mark.parametrize(("shift", "verdict"), [(-1e-3, "fails"), (-300.0, "holds")])
-def test_sound_looks_at_reproduced_rows_only(replace_bracket, shift, verdict):
-    """Is a printed delta at least the true one? Asked only of a delta that the printed formula gives.
+# The printed formula's value for the rows of `printed_row`: 10^-27.6.
+LOG10_BY_FORMULA = compare.log10_delta_by_theorem_1(eps=0.1, eps0=0.5, n=100, k=10)
+ONE_REPRODUCED_ROW = printed_deltas(
+    printed_row(printed=f"{10**LOG10_BY_FORMULA:.3E}"),
+    printed_row(eps=0.2, printed="0.9"),  # not the formula's value: does not count
+    printed_row("balle"),  # not this paper's
+)
 
-    On the published reading the true delta is the count's exact one, which is far above the formula's,
-    10^-27.6. On the exact reading a lower bound on delta of the histogram decides. `replace_bracket` sets
-    log10 of it, to that of the formula's delta + 0.01 + ``shift``: a little above, or far below.
-    `printed_row` is a row of Table II, by default with n = 100, k = 10, eps0 = 0.5 and eps = 0.1.
-    """
-    log10_delta = compare.log10_delta_by_theorem_1(0.1, 0.5, 100, 10)  # eps, eps0, n, k
-    exponent = math.floor(log10_delta)
-    values = printed_deltas(
-        # The formula's value to four digits, such as "2.389E-28".
-        printed_row(printed=f"{10 ** (log10_delta - exponent):.3f}E{exponent}"),
-        printed_row(eps=0.2, printed="0.9"),  # not the formula's value: does not count
-        printed_row("balle"),  # not this paper's
-    )
-    published = compare.compare_printed_with_true(published_reading(values=values), "Table II")
-    assert published.signs.tolist() == [-1]
-    replace_bracket(lambda *point: (log10_delta + 0.01 + shift, 0.0))
-    exact = compare.compare_printed_with_true(exact_reading(values=values), "Table II")
-    assert exact.verdict == verdict
 
-    unexplained = published_reading(values=printed_deltas(printed_row(printed="0.9")))
+def test_a_printed_delta_is_not_sound_below_the_exact_one_of_the_count():
+    reading = published_reading(values=ONE_REPRODUCED_ROW)
+    assert compare.compare_printed_with_true(reading, "Table II").signs.tolist() == [-1]
+
+
+@pytest.mark.parametrize(("above", "verdict"), [(0.009, "fails"), (-299.99, "holds")])
+def test_a_printed_delta_is_sound_unless_the_lower_bound_on_delta_is_above_it(
+    set_bounds, above, verdict
+):
+    set_bounds(low=LOG10_BY_FORMULA + above, high=0.0)
+    sound = compare.compare_printed_with_true(exact_reading(values=ONE_REPRODUCED_ROW), "Table II")
+    assert sound.verdict == verdict
+
+
+def test_a_delta_that_the_formula_does_not_give_is_no_evidence():
+    reading = published_reading(values=printed_deltas(printed_row(printed="0.9")))
     with pytest.raises(NoEvidenceError, match="has no row that the printed formula gives"):
-        compare.compare_printed_with_true(unexplained, "Table II")
+        compare.compare_printed_with_true(reading, "Table II")

@@ -15,86 +15,90 @@ from scripts.beyond.statements.evidence import (
     read_evidence,
 )
 from scripts.shared.printed import OWN
-from tests.beyond.statements.world import VALUES, errors_of_three, exact_reading
+from tests.beyond.statements.world import VALUES, exact_reading, setting_with_errors
 
 POINT = {"dataset": "synthetic", "k": 15, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
-METRICS = (("tv", 0), ("individual_error", 1), ("individual_error", 3))
+SHIFTS = {SHUFFLE: 0, INV: 1, GAUSSIAN: 2}  # of the errors of each mechanism
+CELLS = [0, 1, 3]  # 0 for "tv", and those of "individual_error"
 
 
-def trials(n, repetitions, value, experiment):
-    """Made-up trials as run_trials writes them, a data frame with a row for each error, its column value.
+def every(**columns):
+    """A row for every combination of the values of the columns, and the metric of its cell."""
+    rows = pd.MultiIndex.from_product(columns.values(), names=columns).to_frame(index=False)
+    return rows.assign(metric=np.where(rows["cell"] == 0, "tv", "individual_error"))
 
-    An error is the argument ``value``, + 0, 1 or 2 for `SHUFFLE`, `INV` or `GAUSSIAN`, + cell / 100,
-    + repetition / 1000. So each one differs. `POINT` are the columns that all rows share (the dataset, k,
-    eps0, eps and delta), and `METRICS` the pairs (metric, cell).
-    """
-    return pd.DataFrame(
-        POINT | {
-            "experiment": experiment, "n": n, "mechanism": mechanism, "repetition": repetition,
-            "metric": metric, "cell": cell, "value": value + shift + cell / 100 + repetition / 1000
-        }
-        for shift, mechanism in enumerate((SHUFFLE, INV, GAUSSIAN))
-        for metric, cell in METRICS
-        for repetition in range(repetitions)
-    )  # fmt: skip
+
+def made_up_error(first, shift, cell, repetition):
+    """Another one for each mechanism (which has the ``shift``), cell and repetition."""
+    return first + shift + cell / 100 + repetition / 1000
+
+
+def trials(*, experiment, n, repetitions, first_error):
+    """Trials as run_trials writes them: a `made_up_error` from ``first_error`` on in the column value."""
+    rows = every(mechanism=SHIFTS, cell=CELLS, repetition=range(repetitions))
+    shift = rows["mechanism"].map(SHIFTS)
+    value = made_up_error(first_error, shift, rows["cell"], rows["repetition"])
+    return rows.assign(**POINT, experiment=experiment, n=n, value=value)
+
+
+# The error at equal privacy of repetition 0, where the upper bound on delta gives eps.
+FIRST_ERRORS = pd.DataFrame(
+    [
+        ("shuffle", "none", 0.5),
+        ("shuffle", "inversion", 0.12),
+        ("shuffle", "projection", 0.1),
+        ("shuffle", "maximum_likelihood", 0.09),
+        ("gaussian", "none", 0.11),
+        ("gaussian", "projection", 0.08),
+    ],
+    columns=["mechanism", "estimator", "first_error"],
+)
 
 
 def parity_trials(n):
-    """Made-up trials at equal privacy, as run_parity writes them for n users: a row for each error.
+    """Trials at equal privacy, as run_parity writes them: by two rules of delta, with eps by two bounds.
 
-    Every setting, mechanism, estimator and pair (metric, cell) of `METRICS` has repetitions 0 to 4. A setting
-    has one of two rules of delta, and one of two bounds on delta, which gives eps (0.4 in all rows). `POINT`
-    has the rest: the synthetic data N(0, 2) at eps0 = 4. An error depends on the mechanism and estimator, is
-    seven times as large for the lower bound as for the upper one, and has the factor 1 + repetition / 1000.
+    An error is that of `FIRST_ERRORS`, times 1 + repetition / 1000, and times 7 for the lower bound.
     """
-    errors = {
-        ("shuffle", "none"): 0.5, ("shuffle", "inversion"): 0.12, ("shuffle", "projection"): 0.1,
-        ("shuffle", "maximum_likelihood"): 0.09, ("gaussian", "none"): 0.11, ("gaussian", "projection"): 0.08,
-    }  # fmt: skip
-    return pd.DataFrame(
-        POINT | {
-            "n": n, "eps": 0.4, "delta_rule": rule, "delta": delta, "bound": bound, "mechanism": mechanism,
-            "estimator": estimator, "metric": metric, "cell": cell, "repetition": repetition,
-            "value": factor * error * (1 + repetition / 1000)
-        }
-        for rule, delta in (("1e-06", 1e-6), ("n^-1.1", n**-1.1))
-        for bound, factor in (("upper", 1.0), ("lower", 7.0))
-        for (mechanism, estimator), error in errors.items()
-        for metric, cell in METRICS
-        for repetition in range(5)
-    )  # fmt: skip
+    rules = {"1e-06": 1e-6, "n^-1.1": n**-1.1}
+    settings = every(delta_rule=rules, bound=["upper", "lower"], cell=CELLS, repetition=range(5))
+    rows = settings.merge(FIRST_ERRORS, how="cross")
+    factor_of_bound = rows["bound"].map({"upper": 1, "lower": 7})
+    value = rows["first_error"] * (1 + rows["repetition"] / 1000) * factor_of_bound
+    point = POINT | {"n": n, "eps": 0.4, "delta": rows["delta_rule"].map(rules)}
+    return rows.assign(**point, value=value)
+
+
+# A run of Paris. Shares of the users in two cells: the true ones, and the estimates by both mechanisms.
+RUN_OF_PARIS = {
+    "dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0,
+    "original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]
+}  # fmt: skip
+
+
+def cited_bounds():
+    """A row for each printed delta of the literature, with log10 of the work's own bound as ``cited``."""
+    rows = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)]
+    theorem_applies = rows["mechanism"] != "erlingsson"
+    return rows.assign(cited=np.where(theorem_applies, -3.0, np.nan))
 
 
 @pytest.fixture
 def evidence(tmp_path, monkeypatch):
-    """The published and the exact reading of made-up files, which this fixture writes into a new folder.
-
-    `trials` (n, repetitions, value, experiment) are those of the published protocol, with errors from
-    ``value`` on. At n = 1000 and at n = 2000 the experiment "tv" has 5 repetitions, and "individual" 9.
-    `parity_trials` are those at equal privacy, of 5 repetitions. Of Paris there is one run, with two cells.
-    `VALUES` are the paper's printed values, and `OWN` marks those of its own mechanism. log10 of the bounds
-    of the cited works is -3, but for "erlingsson".
-    """
+    """(published, exact): both readings of made-up files, which this fixture writes into a new folder."""
     monkeypatch.chdir(tmp_path)
-    frame = pd.concat(
-        [trials(1000, 5, 1.0, "tv"), trials(1000, 9, 2.0, "individual"), trials(2000, 5, 3.0, "tv")]
-    )
-    # The rows may be in any order.
-    frame.sample(frac=1, random_state=1).to_parquet("a.parquet", index=False)
-    trials(2000, 9, 4.0, "individual").to_parquet("b.parquet", index=False)
+    # At both n there is a longer experiment with the same settings: in the same file, and in another one.
+    tv_1000 = trials(experiment="tv", n=1000, repetitions=5, first_error=10)
+    tv_2000 = trials(experiment="tv", n=2000, repetitions=5, first_error=20)
+    long_1000 = trials(experiment="individual", n=1000, repetitions=9, first_error=30)
+    long_2000 = trials(experiment="individual", n=2000, repetitions=9, first_error=40)
+    # In any order.
+    first = pd.concat([tv_1000, long_1000, tv_2000]).sample(frac=1, random_state=1)
+    first.to_parquet("a.parquet", index=False)
+    long_2000.to_parquet("b.parquet", index=False)
     pd.concat([parity_trials(1000), parity_trials(2000)]).to_parquet("parity.parquet", index=False)
-
-    # Shares of the users in two cells: the true ones, and the estimates by the two mechanisms.
-    run = {
-        "dataset": "paris", "n": 11190, "delta": 1e-30, "cell": [1, 2], "eps0": 2.0, "eps": 2.0,
-        "original": 0.5, INV: [0.9, 0.1], GAUSSIAN: [0.4, 0.7]
-    }  # fmt: skip
-    pd.DataFrame(run).to_csv("run.csv", index=False)
-
-    cited = VALUES[(VALUES["quantity"] == "delta") & (VALUES["mechanism"] != OWN)]
-    cited = cited.assign(cited=-3.0)
-    cited.loc[cited["mechanism"] == "erlingsson", "cited"] = None  # the theorem does not apply
-    cited.to_csv("cited_bounds.csv", index=False)
+    pd.DataFrame(RUN_OF_PARIS).to_csv("run.csv", index=False)
+    cited_bounds().to_csv("cited_bounds.csv", index=False)
     VALUES.to_csv("values.csv", index=False)
     return read_evidence(
         values="values.csv",
@@ -107,24 +111,24 @@ def evidence(tmp_path, monkeypatch):
     )
 
 
-def test_trials_become_paired_samples_and_the_longer_experiment_counts(evidence):
-    """Of two experiments with the same setting, `pick` has the one with more repetitions: 9, not 5.
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize(("n", "first_error"), [(1000, 30), (2000, 40)])
+def test_errors_are_paired_and_of_the_longer_of_two_experiments(evidence, cell, n, first_error):
+    """Those of the experiment with 9 repetitions, in their order, not those of the one with 5.
 
-    `evidence` is the published and the exact reading of made-up files, with experiments "tv" (5 repetitions)
-    and "individual" (9). Errors in "individual" are 2 at n = 1000 and 4 at n = 2000, + 0, 1 or 2 for the
-    mechanism + cell / 100 + repetition / 1000. `METRICS` are pairs (metric, cell). A row of `pick` has an
-    array of errors for each mechanism, which are paired: in the same order of the repetitions.
+    The longer one has errors from ``first_error`` on, another one for each mechanism, cell and repetition.
     """
+    published, _ = evidence
+    selection = Selection("tv" if cell == 0 else "individual_error", {"synthetic": (4,)})
+    rows = published.pick(*SHIFTS, selection=selection)
+    [row] = rows.query("n == @n and cell == @cell").to_dict("records")
+    for mechanism, shift in SHIFTS.items():
+        expected = made_up_error(first_error, shift, cell, repetition=np.arange(9))
+        np.testing.assert_allclose(row[mechanism], expected, rtol=1e-14)
+
+
+def test_calibrations_are_the_trials_eps_and_delta_at_eps0(evidence):
     published, exact = evidence
-    for value, n in ((2.0, 1000), (4.0, 2000)):
-        for metric, cell in METRICS:
-            selection = Selection(metric, {"synthetic": (4,)})
-            rows = published.pick(SHUFFLE, INV, GAUSSIAN, selection=selection)
-            [row] = rows[(rows["n"] == n) & (rows["cell"] == cell)].to_dict("records")
-            for shift, name in enumerate((SHUFFLE, INV, GAUSSIAN)):
-                expected = value + shift + cell / 100 + np.arange(9) / 1000
-                np.testing.assert_allclose(row[name], expected, rtol=1e-14)
-    # ``calibrations`` are the (eps, delta) of the Gaussian in the trials: only one here, with eps = eps0.
     assert published.calibrations == exact.calibrations == {(4.0, 1e-30)}
 
 
@@ -138,21 +142,21 @@ def test_a_single_run_is_paired_over_its_cells(evidence):
     np.testing.assert_allclose(row[INV], [0.4, 0.4])
 
 
-def test_parity_takes_the_upper_bound_and_names_the_estimates(evidence):
-    """Settings of the exact reading are those at equal privacy, where the upper bound on delta gives eps.
-
-    `evidence` has the published and the exact reading of made-up files. ``first_errors`` are the errors in
-    these files of repetition 0 for the upper bound. Those for the lower bound are seven times as large. In
-    this reading `INV` and `GAUSSIAN` are projected estimates. delta is 1e-6 by one rule, n^-1.1 by the other.
-    """
+def test_exact_settings_have_the_errors_at_the_eps_of_the_upper_bound(evidence):
+    """Those for the lower bound are seven times as large. `INV` and `GAUSSIAN` are projected estimates."""
     _, exact = evidence
-    rows = exact.settings
-    assert len(rows) == 2 * 2 * 3  # two n, two rules of delta, three pairs of metric and cell
     first_errors = {SHUFFLE: 0.5, INV: 0.1, LIKELIEST: 0.09, RAW_GAUSSIAN: 0.11, GAUSSIAN: 0.08}
-    for name, error in first_errors.items():
-        assert {errors[0] for errors in rows[name]} == {error}
-    expected = rows["n"].pow(-1.1).where(rows["rule"] != "1e-06", 1e-6)
-    assert [*rows["delta"]] == pytest.approx(expected)
+    for name, first_error in first_errors.items():
+        assert {errors[0] for errors in exact.settings[name]} == {first_error}
+
+
+def test_exact_settings_are_of_every_n_rule_of_delta_and_cell(evidence):
+    _, exact = evidence
+    fixed_delta = exact.settings.query("rule == '1e-06'")
+    assert (fixed_delta["delta"] == 1e-6).all()
+    power_of_n = exact.settings.query("rule == 'n^-1.1'")
+    assert power_of_n["delta"].tolist() == pytest.approx((power_of_n["n"] ** -1.1).tolist())
+    assert len(fixed_delta) == len(power_of_n) == 2 * 3  # n, cells
 
 
 def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
@@ -164,11 +168,8 @@ def test_cited_bounds_that_do_not_apply_are_no_numbers(evidence):
         assert cited[none].isna().all()
 
 
-def test_what_is_missing_is_said():
-    reading = exact_reading(errors_of_three(0.1, 0.2))  # one setting of N(0, 2) at eps0 = 4
-    known = Selection(budgets={"synthetic": (4,)})
-    assert len(reading.pick(GAUSSIAN, INV, selection=known)) == 1
-
+def test_missing_settings_are_named():
+    reading = exact_reading(setting_with_errors(0.1, 0.2, dataset="synthetic", eps0=4.0))
     missing = Selection(budgets={"synthetic": (4,), "paris": (4, 6)})
     message = r"exact experiments have no tv of .* for paris at eps0 = 4, 6"
     with pytest.raises(NoEvidenceError, match=message):

@@ -50,99 +50,108 @@ def test_numbers_are_rounded_as_python_prints_them(digits):
     assert joint.round_as_printed(numbers, digits).tolist() == printed
 
 
+def line_of_errors(printed, draws):
+    """The `Line` of the ``printed`` errors (texts) of several cells among our ``draws`` (repetitions, cells).
+
+    It holds quantiles, the ranks in [0, 1] among the draws of a cell: of the printed errors, and, for each
+    factor of wrong errors, of the draws times this factor.
+    """
+    quantiles_of_printed = []
+    runs = {}  # factor -> quantiles of each cell
+    for text, draws_of_cell in zip(printed, draws.T, strict=True):
+        of_printed, of_draws = joint.quantiles_among_draws(text, draws_of_cell)
+        quantiles_of_printed.append(of_printed)
+        for factor, quantiles in of_draws.items():
+            runs.setdefault(factor, []).append(quantiles)
+    runs = {factor: np.transpose(quantiles) for factor, quantiles in runs.items()}
+    return joint.Line("Table V", "gaussian", np.array(quantiles_of_printed), runs)
+
+
 def random_line(rng):
-    """A `Line`: the printed errors of seven cells, and those of 400 runs of ours, all drawn from one law.
+    """A `Line` of seven printed errors and 400 runs of ours, all drawn from one law.
 
     The law is half-normal, but every other cell has the error 0 with probability 1/2. Printed errors have one
-    digit. A `Line` has no errors but their quantiles, each one's rank among the 400 of its cell, in [0, 1]:
-    (7,) of the printed errors, (400, 7) of ours.
+    digit.
     """
     share_of_zeros = [0, 0.5, 0, 0.5, 0, 0.5, 0]
-    draws = np.abs(rng.standard_normal((401, 7))) * (rng.random((401, 7)) >= share_of_zeros)
-    printed, ours = draws[0], draws[1:]
-    quantiles_of_printed = []
-    quantiles_of_ours = []
-    for cell, error in enumerate(printed):
-        of_printed, of_ours_by_factor = joint.quantiles_among_draws(f"{error:.0e}", ours[:, cell])
-        quantiles_of_printed.append(of_printed)
-        quantiles_of_ours.append(of_ours_by_factor[1.0])
-    runs = {1.0: np.stack(quantiles_of_ours, axis=1)}  # factor of our errors -> (400, 7)
-    return joint.Line("Table V", "gaussian", np.array(quantiles_of_printed), runs)
+    half_normal = np.abs(rng.standard_normal((401, 7)))
+    errors = half_normal * (rng.random((401, 7)) >= share_of_zeros)
+    printed = [f"{error:.0e}" for error in errors[0]]
+    return line_of_errors(printed, draws=errors[1:])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistic", joint.STATISTICS.values())
 def test_p_values_hold_their_level_in_spite_of_zeros_and_rounding(statistic, monkeypatch):
-    """If printed errors have the law of our runs, about 5 % of 200 p-values are at most 5 %, or fewer.
+    """About 5 % of 200 p-values are at most 5 %, or fewer, if printed errors have the law of our runs.
 
-    `random_line` makes seven printed errors, and runs of ours by the same law, with many zeros and rounded to
-    one digit. A p-value is of two such lines together, and from 999 random runs (`RANDOM_RUNS`).
+    A p-value is of two lines together, and from 999 random runs. Fewer are at most 5 % if a statistic has
+    atoms.
     """
     monkeypatch.setattr(joint, "RANDOM_RUNS", 999)
     rng = np.random.default_rng(11)
     rounds = 200
-    p_values = []
+    small_p_values = 0
     for _ in range(rounds):
-        _, p = joint.statistic_and_p_value([random_line(rng), random_line(rng)], statistic, rng)
-        p_values.append(p)
-    # Fewer if a statistic has atoms. A binomial count exceeds the upper limit with a probability below 1e-6.
-    assert 0 < np.sum(np.array(p_values) <= 0.05) <= stats.binom.isf(1e-6, rounds, 0.05)
+        lines = [random_line(rng), random_line(rng)]
+        _, p = joint.statistic_and_p_value(lines, statistic, rng)
+        small_p_values += p <= 0.05
+    # A binomial count exceeds the upper limit with a probability below 1e-6.
+    assert 0 < small_p_values <= stats.binom.isf(1e-6, rounds, 0.05)
+
+
+def half_normal_power(times, level):
+    """The probability that the error times |Z|, Z standard normal, is rejected among errors |Z|.
+
+    Of a single quantile u, Kolmogorov and Smirnov's statistic is max(u, 1 - u). So an error is rejected if u
+    or 1 - u is below level / 2: P(times |Z| < q(level / 2)) + P(times |Z| > q(1 - level / 2)), where q is the
+    quantile function of |Z|.
+    """
+    low, high = stats.halfnorm.ppf([level / 2, 1 - level / 2])
+    return stats.halfnorm.cdf(low / times) + stats.halfnorm.sf(high / times)
 
 
 @pytest.mark.parametrize("times", joint.WRONG_FACTORS.values())
-def test_power_is_that_of_a_closed_form(times):
-    """`power` is how often errors are rejected that are ``times`` ours. Here one error is printed in all.
-
-    Our errors in its cell are half-normal: 2000 draws at equally spaced quantiles. A wrong error is
-    times |Z|, Z standard normal, and u is its quantile among ours. Kolmogorov and Smirnov's statistic of one
-    quantile is max(u, 1 - u). So the error is rejected if u or 1 - u is below level / 2. The expected power,
-    the probability of this, follows by the law of |Z|.
-    """
-    level = 0.05
+def test_power_of_one_error_is_its_closed_form(times):
+    """How often an error ``times`` ours is rejected. Ours are 2000 quantiles of the half-normal law."""
     draws = stats.halfnorm.ppf((np.arange(2000) + 0.5) / 2000)
-    cell = {"mechanism": "gaussian", "metric": "individual_error", "k": 2, "cell": 1}
-    trials = {("toy", 4.0, 4.0, 9): pd.DataFrame(cell | {"value": draws})}
-    printed = pd.DataFrame([
-        {"item": "Table V", "dataset": "toy", "quantity": "individual_error", "mechanism": "gaussian",
-         "x0": "1", "n": "9", "k": "2", "eps0": "4", "eps": "4", "printed": "1.234567890123"}
-    ])  # fmt: skip
-    (line,) = joint.lines_of_printed_errors(printed, trials, {})
-
-    low, high = stats.halfnorm.ppf([level / 2, 1 - level / 2])
-    expected = stats.halfnorm.cdf(low / times) + stats.halfnorm.sf(high / times)
-    power = joint.power([line], joint.kolmogorov_smirnov, times, level, np.random.default_rng(7))
+    line = line_of_errors(["1.234567890123"], draws[:, np.newaxis])  # 13 digits are kept
+    rng = np.random.default_rng(7)
+    power = joint.power([line], joint.kolmogorov_smirnov, times, level=0.05, rng=rng)
+    expected = half_normal_power(times, level=0.05)
     # The power is a share of `RANDOM_RUNS` runs: four standard errors. The critical value comes from as many
     # runs: four more.
     assert power == pytest.approx(expected, abs=8 * np.sqrt(expected / joint.RANDOM_RUNS))
 
 
-def test_tables_are_rejected_if_the_errors_are_not_ours():
-    """Printed errors drawn as ours are not rejected; errors a hundred times as large are.
+def joint_tests_of_half_normal_errors(times):
+    """`joint_tests` of errors as in Tables V and VI, drawn as ours and multiplied by ``times``.
 
-    `VALUES` are the paper's printed values. Those of single cells, in Tables V and VI, are replaced by
-    half-normal draws with two digits. ``trials`` stand for our own: (dataset, eps0, eps, n) -> a row for each
-    error, 200 half-normal draws for every cell. All are said to be the Gaussian's, with n = 9 users.
+    Ours are half-normal, 200 draws for each printed cell. All are said to be the Gaussian's, for n = 9 users
+    at eps = eps0 = 4.
     """
     rng = np.random.default_rng(4)
-    printed = VALUES[VALUES["quantity"] == "individual_error"].assign(mechanism="gaussian", n="9")
-    draws = np.abs(rng.standard_normal((len(printed), 200)))  # (cells, repetitions)
-    trials = {}
-    for name, rows in printed.groupby("dataset"):
-        frames = [
-            pd.DataFrame({"k": int(k), "mechanism": "gaussian", "metric": "individual_error",
-                          "cell": int(x0), "value": errors})
-            for x0, k, errors in zip(rows["x0"], rows["k"], draws, strict=False)
-        ]  # fmt: skip
-        trials[name, 4.0, 4.0, 9] = pd.concat(frames)
+    values = VALUES[VALUES["quantity"] == "individual_error"].assign(mechanism="gaussian", n="9")
+    cells = values[["dataset", "mechanism"]].assign(metric="individual_error")
+    cells = cells.assign(k=values["k"].astype(int), cell=values["x0"].astype(int))
+    draws = cells.loc[cells.index.repeat(200)]
+    draws = draws.assign(value=np.abs(rng.standard_normal(len(draws))))
+    # (dataset, eps0, eps, n) -> a row for each draw.
+    trials = {(dataset, 4.0, 4.0, 9): rows for dataset, rows in draws.groupby("dataset")}
+    printed = [f"{times * abs(error):.1e}" for error in rng.standard_normal(len(values))]
+    return joint.joint_tests(values.assign(printed=printed), trials, {}, seed=5)
 
-    for times, verdict in ((1, "not rejected"), (100, "rejected")):
-        texts = [f"{times * error:.1e}" for error in np.abs(rng.standard_normal(len(printed)))]
-        table = joint.joint_tests(printed.assign(printed=texts), trials, {}, seed=5)
-        tests = list(table[["item", "test"]].itertuples(index=False, name=None))
-        assert tests == list(product(("Table V", "Table VI"), joint.STATISTICS))
-        assert set(table["verdict"]) == {verdict}
-        # The powers are shares.
-        assert table[[*joint.WRONG_FACTORS]].stack().between(0, 1).all()
+
+@pytest.mark.parametrize(("times", "verdict"), [(1, "not rejected"), (100, "rejected")])
+def test_tables_are_rejected_if_their_errors_are_a_hundred_times_ours(times, verdict):
+    assert set(joint_tests_of_half_normal_errors(times)["verdict"]) == {verdict}
+
+
+def test_each_table_has_a_row_for_each_test_with_its_powers():
+    table = joint_tests_of_half_normal_errors(times=1)
+    tests = list(table[["item", "test"]].itertuples(index=False, name=None))
+    assert tests == list(product(("Table V", "Table VI"), joint.STATISTICS))
+    assert table[[*joint.WRONG_FACTORS]].stack().between(0, 1).all()
 
 
 def grid_of_paris(rows=12, columns=16):
@@ -154,91 +163,96 @@ def grid_of_paris(rows=12, columns=16):
 
 def test_cells_are_numbered_in_five_ways():
     """Two rows of three cells. The ways start in the south-west but for those from the north-west."""
-    ways = joint.numberings(grid_of_paris(rows=2, columns=3))
-    assert [numbers.tolist() for numbers in ways.values()] == [
-        [1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3], [1, 3, 5, 2, 4, 6], [2, 4, 6, 1, 3, 5], [0, 1, 2, 3, 4, 5],
-    ]  # fmt: skip
+    ways = joint.numberings(grid_of_paris(rows=2, columns=3)).values()
+    numbers_of_cells = ["".join(map(str, numbers)) for numbers in ways]
+    assert numbers_of_cells == ["123456", "456123", "135246", "246135", "012345"]
 
 
 PROTOCOL = Protocol(delta_form="published", delta_floor=1e-30, sensitivity=1)
 
 
-def test_both_grids_of_a_city_are_compared_with_two_noises_and_by_every_numbering(monkeypatch):
-    """`compare_grids` has a row for each of two grids, two Gaussian noises and five numberings of the cells.
+def compare_grids_of_paris(values, cells, repetitions):
+    return joint.compare_grids(
+        values, {"paris": cells}, {"paris": repetitions}, protocol=PROTOCOL, seed=5
+    )
 
-    A row has the p-value of the errors printed for Paris (in `VALUES`, the paper's printed values), and this
-    p-value after Holm's correction. `grid_of_paris` makes up a grid of 12 rows and 16 columns, or as given,
-    with random numbers of users. The noises have delta 1e-30, that of `PROTOCOL`, and 1e-10. 500 random runs
-    and 20 repetitions are few, for speed: only the table's rows and the correction matter here.
+
+def compare_two_grids(values):
+    """`compare_grids` of Paris on two made-up grids, a table. Few random runs and repetitions, for speed."""
+    uniform = grid_of_paris(rows=12, columns=16)
+    stepped = grid_of_paris(rows=11, columns=15).assign(grid="stepped")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
+        return compare_grids_of_paris(values, pd.concat([uniform, stepped]), repetitions=20)
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    """The errors that the paper prints for Paris, compared with those on two made-up grids."""
+    return compare_two_grids(VALUES)
+
+
+def test_grids_are_compared_with_two_noises_and_by_every_numbering(comparison):
+    assert list(comparison) == joint.GRID_COLUMNS
+    rows = list(comparison[["grid", "delta", "numbering"]].itertuples(index=False, name=None))
+    numberings = joint.numberings(grid_of_paris())
+    # The protocol's delta is 1e-30.
+    assert sorted(rows) == sorted(product(("uniform", "stepped"), (1e-30, 1e-10), numberings))
+
+
+def test_a_grid_has_as_many_cells_and_users_as_its_rows(comparison):
+    sizes = comparison.drop_duplicates("grid").set_index("grid")
+    assert sizes["k"].to_dict() == {"uniform": 12 * 16, "stepped": 11 * 15}
+    assert sizes.loc["uniform", "n"] == grid_of_paris(12, 16)["count"].sum()
+    assert sizes.loc["stepped", "n"] == grid_of_paris(11, 15)["count"].sum()
+
+
+def test_p_values_of_both_grids_are_corrected_together_for_each_noise_and_numbering(comparison):
+    """Holm's correction of two p-values: twice the smaller one, and the larger one or as much as that."""
+    for _, rows in comparison.groupby(["delta", "numbering"]):
+        smaller, larger = rows.sort_values("p")["p"]
+        expected = [min(1, 2 * smaller), min(1, max(larger, 2 * smaller))]
+        assert sorted(rows["corrected_p"]) == pytest.approx(expected)
+        assert 0 <= smaller <= larger <= 1
+
+
+def test_without_printed_values_no_grid_is_compared():
+    assert compare_two_grids(VALUES[:0]).empty
+
+
+COLUMN_BY_COLUMN = "column by column from the south-west"
+
+
+def printed_errors_of_one_run(grid, rng):
+    """The paper's rows of Paris, with errors of one run of ours on ``grid``, numbered column by column.
+
+    They are seven cells of shuffle+INV, a simulation, and of the Gaussian: |Z| times the scale of the noise
+    by `PROTOCOL`, Z standard normal. Errors are shares of the users, with two digits.
     """
-    monkeypatch.setattr(joint, "RANDOM_RUNS", 500)
-    uniform = grid_of_paris()  # 192 cells
-    stepped = grid_of_paris(11, 15).assign(grid="stepped")  # 165 cells
-    given = {
-        "cells": {"paris": pd.concat([uniform, stepped])},
-        "repetitions": {"paris": 20},
-        "protocol": PROTOCOL,
-        "seed": 5,
-    }
-    table = joint.compare_grids(VALUES, **given)
-    assert list(table) == joint.GRID_COLUMNS
-    assert len(table) == 2 * 2 * 5  # grids, noises, numberings
-    # Each grid's k is its number of cells, and n that of its users.
-    sizes = [("uniform", 192, uniform["count"].sum()), ("stepped", 165, stepped["count"].sum())]
-    settings = set(table[["grid", "k", "n", "delta"]].itertuples(index=False, name=None))
-    assert settings == {(*size, delta) for size, delta in product(sizes, (1e-30, 1e-10))}
-
-    assert table[["p", "corrected_p"]].stack().between(0, 1).all()
-    for _, pair in table.groupby(["delta", "numbering"]):
-        # Holm's correction of two p-values: twice the smaller one, and the larger one or as much as that.
-        low, high = sorted(pair["p"])
-        expected = [min(1, 2 * low), min(1, max(high, 2 * low))]
-        assert sorted(pair["corrected_p"]) == pytest.approx(expected)
-    # Without printed values there is no row.
-    assert joint.compare_grids(VALUES[:0], **given).empty
-
-
-def test_errors_drawn_as_ours_by_one_numbering_fit_this_numbering_and_no_other_noise(monkeypatch):
-    """Errors of one run of ours, its cells numbered column by column, fit this numbering in `compare_grids`.
-
-    They replace the errors printed for Paris in `VALUES`: seven cells, two mechanisms, eps = eps0 = 4. The
-    run is on `grid_of_paris`, a made-up grid of 192 cells: for shuffle+INV a simulation, for the Gaussian |Z|
-    times the noise's scale by `PROTOCOL` (delta 1e-30, sensitivity 1), Z standard normal. Under the other
-    noise, for 50 times the sensitivity and so 50 times as large, the errors fit by no numbering. Random runs
-    and batches are few, for speed.
-    """
-    monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
-    monkeypatch.setattr(joint, "BATCHES", 2)
-    monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))  # delta and sensitivity
-    grid = grid_of_paris()
     counts = grid["count"].to_numpy()
     n = int(counts.sum())
-    rng = np.random.default_rng(8)
+    noisy = sample_histogram(counts, 4.0, rng)[0] / n  # eps0 = 4
+    errors_of_shuffle = np.abs(project_to_simplex(invert(noisy, 4.0)) - counts / n)
+    errors_by_number = pd.Series(errors_of_shuffle, joint.numberings(grid)[COLUMN_BY_COLUMN])
 
-    # Absolute errors of shuffle+INV in all cells, as shares of the users.
-    noisy = sample_histogram(counts, 4.0, rng)[0] / n
-    shuffled = np.abs(project_to_simplex(invert(noisy, 4.0)) - counts / n)
-    numbers = joint.numberings(grid)["column by column from the south-west"]
-    error_of_cell = dict(zip(numbers.tolist(), shuffled, strict=True))
-    noise = published_scale(4, 1e-30, 1) / n  # the Gaussian's, as a share of the users
+    rows = VALUES.query("dataset == 'paris' and quantity == 'individual_error'")
+    scale = published_scale(4, PROTOCOL.delta_floor, PROTOCOL.sensitivity) / n  # eps = 4
+    errors_of_gaussian = scale * np.abs(rng.standard_normal(len(rows)))
+    errors_of_cells = errors_by_number[rows["x0"].astype(int)]  # x0 is the number of a cell
+    is_shuffle = rows["mechanism"] == "shuffle+INV"
+    errors = np.where(is_shuffle, errors_of_cells, errors_of_gaussian)
+    return rows.assign(printed=[f"{error:.1e}" for error in errors])
 
-    # The cell of a printed value is its number x0. Errors are printed with two digits.
-    printed = VALUES.query("dataset == 'paris' and quantity == 'individual_error'").copy()
-    texts = []
-    for x0, mechanism in zip(printed["x0"], printed["mechanism"], strict=True):
-        if mechanism == "shuffle+INV":
-            error = error_of_cell[int(x0)]
-        else:
-            error = noise * abs(rng.standard_normal())
-        texts.append(f"{error:.1e}")
 
-    table = joint.compare_grids(
-        printed.assign(printed=texts),
-        {"paris": grid},
-        repetitions={"paris": 400},
-        protocol=PROTOCOL,
-        seed=5,
-    )
+def test_errors_of_one_run_of_ours_fit_their_numbering_and_no_other_noise(monkeypatch):
+    """The other noise is for 50 times the sensitivity, and so 50 times as large."""
+    monkeypatch.setattr(joint, "OTHER_NOISE", (1e-30, 50.0))  # delta and sensitivity
+    # Few, for speed.
+    monkeypatch.setattr(joint, "RANDOM_RUNS", 2000)
+    monkeypatch.setattr(joint, "BATCHES", 2)
+    grid = grid_of_paris()
+    printed = printed_errors_of_one_run(grid, np.random.default_rng(8))
+    table = compare_grids_of_paris(printed, grid, repetitions=400)
     verdicts = table.set_index(["sensitivity", "numbering"])["verdict"]
-    assert verdicts[1.0, "column by column from the south-west"] == joint.NOT_CONTRADICTED
+    assert verdicts[1.0, COLUMN_BY_COLUMN] == joint.NOT_CONTRADICTED
     assert (verdicts[50.0] == joint.CONTRADICTED).all()

@@ -28,12 +28,17 @@ def drawn_errors(error, seed):
     return sums / (error.users if error.cells == 1 else 2 * error.users)
 
 
+def near_share(share):
+    """The expected ``share`` of `RUNS` draws, within five standard errors."""
+    return pytest.approx(share, abs=5 * np.sqrt(share / RUNS))
+
+
 @pytest.mark.parametrize("text", PRINTED)
 def test_likelihoods_are_shares_of_draws_that_are_printed_so(text):
     error = PRINTED[text]
     share = np.mean([f"{draw:.{error.digits - 1}e}" == text for draw in drawn_errors(error, 5)])
     likelihood = np.exp(ln_likelihood_of_scales([error], SCALE))
-    assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
+    assert likelihood == near_share(share)
 
 
 @pytest.mark.parametrize("text", PRINTED)
@@ -43,7 +48,7 @@ def test_likelihoods_are_shares_of_draws_whose_digits_are_cut_off(text):
     cut_off = [Decimal(draw).quantize(printed, ROUND_DOWN) for draw in drawn_errors(error, 6)]
     share = np.mean([value == printed for value in cut_off])
     likelihood = np.exp(ln_likelihood_of_scales([error], SCALE, cut_off=True))
-    assert likelihood == pytest.approx(share, abs=5 * np.sqrt(share / RUNS))  # standard errors
+    assert likelihood == near_share(share)
 
 
 def test_the_likely_scales_are_those_around_the_one_that_was_drawn():

@@ -26,7 +26,10 @@ PRINTED = printed_numbers(VALUES)
 CITIES = ("san_francisco", "paris")
 N = {"synthetic": (1000, 100_000), "san_francisco": (10_000, 123_026), "paris": (1000, 11_190)}
 EPS0 = {"synthetic": (4.0,), "san_francisco": (4.0, 6.0), "paris": (4.0, 6.0)}
-BOX = {"south": 37.7228, "north": 37.7946, "west": -122.5153, "east": -122.3789}
+BOXES = {  # in degrees
+    "san_francisco": {"south": 37.7228, "north": 37.7946, "west": -122.5153, "east": -122.3789},
+    "paris": {"south": 48.8286, "north": 48.8798, "west": 2.2855, "east": 2.3909},
+}
 
 
 def setting(
@@ -37,6 +40,7 @@ def setting(
     ``means`` has each mechanism's mean error. ``spread`` is the relative standard deviation of its errors.
     The same arguments give the same errors.
     """
+    # A seed for each setting.
     rng = np.random.default_rng(list(f"{dataset} {n} {eps0} {metric} {cell} {rule}".encode()))
     point = {"dataset": dataset, "n": n, "k": K[dataset], "eps0": eps0, "eps": eps0, "delta": 1e-30}
     samples = {
@@ -45,14 +49,14 @@ def setting(
     return point | {"metric": metric, "cell": cell, "rule": rule} | samples
 
 
-def errors_of_three(gaussian, inv, shuffle=0.5, **point):
+def setting_with_errors(gaussian, inv, shuffle=0.5, **point):
     """A `setting` with the paper's three mechanisms, from their mean errors."""
     return setting(**point, **{GAUSSIAN: gaussian, INV: inv, SHUFFLE: shuffle})
 
 
 def published_reading(*settings, name=PUBLISHED, **more):
     """What the statements are tested on: rows of `setting`, and other fields of `Reading`."""
-    return Reading(name, **({"settings": pd.DataFrame(settings)} if settings else {}), **more)
+    return Reading(name, settings=pd.DataFrame(settings), **more)
 
 
 def exact_reading(*settings, **more):
@@ -80,60 +84,63 @@ def bracket(eps, eps0, n, k):
     return log10_delta, log10_delta
 
 
+# Factors of the errors of `world_setting`: those at the paper's eps0s, and those at eps0 = 1.
+FACTORS = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
+FACTORS_AT_1 = FACTORS | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
+
+
+def world_setting(dataset, n, eps0, *, rule="", metric="tv", cell=0, factors=FACTORS):
+    """A `setting` of the made-up world: the mean error of each mechanism is its factor times a base error.
+
+    The base error is 0.06 for all users at eps0 = 4, and falls as 1 / (sqrt(n) eps0). Single cells err a
+    sixth as much. The ratio of shuffle+INV to the Gaussian grows with n and falls with eps0, so that trends
+    have a direction.
+    """
+    share_of_users = n / N[dataset][-1]  # the last size is all users
+    error = 0.06 * share_of_users**-0.5 * (4 / eps0)
+    if metric == "individual_error":
+        error /= 6
+    means = {name: error * factor for name, factor in factors.items()}
+    means[INV] *= share_of_users**0.05 * (4 / eps0) ** 0.25
+    return setting(dataset, n, eps0, metric=metric, cell=cell, rule=rule, **means)
+
+
+def papers_settings(rule):
+    """The settings of the paper's tables and figures, with one rule of delta ("" if there is none)."""
+    settings = []
+    for dataset in N:
+        for n, eps0 in product(N[dataset], EPS0[dataset]):
+            settings.append(world_setting(dataset, n, eps0, rule=rule))
+    for n, cell in product(N["synthetic"], (1, 3)):
+        of_cell = world_setting(
+            "synthetic", n, 4.0, rule=rule, metric="individual_error", cell=cell
+        )
+        settings.append(of_cell)
+    return settings
+
+
 def both_readings():
     """The published and the exact `Reading` of a made-up world. Its deltas are the printed ones.
 
-    A reading has rows that `setting` makes from mean errors: TV errors at each dataset's sizes `N` and the
-    paper's `EPS0`, and errors of single cells of N(0, 2), "synthetic". The published reading also has errors
-    of the cities' heatmaps ("cell_error").
-
-    shuffle+INV errs about 1.5 times as much as the Gaussian, and shuffle 4 times. The ratio of shuffle+INV to
-    the Gaussian grows with n and falls with eps0, so that trends have a direction. All errors fall with n and
-    eps0. At eps0 = 1, which the paper did not run, the Gaussian errs most and shuffle least: a statement that
-    looked there would get another verdict.
+    shuffle+INV errs about 1.5 times as much as the Gaussian, and shuffle 4 times. At eps0 = 1, which the
+    paper did not run, the Gaussian errs most and shuffle least: a statement that looked there would get
+    another verdict.
     """
-    papers_factors = {GAUSSIAN: 1.0, INV: 1.5, SHUFFLE: 4.0, RAW_GAUSSIAN: 1.2, LIKELIEST: 1.4}
-    other_factors = papers_factors | {GAUSSIAN: 4.0, SHUFFLE: 1.0}
-
-    def errors(dataset, n, eps0, rule="", metric="tv", cell=0, factors=papers_factors):
-        """A setting with an error of each mechanism, the base error times its factor.
-
-        The base error is 0.06 for all users at eps0 = 4, and falls as 1 / (sqrt(n) eps0).
-        """
-        share_of_users = n / N[dataset][-1]  # the last size is all users
-        error = 0.06 * share_of_users**-0.5 * (4 / eps0)
-        if metric == "individual_error":
-            error /= 6  # a single cell errs less than all together
-        means = {name: error * factor for name, factor in factors.items()}
-        means[INV] *= share_of_users**0.05 * (4 / eps0) ** 0.25
-        return setting(dataset, n, eps0, metric=metric, cell=cell, rule=rule, **means)
-
-    def papers_settings(rule):
-        """The settings of the paper's tables and figures, with one rule of delta ("" if there is none)."""
-        settings = [
-            errors(dataset, n, eps0, rule)
-            for dataset in N
-            for n, eps0 in product(N[dataset], EPS0[dataset])
-        ]
-        for n, cell in product(N["synthetic"], (1, 3)):
-            settings.append(errors("synthetic", n, 4.0, rule, "individual_error", cell))
-        return settings
-
-    # Of the published reading alone.
     heatmaps = [
-        errors(city, N[city][-1], eps0, metric="cell_error")
+        world_setting(city, N[city][-1], eps0, metric="cell_error")
         for city, eps0 in product(CITIES, (2, 4, 6))
     ]
-    # Of the exact reading alone.
-    figures_4_and_5 = [errors(city, N[city][-1], 2.0, "1e-06") for city in CITIES]
-    not_papers = [errors(d, n, 1.0, "1e-06", factors=other_factors) for d in N for n in N[d]]
-    # Printed values with log10 of the literature's bounds, San Francisco's box in degrees, the Gaussian's
-    # (eps, delta).
-    more = {
-        "values": PRINTED.assign(log10_cited=-0.5),
-        "boxes": {"san_francisco": BOX},
-        "calibrations": frozenset({(4.0, 1e-30)}),
+    figures_4_and_5 = [world_setting(city, N[city][-1], 2.0, rule="1e-06") for city in CITIES]
+    not_papers = [
+        world_setting(dataset, n, 1.0, rule="1e-06", factors=FACTORS_AT_1)
+        for dataset in N
+        for n in N[dataset]
+    ]
+    of_both = {
+        "values": PRINTED.assign(log10_cited=-0.5),  # of the literature's bounds
+        "boxes": BOXES,
+        "calibrations": frozenset({(4.0, 1e-30)}),  # the Gaussian's (eps, delta)
     }
-    published = published_reading(*papers_settings(""), *heatmaps, **more)
-    exact = exact_reading(*papers_settings("1e-06"), *figures_4_and_5, *not_papers, **more)
+    published = published_reading(*papers_settings(rule=""), *heatmaps, **of_both)
+    exact = exact_reading(*papers_settings(rule="1e-06"), *figures_4_and_5, *not_papers, **of_both)
     return published, exact

@@ -27,25 +27,29 @@ def study_table():
     return pd.DataFrame(first + third)
 
 
-def test_the_sentences_count_useful_settings_and_name_extremes():
-    """`statement` says the study's result in four sentences, here of made-up rows for three settings.
+def test_krr_is_0_percent_above_the_best_in_the_useful_setting():
+    """An estimate is useful in one of three settings, where k-RR's error is the smallest."""
+    best, _, _, _ = statement(study_table())
+    where = "in all 1 settings (of 3) in which an estimate is useful (a TV error of at most 0.5)."
+    assert best.endswith(f"or one at most 0 % larger, {where}")
 
-    `study_table` has a row for each randomizer and setting. k-RR's TV error is 1.2 times the Gaussian's
-    everywhere, and only with 10,000 users an estimate is useful. k-RR and subset selection tie as the best in
-    two settings, and OUE is the best in the third. Without a shuffler every error is five times as large.
-    """
-    best, small_eps, local, settings = statement(study_table())
-    assert best.endswith("or one at most 0 % larger, in all 1 settings (of 3) in which an estimate is useful"
-                         " (a TV error of at most 0.5).")  # fmt: skip
-    # k-RR's error is such a multiple of the Gaussian's for eps up to 1.
+
+def test_krrs_error_is_named_as_a_multiple_of_the_gaussians():
+    _, small_eps, _, _ = statement(study_table())
     assert "is 1.20 to 1.20 times" in small_eps
-    # k-RR and subset selection tie: the first one is named.
-    assert "subset selection has the smallest error in 2 of 3 settings" not in local
-    expected = "has the smallest error in 2 of 3 settings; the smallest error is at least 5.0 times"
-    assert expected in local
-    assert settings.startswith(
-        "The settings have n from 1,000 to 10,000, k from 16 to 16 and eps from 1 to 1"
-    )
+
+
+def test_the_first_of_two_is_named_that_are_the_best_in_most_settings():
+    """k-RR and subset selection have the same errors, five times as large as with a shuffler."""
+    _, _, local, _ = statement(study_table())
+    assert "k-RR has the smallest error in 2 of 3 settings" in local
+    assert "the smallest error is at least 5.0 times" in local
+
+
+def test_the_settings_are_named():
+    _, _, _, settings = statement(study_table())
+    ranges = "n from 1,000 to 10,000, k from 16 to 16 and eps from 1 to 1"
+    assert settings.startswith(f"The settings have {ranges}")
 
 
 def test_an_error_above_the_smallest_is_told_where_estimates_are_useful_only():
