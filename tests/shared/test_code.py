@@ -29,6 +29,9 @@ UNUSED = ["scripts/stage/other.py", "tightshuffle/typed.py", "tightshuffle/unuse
 USED = sorted(set(TEXTS) - set(UNUSED))
 
 
+SCRIPT = "scripts/stage/s.py"
+
+
 def clear_caches():
     """Empty the caches of the module, whose answers are for another folder or an older text."""
     for function in vars(code).values():
@@ -36,24 +39,30 @@ def clear_caches():
             function.cache_clear()
 
 
+def write_in_1970(path, text):
+    """Write the file, with one and the same date whatever the text is."""
+    path.parent.mkdir(exist_ok=True, parents=True)
+    path.write_text(text)
+    os.utime(path, (1, 1))  # seconds after the beginning of 1970
+
+
+def digests_in_a_new_run():
+    """File -> digest, for `SCRIPT` and what it imports: computed anew, as in another process."""
+    clear_caches()
+    return dict(code.code_of(SCRIPT))
+
+
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """The folder of a small project, whose files are `TEXTS` (file -> text), in the place of the real one.
-
-    The module ``code`` looks for files there. The small project has packages of the same names as the real
-    one, tightshuffle and scripts. So the real ones are forgotten for the test, and Python looks for modules
-    in this folder first.
-    """
+    """The folder of a small project, with the files `TEXTS`: `code` and Python look for modules there."""
     for name, text in TEXTS.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True, parents=True)
-        path.write_text(text)
+        write_in_1970(tmp_path / name, text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
+    # The real packages of these names are not imported yet, as it were.
     for name in list(sys.modules):
-        if name.partition(".")[0] in ("tightshuffle", "scripts"):
+        if name.split(".")[0] in ("tightshuffle", "scripts"):
             monkeypatch.delitem(sys.modules, name)
-    # What ``code`` remembers is of another folder, before and after the test.
     clear_caches()
     yield tmp_path
     clear_caches()
@@ -61,38 +70,31 @@ def project(tmp_path, monkeypatch):
 
 def test_the_whole_package_is_used_where_its_public_functions_are(project):
     """In whatever order: a module of the package is imported first here."""
-    text = "import tightshuffle\nfrom tightshuffle.inner.a import f\n"
-    for lines in (text, "\n".join(reversed(text.splitlines())) + "\n"):
-        (project / "scripts/stage/s.py").write_text(lines)
-        clear_caches()
-        assert "tightshuffle/unused.py" in code.files_of("scripts/stage/s.py")
+    whole = "import tightshuffle\n"
+    module = "from tightshuffle.inner.a import f\n"
+    for lines in (whole + module, module + whole):
+        (project / SCRIPT).write_text(lines)
+        assert "tightshuffle/unused.py" in digests_in_a_new_run()
 
 
 def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
     """Also what the packages around a module import; not what their functions or type checkers would."""
-    assert code.files_of("scripts/stage/s.py") == USED
+    assert list(digests_in_a_new_run()) == USED
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_an_edit_is_seen_whatever_its_date_and_a_date_alone_is_not(project, name):
-    """`code_of` gives pairs (file, digest), one for each file that a script imports, directly or not.
+def test_another_date_alone_changes_no_digest(project, name):
+    before = digests_in_a_new_run()
+    (project / name).touch()
+    assert digests_in_a_new_run() == before
 
-    `TEXTS` is file -> text of the small ``project``. `USED` are those of its files that the script imports.
-    1. Another date alone, in 1970, changes no digest. 2. A new text with this date changes the file's digest,
-    and that of no other file. The caches are emptied, as in the process of a later run.
-    """
-    script = "scripts/stage/s.py"
-    before = code.code_of(script)
-    os.utime(project / name, (1, 1))
-    clear_caches()
-    assert code.code_of(script) == before
 
-    (project / name).write_text(TEXTS[name] + "edited = 1\n")
-    os.utime(project / name, (1, 1))
-    clear_caches()
-    # A pair that is there before or after, but not both times, has another digest.
-    changed_files = {file for file, _ in set(code.code_of(script)) ^ set(before)}
-    assert changed_files == ({name} if name in USED else set())
+@pytest.mark.parametrize("edited", USED)
+def test_an_edit_changes_the_digest_of_its_file_alone_whatever_the_date(project, edited):
+    before = digests_in_a_new_run()
+    write_in_1970(project / edited, TEXTS[edited] + "edited = 1\n")  # the date that it had
+    after = digests_in_a_new_run()
+    assert [file for file in USED if after[file] != before[file]] == [edited]
 
 
 FUNCTION = 'class C:\n    def f(self):\n        return "text", b"bytes"\n'

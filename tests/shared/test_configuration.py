@@ -277,39 +277,44 @@ def test_settings_that_are_not_the_papers_are_named():
     )
 
 
-def test_a_dataset_is_the_papers_only_with_all_of_its_settings():
-    """`papers_eps0` gives dataset -> the eps0s of the paper's figures, for datasets like the paper's.
+# Dataset -> the eps0s of the paper's figures, written by hand.
+EPS0_OF_PAPER = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
 
-    `PAPER` is this mapping for all three datasets, written by hand. `config_with` is the configuration of the
-    paper, `CONFIG`, with another value at a key, or with `MISSING` without the key.
-    """
-    all_datasets = {name: list(map(float, eps0)) for name, eps0 in PAPER.items()}
-    assert papers_eps0(CONFIG) == all_datasets
-    # The comparison at equal privacy, parity, is not the paper's. Its eps0s change nothing.
-    assert papers_eps0(CONFIG) == papers_eps0(config_with("parity.eps0", [4, 6, 8]))
 
-    # Any setting of a city, or of the synthetic data, leaves this dataset out.
-    others = {name: eps0 for name, eps0 in all_datasets.items() if name != "paris"}
-    for key, other_value in (
-        ("tv.n", [1000, 2000]),
-        ("uniform.columns", 10),
-        ("box.north", 48.8799),
-        ("tv.budgets", [{"eps0": 4, "eps": 4}]),
-        ("individual.cells", [1, 2]),
-        ("individual", MISSING),
-    ):
-        assert papers_eps0(config_with(f"datasets.paris.{key}", other_value)) == others
-    for key, other_value in (
-        ("population", 999_999),
-        ("cells", 16),
-        ("spread_is", "variance"),
-        ("mean", 1),
-    ):
-        config = config_with(f"datasets.synthetic.{key}", other_value)
-        assert "synthetic" not in papers_eps0(config)
-    # By the paper's settings the trials are on the uniform grid. Another one leaves both cities out.
+def test_all_datasets_of_the_papers_configuration_are_the_papers():
+    assert papers_eps0(CONFIG) == EPS0_OF_PAPER
+
+
+def test_the_comparison_at_equal_privacy_makes_no_dataset_another_one():
+    """The comparison, parity, is not in the paper."""
+    assert papers_eps0(config_with("parity.eps0", [4, 6, 8])) == EPS0_OF_PAPER
+
+
+@pytest.mark.parametrize(
+    ("key", "other_value"),
+    [
+        ("paris", MISSING),
+        ("paris.tv.n", [1000, 2000]),
+        ("paris.uniform.columns", 10),
+        ("paris.box.north", 48.8799),
+        ("paris.tv.budgets", [{"eps0": 4, "eps": 4}]),
+        ("paris.individual.cells", [1, 2]),
+        ("paris.individual", MISSING),
+        ("synthetic.population", 999_999),
+        ("synthetic.cells", 16),
+        ("synthetic.spread_is", "variance"),
+        ("synthetic.mean", 1),
+    ],
+)
+def test_a_dataset_with_another_setting_is_not_the_papers(key, other_value):
+    """`config_with` is the paper's configuration with another value at a key; `MISSING` takes the key out."""
+    others = EPS0_OF_PAPER.copy()
+    others.pop(key.split(".")[0])
+    assert papers_eps0(config_with(f"datasets.{key}", other_value)) == others
+
+
+def test_on_another_grid_neither_city_is_the_papers():
     assert list(papers_eps0(config_with("gowalla.grid", "stepped"))) == ["synthetic"]
-    assert "paris" not in papers_eps0(config_with("datasets.paris", MISSING))
 
 
 def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):

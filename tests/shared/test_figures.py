@@ -231,8 +231,12 @@ def bounds(_folder):
 def surface(_folder):
     table = delta_surface(**CONFIG["delta_surface"])
     orders = (table["exact"] - table["published"]).max()
-    phrases = ["n = 100, k = 10, n_x₀ = 80", "0.1 to 3 in 8 steps", "these 36 of 64 points"]
-    phrases.append(f"up to {orders:.0f} orders")
+    phrases = [
+        "n = 100, k = 10, n_x₀ = 80",
+        "0.1 to 3 in 8 steps",
+        "these 36 of 64 points",
+        f"up to {orders:.0f} orders",
+    ]
     # The triangles of a surface have no series.
     return drawn_by(draw_delta_surface, table, series=[], phrases=phrases)
 
@@ -276,8 +280,9 @@ def girgis(_folder):
     assert set(most_rounds["rounds"]) == {100}
     series = columns_over(one_round, "order", *draw_girgis.PANEL_A)
     series += columns_over(most_rounds, "eps", *draw_girgis.PANEL_B)
+    ratios = divergences["girgis"] / divergences["clones"]
     phrases = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
-    phrases.append(f"{range_text(divergences['girgis'] / divergences['clones'])} times")
+    phrases.append(f"{range_text(ratios)} times")
     return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)
 
 
@@ -635,10 +640,25 @@ def constants(_folder):
 
 
 FIGURES = (
-    *(constants, delta_hat, delta_hat_trials),
-    *(audit, blanket, bounds, checkins, estimates, estimates_without_a_grid, first_picture, girgis),
-    *(koskela_1a, koskela_1b, noise, parity_ratio, every_design),
-    *(surface, tv, tv_of_one_budget),
+    constants,
+    delta_hat,
+    delta_hat_trials,
+    audit,
+    blanket,
+    bounds,
+    checkins,
+    estimates,
+    estimates_without_a_grid,
+    first_picture,
+    girgis,
+    koskela_1a,
+    koskela_1b,
+    noise,
+    parity_ratio,
+    every_design,
+    surface,
+    tv,
+    tv_of_one_budget,
 )
 
 

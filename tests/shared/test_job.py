@@ -50,64 +50,76 @@ def test_errors_are_one_line(error, words):
     assert ended.value.code == f"error: r: {words}"
 
 
-def test_a_job_refuses_code_and_data_that_are_no_longer_what_the_run_was_planned_with():
-    """A job compares the digests with which the run was planned with the files as they are now.
+CODE_FILE = "scripts/shared/job.py"
+EDITED = "was edited while the run was on: run the same command again"
 
-    Else an edit that is undone before the run ends would stay in the result. The digests are parameters of
-    the job: contents are pairs (data file, digest), and each unnamed parameter is a pair (code file, digest).
-    """
-    file = "scripts/shared/job.py"
+
+def run_job_planned_with(*, code_sum, data_sums):
+    """Run a job of the rule r, planned with this digest of `CODE_FILE` and these of data (file -> digest)."""
+    params = Params(fromdict={"contents": data_sums, "n": 5})
+    params.append((CODE_FILE, code_sum))
+    with running_job(params=params):
+        pass
+
+
+def test_a_job_refuses_code_that_is_not_what_the_run_was_planned_with():
+    """Else an edit that is undone before the run ends would stay in the result."""
+    run_job_planned_with(code_sum=code_digest(CODE_FILE), data_sums={})
+    with pytest.raises(SystemExit, match=f"^error: r: {CODE_FILE} {EDITED}$"):
+        run_job_planned_with(code_sum="0" * 16, data_sums={})
+
+
+def test_a_job_refuses_data_that_are_not_what_the_run_was_planned_with():
     Path("mine.csv").write_text("cell,count\n1,2\n")
-    code, contents = (file, code_digest(file)), digests(["mine.csv"])
-
-    def run_job(code, contents):
-        """Run a job of the rule r with these digests in its parameters: "well" if it comes to its work."""
-        params = Params(fromdict={"contents": contents, "n": 5})
-        params.append(code)
-        with running_job(params=params):
-            return "well"
-
-    assert run_job(code, contents) == "well"
-    again = "was edited while the run was on: run the same command again"
-    with pytest.raises(SystemExit, match=f"^error: r: {file} {again}$"):
-        run_job((file, "0" * 16), contents)  # another digest than that of the file
+    planned = {"code_sum": code_digest(CODE_FILE), "data_sums": digests(["mine.csv"])}
+    run_job_planned_with(**planned)
     Path("mine.csv").write_text("cell,count\n1,3\n")
-    with pytest.raises(SystemExit, match=f"^error: r: mine.csv {again}$"):
-        run_job(code, contents)
+    with pytest.raises(SystemExit, match=f"^error: r: mine.csv {EDITED}$"):
+        run_job_planned_with(**planned)
 
 
-def test_a_damaged_table_is_refused_by_its_name():
-    """Each of three readers refuses a file of 5,000 numbers with one changed bit, in the file's middle."""
-    write_parquet([pd.DataFrame({"a": np.random.default_rng(1).random(5000)})], "x.parquet")
-    assert read_parquet("x.parquet").shape == (5000, 1)
-    content = bytearray(Path("x.parquet").read_bytes())
+def write_with_one_changed_bit(path):
+    """Write a Parquet file of 5,000 numbers a, and change a bit in the middle of the file."""
+    write_parquet([pd.DataFrame({"a": np.random.default_rng(1).random(5000)})], path)
+    assert read_parquet(path).shape == (5000, 1)
+    content = bytearray(Path(path).read_bytes())
     content[len(content) // 2] ^= 1
-    Path("x.parquet").write_bytes(content)
-    for read in (
+    Path(path).write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
         read_parquet,
         lambda path: read_table(path, ["a"]),
         lambda path: next(read_frames(path, ["a"], [])),
-    ):
-        with pytest.raises(ValueError, match=r"^x\.parquet: damaged .*: remove it and run again$"):
-            read("x.parquet")
+    ],
+)
+def test_a_damaged_table_is_refused_by_its_name(read):
+    write_with_one_changed_bit("x.parquet")
+    with pytest.raises(ValueError, match=r"^x\.parquet: damaged .*: remove it and run again$"):
+        read("x.parquet")
 
 
-def test_a_file_is_whole_or_not_there_and_a_killed_jobs_rest_is_removed():
-    """`whole_file` gives a temporary path, .NAME.SOMETHING.part. It becomes NAME if there is no error.
-
-    1. After an error in the block there is no file. Temporary files of NAME that earlier jobs left are
-    removed, those of other names are not. 2. The two writers of tables write whole files.
-    """
-    Path(".x.csv.0123.part").write_text("half")  # a killed job's
-    Path(".xx.csv.part").write_text("yours")
+def test_after_an_error_there_is_no_file():
+    """`whole_file` gives a temporary path. Its file gets the name x.csv if there is no error."""
     with contextlib.suppress(ValueError), whole_file("x.csv") as path:
         path.write_text("half")
         raise ValueError
-    assert [path.name for path in Path().iterdir()] == [".xx.csv.part"]
+    assert not list(Path().iterdir())
+
+
+def test_temporary_files_that_killed_jobs_left_of_a_file_are_removed():
+    Path(".x.csv.0123.part").write_text("half")
+    Path(".xx.csv.part").write_text("of another file")
+    with whole_file("x.csv") as path:
+        path.write_text("whole")
+    assert sorted(file.name for file in Path().iterdir()) == [".xx.csv.part", "x.csv"]
+
+
+def test_a_table_is_written_as_csv():
     write_csv(pd.DataFrame({"a": [0.1]}), "x.csv")
     assert Path("x.csv").read_bytes() == b"a\n0.1\n"
-    write_parquet([pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": [3]})], "x.parquet")
-    assert pd.read_parquet("x.parquet")["a"].tolist() == [1, 2, 3]
 
 
 def write_in_job(text, file, log):
@@ -147,16 +159,12 @@ def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted()
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():
-    """`read_frames` takes a path, the columns to be read, and those of them that become categories.
-
-    One of the two frames has 2^20 + 1 rows: one more than pyarrow puts into a row group by default.
-    """
+    """`read_frames` takes a path, the columns to be read, and those of them that become categories."""
     small = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 1.5, 0.1], "c": 7})
+    # One row more than pyarrow puts into a row group by default.
     large = pd.DataFrame({"a": "z", "b": 0.5, "c": np.arange(2**20 + 1)})
     write_parquet([small, large], "x.parquet")
-    frames = list(read_frames("x.parquet", ["c", "a", "b"], ["a", "b"]))  # columns in another order
-    assert [list(frame.select_dtypes("category")) for frame in frames] == [["a", "b"]] * 2
+    frames = read_frames("x.parquet", ["c", "a", "b"], ["a", "b"])
     for frame, written in zip(frames, (small, large), strict=True):
-        # Without the categories, a frame is what was written.
-        plain = frame.astype({"a": written["a"].dtype, "b": float})
-        pd.testing.assert_frame_equal(plain, written[["c", "a", "b"]])
+        expected = written[["c", "a", "b"]].astype({"a": "category", "b": "category"})
+        pd.testing.assert_frame_equal(frame, expected, check_categorical=False)

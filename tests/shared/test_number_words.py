@@ -33,6 +33,6 @@ TEXTS = [  # a text that is made, and what it should be
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), TEXTS, ids=range(len(TEXTS)))
+@pytest.mark.parametrize(("text", "expected"), TEXTS)
 def test_texts(text, expected):
     assert text == expected

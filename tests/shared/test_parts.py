@@ -18,7 +18,7 @@ from scripts.shared import maps, style, wording
 from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
 from scripts.shared.table_files import read_table, read_tables
-from tests.shared.test_figures import histogram_of_cells
+from tests.shared.test_figures import BOX, histogram_of_cells
 
 # Colour vision -> what it makes of a colour in linear RGB: the rows of a 3 x 3 matrix, one after another.
 # From Machado, Oliveira, Fernandes (2009), severity 1.
@@ -66,21 +66,20 @@ def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(visi
     assert np.all(np.diff([lightness for lightness, _, _ in scale]) < 0)
 
 
-def test_a_map_marks_negative_cells_leaves_empty_ones_and_has_true_proportions():
-    """The six cells are squares of side 1, in two rows; the centre of the second row's first is (0.5, 1.5).
-
-    1. Zero, negative and missing values (NaN) have no colour on the map. 2. Minus signs, the only collection
-    in the panel, mark the negative ones. 3. The paper's box of San Francisco is about 12 km wide and 8 km
-    high, and a map has its proportions on the ground.
-    """
+def test_cells_without_a_count_have_no_colour_and_negative_ones_a_minus_sign():
     values = np.array([[0.0, 2.0, np.nan], [-1.0, 8.0, -0.5]])
     axes = style.new_figure(3).subplots()
-    edges = np.arange(4.0), np.arange(3.0)
+    edges = np.arange(4.0), np.arange(3.0)  # of squares of side 1
     image = maps.heatmap(axes, edges, values, maps.count_norm(low=1, high=8))
     without_colour = np.ma.getmaskarray(image.get_array())
     assert np.array_equal(without_colour, [[True, False, True], [True, False, True]])
-    [marks] = axes.collections
-    assert {tuple(mark) for mark in marks.get_offsets().tolist()} == {(0.5, 1.5), (2.5, 1.5)}
+    [minus_signs] = axes.collections
+    centres_of_negative_cells = [[0.5, 1.5], [2.5, 1.5]]
+    assert sorted(minus_signs.get_offsets().tolist()) == centres_of_negative_cells
+
+
+def test_a_map_has_the_proportions_of_the_ground():
+    """The paper's box of San Francisco is about 12 km wide and 8 km high."""
     west, east, south, north = -122.5153, -122.3789, 37.7228, 37.7946
     height_over_width = maps.proportion((west, east, south, north))
     assert height_over_width == pytest.approx(8 / 12, rel=0.01)
@@ -146,34 +145,41 @@ def test_rows_and_columns_that_are_no_grid():
             grid_edges(table.assign(**change))
 
 
-def test_a_table_that_does_not_fit_names_its_file(tmp_path):
-    """1. A file of cells is read: texts stay texts, and an empty number is NaN. Four inputs are refused:
+@pytest.fixture
+def file_of_cells(tmp_path):
+    """A file of the cells 1 and 2 with counts, and the columns label (texts) and low (numbers)."""
+    file = tmp_path / "own.csv"
+    file.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n")
+    return file
 
-    2. estimates whose cells are not those of the histogram; 3. cells without the columns of a map; 4. trials
-    without a row for the figure, whose rows have the values `tv.DRAWN` in two columns; 5. a surface of delta
-    with nothing to draw, as log10 delta is -inf everywhere.
-    """
-    cells = tmp_path / "own.csv"
-    path = tmp_path / "estimates.csv"
-    cells.write_text("cell,count,label,low\n1,5,NA,-inf\n2,6,007,\n")
-    table = read_table(cells, ["cell", "count"])
-    assert table["label"].tolist() == ["NA", "007"]  # texts stay as they are
+
+def test_texts_of_a_table_stay_as_they_are_and_an_empty_number_is_nan(file_of_cells):
+    table = read_table(file_of_cells, ["cell", "count"])
+    assert table["label"].tolist() == ["NA", "007"]
     assert table["low"].isna().tolist() == [False, True]
 
-    # The only cell of the estimates is 7, those of the histogram are 1 and 2.
-    path.write_text("eps0,eps,n,delta,cell,original,gaussian,shuffle+INV\n4,4,11,1e-30,7,1,1,1\n")
+
+def test_estimates_of_other_cells_than_the_histograms_are_refused(file_of_cells, tmp_path):
+    file = tmp_path / "estimates.csv"
+    file.write_text("eps0,eps,n,delta,cell,original,gaussian,shuffle+INV\n4,4,11,1e-30,7,1,1,1\n")
     with pytest.raises(ValueError, match=r"estimates\.csv: its cells are not those of .*own\.csv"):
-        estimates.read(cells, path)
+        estimates.read(file_of_cells, file)
 
+
+def test_cells_without_the_columns_of_a_map_are_refused(file_of_cells):
     with pytest.raises(ValueError, match=r"own\.csv: no column 'row'"):
-        checkins.read([cells], [path], ["Own"], [{"south": 1, "north": 2, "west": 1, "east": 2}])
+        checkins.read([file_of_cells], ["estimates.csv"], ["Own"], [BOX])
 
-    trials = pd.DataFrame([["individual"] * len(tv.COLUMNS)], columns=tv.COLUMNS)
-    trials.to_parquet(tmp_path / "own.parquet")
+
+def test_trials_without_a_row_for_the_figure_are_refused(tmp_path):
+    file = tmp_path / "own.parquet"
+    pd.DataFrame([["individual"] * len(tv.COLUMNS)], columns=tv.COLUMNS).to_parquet(file)
     no_rows = r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
     with pytest.raises(ValueError, match=no_rows):
-        read_tables([tmp_path / "own.parquet"], tv.COLUMNS, tv.DRAWN)
+        read_tables([file], tv.COLUMNS, tv.DRAWN)
 
+
+def test_a_surface_of_deltas_that_are_all_0_is_refused():
     log10_deltas = {"eps": [1, 2], "eps0": 1, "published": -np.inf, "exact": -np.inf}
     with pytest.raises(ValueError, match="delta is 0 everywhere"):
         delta_surface.draw(pd.DataFrame(log10_deltas))
