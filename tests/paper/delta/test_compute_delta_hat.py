@@ -34,7 +34,7 @@ def test_there_is_a_row_for_every_n_and_eps(table):
 def test_each_delta_hat_is_the_largest_delta_of_all_values_that_somebody_holds(
     table, form, log10_delta
 ):
-    """For each ``form`` the table has log10 of delta-hat, the value that has it, and how many users hold it."""
+    """For each form the table has log10 of delta-hat, the value that has it, and this value's holders."""
     for row in table.to_dict("records"):
         sample = sample_of(COUNTS_OF_711_USERS, dataset="toy", n=row["n"], seed=5)
         setting = {"n": row["n"], "k": 6, "eps0": 2}

@@ -30,27 +30,27 @@ FORMULAS = {
 
 
 def erlingsson_delta(eps, n, eps0):
-    """delta of the printed bound eps = 12 eps0 sqrt(ln(1/delta) / n), in mpmath's numbers."""
+    """delta of the printed bound eps = 12 eps0 sqrt(ln(1/delta) / n)."""
     return mpmath.exp(-n * (eps / (12 * eps0)) ** 2)
 
 
 def balle_delta(eps, n, eps0):
-    """delta of the bound in Table II, eps = e^eps0 sqrt(ln(1/delta) / n), in mpmath's numbers."""
+    """delta of the bound in Table II, eps = e^eps0 sqrt(ln(1/delta) / n)."""
     return mpmath.exp(-n * (eps / mpmath.exp(eps0)) ** 2)
 
 
 def short_balle_delta(eps, n, eps0):
-    """delta of the bound in Table 1, eps = min(1, eps0) e^eps0 sqrt(ln(1/delta) / n), in mpmath's numbers."""
+    """delta of the bound in Table 1, eps = min(1, eps0) e^eps0 sqrt(ln(1/delta) / n)."""
     return balle_delta(eps / min(1, eps0), n, eps0)
 
 
 def feldman_delta(eps, n, eps0):
-    """delta of the bound in Table II, eps = sqrt((e^eps0 - 1) ln(1/delta) / n), in mpmath's numbers."""
+    """delta of the bound in Table II, eps = sqrt((e^eps0 - 1) ln(1/delta) / n)."""
     return mpmath.exp(-n * eps**2 / (mpmath.exp(eps0) - 1))
 
 
 def short_feldman_delta(eps, n, eps0):
-    """delta of the bound in Table 1, eps = (1 - e^-eps0) sqrt(e^eps0 log2(1/delta) / n), in mpmath's numbers."""
+    """delta of the bound in Table 1, eps = (1 - e^-eps0) sqrt(e^eps0 log2(1/delta) / n)."""
     return mpmath.power(2, -n * (eps / (1 - mpmath.exp(-eps0))) ** 2 / mpmath.exp(eps0))
 
 
