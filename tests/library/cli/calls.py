@@ -1,7 +1,7 @@
-"""Call the command within this process: ``json_answer("delta upper --n 9", "--eps", 0.1, k=3)``.
+"""Call the command within this process: ``json_answer("delta upper --eps 0.1", "--n", 9, k=3)``.
 
-``line`` is split at its spaces. Each of ``words`` may be a text, a number or a path, and ``options`` are
-appended as ``--name value``, or for a list as ``--name value value``.
+``line`` is split at its spaces, ``words`` may be texts, numbers or paths, and ``options`` are appended as
+``--name value``.
 """
 
 import contextlib
@@ -15,13 +15,11 @@ from tightshuffle.cli.main import main
 
 def run_command(line, *words, **options):
     """Exit code, standard output and standard error of ``tightshuffle`` with these words and options."""
-    all_words = [*line.split(), *words]
     for name, value in options.items():
-        values = value if isinstance(value, list) else [value]
-        all_words += ["--" + name.replace("_", "-"), *values]
+        words += (f"--{name}", value)
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([str(word) for word in all_words])
+        code = main([*line.split(), *map(str, words)])
     return code, out.getvalue(), err.getvalue()
 
 

@@ -1,11 +1,12 @@
 """`tightshuffle collection`: the numbers of the class, in three forms."""
 
 import json
+from functools import partial
 
 import pytest
 
 from tests.library.cli.calls import json_answer, text_answer
-from tightshuffle.collection import read_collection
+from tightshuffle.collection import Collection, read_collection
 
 
 @pytest.fixture
@@ -22,38 +23,36 @@ dummies: {poisson_per_user_and_value: 0.01}
     return path
 
 
-def test_eps_of_every_group_are_those_of_the_class(path_of_two_groups):
-    """A group's "eps_unseen" is for an attacker who cannot know who takes part."""
+@pytest.mark.parametrize(
+    ("name", "bound_of_class", "line"),
+    [
+        ("eps", partial(Collection.epsilon, delta=1e-6), "collection --delta 1e-6"),
+        ("log10_delta", partial(Collection.log10_delta, eps=0.1), "collection --eps 0.1"),
+    ],
+)
+def test_bounds_of_every_group_are_those_of_the_class(
+    path_of_two_groups, name, bound_of_class, line
+):
+    """The bound "unseen" is for an attacker who cannot know who takes part."""
     collection = read_collection(str(path_of_two_groups))
-    found = json_answer("collection --delta 1e-6", path_of_two_groups)
-    for record in found["groups"]:
-        group = record["group"]
-        assert record["eps_upper"] == collection.epsilon(1e-6, group=group)
-        assert record["eps_lower"] == collection.epsilon(1e-6, group=group, bound="lower")
-        assert record["eps_unseen"] == collection.epsilon(1e-6, group=group, unseen=True)
-        assert record["eps_without_shuffler"] == collection.if_the_shuffler_fails(group)
-
-
-def test_log10_deltas_of_every_group_are_those_of_the_class(path_of_two_groups):
-    """A group's "log10_delta_unseen" is for an attacker who cannot know who takes part."""
-    collection = read_collection(str(path_of_two_groups))
-    found = json_answer("collection --eps 0.1", path_of_two_groups)
-    for record in found["groups"]:
-        group = record["group"]
-        assert record["log10_delta_upper"] == collection.log10_delta(0.1, group=group)
-        lower = collection.log10_delta(0.1, group=group, bound="lower")
-        assert record["log10_delta_lower"] == lower
-        unseen = collection.log10_delta(0.1, group=group, unseen=True)
-        assert record["log10_delta_unseen"] == unseen
-        assert record["eps_without_shuffler"] == collection.if_the_shuffler_fails(group)
+    for record in json_answer(line, path_of_two_groups)["groups"]:
+        bound = partial(bound_of_class, collection, group=record["group"])
+        assert record[f"{name}_upper"] == bound()
+        assert record[f"{name}_lower"] == bound(bound="lower")
+        assert record[f"{name}_unseen"] == bound(unseen=True)
 
 
 @pytest.mark.parametrize("question", ["--delta 1e-6", "--eps 0.1"])
-def test_json_names_the_group_with_the_largest_bound_and_the_error(path_of_two_groups, question):
+def test_json_has_the_largest_group_the_error_and_the_guarantees_without_a_shuffler(
+    path_of_two_groups, question
+):
+    collection = read_collection(str(path_of_two_groups))
     found = json_answer(f"collection {question}", path_of_two_groups)
     assert found["largest"] == "large"
-    expected_error = read_collection(str(path_of_two_groups)).expected_error()
-    assert found["expected_tv"]["collection"] == expected_error
+    assert found["expected_tv"]["collection"] == collection.expected_error()
+    for record in found["groups"]:
+        without_shuffler = collection.if_the_shuffler_fails(record["group"])
+        assert record["eps_without_shuffler"] == without_shuffler
 
 
 def test_the_text_rounds_each_eps_to_the_safe_side(path_of_two_groups):
