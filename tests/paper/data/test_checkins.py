@@ -46,60 +46,51 @@ def write_checkins(tmp_path):
     return write
 
 
-def lines_of_every_kind():
-    """40 lines with random places, all `UNREADABLE` and all `ODD` ones, in a random order."""
+@pytest.fixture(params=[1 << 22, 200, 60])
+def blocks_of_any_size(request, monkeypatch):
+    """A block has as many bytes: the whole file, a few lines, or one or two lines."""
+    monkeypatch.setattr(crop_checkins, "BLOCK", request.param)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((bytes, 1), id="text"),
+        pytest.param((gzip.compress, 1), id="gzip"),
+        pytest.param((lambda text: gzip.compress(text) * 2, 2), id="two gzip members"),
+    ]
+)
+def path_and_lines(request, write_checkins):
+    """A file in one of three packings, and its lines: `UNREADABLE` and `ODD` ones among 40 random places."""
+    pack, copies = request.param
     rng = np.random.default_rng(5)
     ordinary = [row(*place) for place in rng.uniform((-90, -180), (90, 180), (40, 2))]
-    return rng.permutation(ordinary + UNREADABLE + ODD).tolist()
+    lines = rng.permutation(ordinary + UNREADABLE + ODD).tolist()
+    return write_checkins(*lines, pack=pack), lines * copies
 
 
-in_blocks_of_bytes = pytest.mark.parametrize("block", [1 << 22, 200, 60])
-in_every_packing = pytest.mark.parametrize(
-    ("pack", "copies"),
-    [
-        pytest.param(bytes, 1, id="text"),
-        pytest.param(gzip.compress, 1, id="gzip"),
-        pytest.param(lambda text: gzip.compress(text) * 2, 2, id="two gzip members"),
-    ],
-)
-
-
-@in_blocks_of_bytes
-@in_every_packing
-def test_every_readable_line_gives_its_point_in_any_block_and_packing(
-    write_checkins, monkeypatch, pack, copies, block
-):
-    """``pack`` turns the text into a file that has it ``copies`` times; ``block`` bytes are read at once."""
-    monkeypatch.setattr(crop_checkins, "BLOCK", block)
-    lines = lines_of_every_kind()
-    path = write_checkins(*lines, pack=pack)
+@pytest.mark.usefixtures("blocks_of_any_size")
+def test_every_readable_line_gives_its_point_in_any_block_and_packing(path_and_lines):
+    path, lines = path_and_lines
     points = crop(path, {"world": WORLD}, bad_rows_at_most=1)["world"]
-
-    readable = [line for line in lines if line not in UNREADABLE] * copies
-    # The fields of a line: user, time, latitude, longitude, location.
-    places = [line.split("\t")[2:4] for line in readable]
-    expected = [[float(latitude), float(longitude)] for latitude, longitude in places]
+    fields = [line.split("\t") for line in lines if line not in UNREADABLE]
+    expected = [
+        [float(latitude), float(longitude)] for _user, _time, latitude, longitude, _place in fields
+    ]
     assert points[["latitude", "longitude"]].to_numpy().tolist() == expected
     assert not points["spread"].any()  # the places are the true ones
 
 
-@in_blocks_of_bytes
-@in_every_packing
+@pytest.mark.usefixtures("blocks_of_any_size")
 def test_unreadable_lines_are_counted_and_the_first_five_named_in_any_block_and_packing(
-    write_checkins, monkeypatch, caplog, pack, copies, block
+    path_and_lines, caplog
 ):
-    """``pack`` turns the text into a file that has it ``copies`` times; ``block`` bytes are read at once."""
-    monkeypatch.setattr(crop_checkins, "BLOCK", block)
+    path, lines = path_and_lines
     caplog.set_level("INFO")
-    lines = lines_of_every_kind()
-    path = write_checkins(*lines, pack=pack)
     crop(path, {"world": WORLD}, bad_rows_at_most=1)
-
-    rows = lines * copies
-    unreadable = [number for number, line in enumerate(rows, start=1) if line in UNREADABLE]
+    unreadable = [number for number, line in enumerate(lines, start=1) if line in UNREADABLE]
     first_five = ", ".join(map(str, unreadable[:5]))
     assert caplog.messages == [
-        f"{path}: {len(rows)} rows, of which {len(unreadable)} cannot be read"
+        f"{path}: {len(lines)} rows, of which {len(unreadable)} cannot be read"
         f" (first lines: {first_five})"
     ]
 

@@ -33,7 +33,7 @@ def counted_cells(points, grids=GRIDS):
 def points_in_stepped_cells():
     """How many of the 500 points the stepped grid has: its steps end before the box's north and east."""
     cells = counted_cells(POINTS)
-    return int(cells.query("grid == 'stepped'")["count"].sum())
+    return cells.query("grid == 'stepped'")["count"].sum()
 
 
 def test_equal_counts_have_no_cells_that_differ(bundled):
@@ -41,15 +41,11 @@ def test_equal_counts_have_no_cells_that_differ(bundled):
     table = compare("town", counted_cells(POINTS), bundled, printed={"town": 510})
     stepped = points_in_stepped_cells()
     assert stepped < 500
-    assert table.to_dict("list") == {
-        "dataset": ["town", "town"],
-        "grid": ["uniform", "stepped"],
-        "printed": [510, 510],
-        "bundled": [500, stepped],
-        "counted": [500, stepped],
-        "cells": [4 * 6, 2 * 2],
-        "cells_that_differ": [0, 0],
-    }
+    assert table.to_csv(index=False).splitlines() == [
+        "dataset,grid,printed,bundled,counted,cells,cells_that_differ",
+        "town,uniform,510,500,500,24,0",
+        f"town,stepped,510,{stepped},{stepped},4,0",
+    ]
 
 
 def test_cells_with_other_counts_than_the_bundled_ones_are_counted(bundled):
@@ -69,7 +65,6 @@ def test_cells_with_other_counts_than_the_bundled_ones_are_counted(bundled):
     [
         grids_of(BOX, {"columns": 7, "rows": 4}),
         grids_of({**BOX, "north": 48.404}, {"columns": 6, "rows": 4}),  # its edges would move
-        grids_of({**BOX, "south": 47.0}, {"columns": 6, "rows": 4}),
     ],
 )
 def test_another_grid_has_no_bundled_counts_and_a_city_of_your_own_no_printed_number(

@@ -107,20 +107,19 @@ def test_bundled_points_of_a_smaller_box_are_those_in_it():
     assert points["latitude"].between(48.84 - 1e-4, 48.86 + 1e-4).all()
 
 
-def grids_of_1_x_2_degrees():
-    """A uniform grid of 2 x 3 cells, and a stepped one with steps of 0.3 (latitude) and 0.7 degrees."""
-    return grids_of(
-        box={"south": 0, "north": 1, "west": 10, "east": 12},
-        uniform={"columns": 3, "rows": 2},
-        stepped={"latitude_step": 0.3, "longitude_step": 0.7},
-    )
+# A uniform grid of 2 x 3 cells, and a stepped one with steps of 0.3 (latitude) and 0.7 degrees.
+GRIDS_OF_1_X_2_DEGREES = grids_of(
+    box={"south": 0, "north": 1, "west": 10, "east": 12},
+    uniform={"columns": 3, "rows": 2},
+    stepped={"latitude_step": 0.3, "longitude_step": 0.7},
+)
 
 
 def test_sub_cells_of_a_small_box_are_cut_as_by_hand():
     """2 x 16 and 3 x 16 even sub-cells of the uniform grid, cut again at the lines of the stepped grid."""
     latitudes = np.sort([*np.arange(33) / 32, 0.3, 0.6, 0.9])
     longitudes = np.sort([*10 + np.arange(49) / 24, 10.7, 11.4])
-    grid = sub_grid(grids_of_1_x_2_degrees())
+    grid = sub_grid(GRIDS_OF_1_X_2_DEGREES)
     np.testing.assert_allclose(grid.latitudes, latitudes, rtol=0, atol=1e-12)
     np.testing.assert_allclose(grid.longitudes, longitudes, rtol=0, atol=1e-12)
     assert {0.3, 0.6, 0.9} <= set(grid.latitudes)  # exactly, not to within rounding
@@ -134,7 +133,7 @@ def written_sub_cells(tmp_path):
     """
     points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
-    tables = count_in_sub_cells(points, grids_of_1_x_2_degrees())
+    tables = count_in_sub_cells(points, GRIDS_OF_1_X_2_DEGREES)
     for table, path in zip(tables, paths, strict=True):
         path.write_text(as_csv(table))
     return paths
@@ -145,25 +144,29 @@ def test_file_of_counts_has_the_sub_cells_that_are_not_empty(written_sub_cells):
     assert pd.read_csv(counts)["count"].tolist() == [1, 2, 1]
 
 
-def test_sub_cells_are_read_without_loss(written_sub_cells):
-    grid, counts = read_sub_cells(*written_sub_cells)
-    expected = sub_grid(grids_of_1_x_2_degrees())
-    np.testing.assert_array_equal(grid.latitudes, expected.latitudes)
+@pytest.fixture
+def read_again(written_sub_cells):
+    """The grid of sub-cells of 1 x 2 degrees and their counts, as they are read from files."""
+    return read_sub_cells(*written_sub_cells)
+
+
+def test_sub_cells_are_read_without_loss(read_again):
+    sub_cells, counts = read_again
+    expected = sub_grid(GRIDS_OF_1_X_2_DEGREES)
+    np.testing.assert_array_equal(sub_cells.latitudes, expected.latitudes)
     # Each of the 2 x 3 uniform cells is cut 16 times in both directions. The stepped grid adds its lines
     # between the edges, three of latitude (0.3, 0.6, 0.9) and two of longitude (10.7, 11.4).
     assert counts.shape == (2 * 16 + 3, 3 * 16 + 2)
 
 
-def test_sub_cells_are_summed_to_the_cells_of_a_coarser_grid(written_sub_cells):
-    sub_cells, counts = read_sub_cells(*written_sub_cells)
-    _, sums = sum_sub_cells(sub_cells, counts, grids_of_1_x_2_degrees()["uniform"])
+def test_sub_cells_are_summed_to_the_cells_of_a_coarser_grid(read_again):
+    _, sums = sum_sub_cells(*read_again, GRIDS_OF_1_X_2_DEGREES["uniform"])
     assert sums.tolist() == [[1, 0, 2], [0, 0, 1]]  # the southern row first
 
 
-def test_an_edge_of_a_coarser_grid_moves_to_the_nearest_line_of_the_sub_cells(written_sub_cells):
-    sub_cells, counts = read_sub_cells(*written_sub_cells)
+def test_an_edge_of_a_coarser_grid_moves_to_the_nearest_line_of_the_sub_cells(read_again):
     wanted = Grid(latitudes=np.array([0, 0.503, 1]), longitudes=np.array([10, 12]))
-    grid, sums = sum_sub_cells(sub_cells, counts, wanted)
+    grid, sums = sum_sub_cells(*read_again, wanted)
     assert grid.latitudes.tolist() == [0, 0.5, 1]
     assert sums.tolist() == [[3], [1]]
 

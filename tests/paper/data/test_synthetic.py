@@ -39,9 +39,10 @@ def test_probabilities_keep_their_digits_in_both_tails():
     np.testing.assert_allclose(synthetic.cell_probabilities(np.array(edges)), exact, rtol=1e-12)
 
 
-def histogram_of_25_001_users():
-    """Columns low and high (the edges of cells) and count, of draws with the mean 0.5 and the variance 2."""
-    return sample_normal(
+@pytest.mark.parametrize("users_in_a_block", [synthetic.BLOCK, 1000])
+def test_users_are_drawn_and_counted_as_by_numpy_in_any_blocks(users_in_a_block, monkeypatch):
+    monkeypatch.setattr(synthetic, "BLOCK", users_in_a_block)
+    histogram = sample_normal(
         **INTERVALS,
         mean=0.5,
         spread=2,
@@ -49,16 +50,6 @@ def histogram_of_25_001_users():
         population=25_001,
         rng=np.random.default_rng(3),
     )
-
-
-def test_blocks_of_users_do_not_change_the_draw(monkeypatch):
-    in_one_block = histogram_of_25_001_users()
-    monkeypatch.setattr(synthetic, "BLOCK", 1000)  # users
-    assert histogram_of_25_001_users().equals(in_one_block)
-
-
-def test_users_are_drawn_and_counted_as_by_numpy():
-    histogram = histogram_of_25_001_users()
     values = np.random.default_rng(3).normal(0.5, np.sqrt(2), 25_001)
     edges = np.append(histogram["low"], np.inf)
     assert np.histogram(values, edges)[0].tolist() == histogram["count"].tolist()
