@@ -8,11 +8,12 @@ from tests import ROOT
 from tests.report.world import real_verdicts
 
 
-def tables_with(*, surface=None, synthetic=None):
-    """The tables by name, for the config's sections on Figure 1 (``surface``) and on the synthetic trials."""
+def tables_with(**sections):
+    """The tables by name, with these sections of the config: ``surface`` (Figure 1) and ``synthetic``."""
     verdicts = pd.DataFrame(real_verdicts())
     parameters = read_verdicts(ROOT / "data/published/parameters.csv")
-    return paper_tables(verdicts, parameters, surface or {}, synthetic or {})
+    sections = {"surface": {}, "synthetic": {}} | sections
+    return paper_tables(verdicts, parameters, **sections)
 
 
 def test_tables_have_every_printed_value_once():

@@ -93,11 +93,3 @@ def test_constants_compare_with_the_error_of_shuffle_inv_at_the_largest_n():
     )
     assert set(table["n"]) == {1000}
     assert table["ratio"].to_numpy() == pytest.approx(0.2 / table["gaussian"], rel=1e-12)
-
-
-def test_the_expected_error_of_noise_is_that_of_many_draws():
-    n, k, scale = 50, 7, 3.0
-    noise = np.random.default_rng(11).standard_normal((20_000, k)) * scale
-    errors = np.abs(noise / n).sum(axis=1) / 2
-    standard_error = errors.std() / math.sqrt(len(errors))
-    assert abs(errors.mean() - expected_tv_of_noise(scale, n=n, k=k)) < 4 * standard_error

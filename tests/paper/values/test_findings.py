@@ -25,56 +25,46 @@ def test_a_draw_that_is_not_contradicted_does_not_match_by_digits():
     assert (counts.by_digits, counts.missed, counts.of) == (1 + 2, 1, 7)
 
 
-def theorem_1_row(item, *, published, exact, **others):
-    """A row of verdicts.csv for a delta of Theorem 1 in the table ``item``, with our two deltas as texts.
+def theorem_1_rows(item, exact_by_published, **others):
+    """Rows of verdicts.csv for deltas of Theorem 1 in the table ``item``, with our two deltas of each.
 
-    The column reproduced has the delta by the ``published`` formula.
+    They are texts: the delta by the published formula -> the exact delta.
     """
-    return row(item=item, mechanism="this paper", reproduced=published, exact=exact, **others)
+    own = {"item": item, "mechanism": "this paper", **others}
+    return [
+        row(**own, reproduced=published, exact=exact)
+        for published, exact in exact_by_published.items()
+    ]
 
 
 def test_gap_of_theorem_1_is_the_largest_ratio_of_exact_to_published_in_orders_of_magnitude():
-    rows = [
-        theorem_1_row("Table IV", published="1e-2", exact="3.1622776601683795e-2"),
-        theorem_1_row("Table IV", published="1e-400", exact="2e-350"),  # below floats
-    ]
+    below_floats = {"1e-400": "2e-350"}
+    rows = theorem_1_rows("Table IV", {"1e-2": "3.1622776601683795e-2"} | below_floats)
     gap = theorem_gap(results(rows))
     assert gap.orders == pytest.approx(400 - 350 + math.log10(2), abs=1e-5)
 
 
 def test_cells_of_table_iv_whose_published_delta_is_too_small_are_counted():
-    rows = [
-        theorem_1_row("Table IV", published="1e-2", exact="2e-2"),  # too small
-        theorem_1_row("Table IV", published="2e-2", exact="1e-2"),
-        theorem_1_row("Table IV", published="1e-400", exact="1e-350"),  # too small
-    ]
+    too_small = {"1e-2": "2e-2", "1e-400": "1e-350"}
+    rows = theorem_1_rows("Table IV", too_small | {"2e-2": "1e-2"})
     gap = theorem_gap(results(rows))
     assert (gap.below, gap.of) == (2, 3)
 
 
 def test_cells_without_two_positive_deltas_have_no_gap():
-    rows = [
-        theorem_1_row("Table IV", published="1e-2", exact="1e-1"),
-        theorem_1_row("Table IV", published="0", exact="1e-9"),
-        theorem_1_row("Table IV", published="1e-90", exact=""),
-    ]
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1", "0": "1e-9", "1e-90": ""})
     gap = theorem_gap(results(rows))
     assert (gap.orders, gap.of) == (pytest.approx(1), 1)
 
 
 def test_gap_of_another_table_is_its_largest():
-    rows = [
-        theorem_1_row("Table IV", published="1e-2", exact="1e-1"),
-        theorem_1_row("Table 1", published="1e-9", exact="1e-7"),
-        theorem_1_row("Table 1", published="1e-9", exact="1e-8"),
-    ]
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1"})
+    rows += theorem_1_rows("Table 1", {"1e-9": "1e-7", "1e-8": "1e-7"})
     assert theorem_gap(results(rows)).elsewhere == {"Table 1": pytest.approx(2)}
 
 
 def test_gap_of_another_table_leaves_out_values_that_the_formula_does_not_give():
-    rows = [
-        theorem_1_row("Table IV", published="1e-2", exact="1e-1"),
-        theorem_1_row("Table 1", published="1e-90", exact="1", verdict="differs"),
-        row(item="Table II", mechanism="balle", reproduced="1e-90", exact="1"),
-    ]
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1"})
+    rows += theorem_1_rows("Table 1", {"1e-90": "1"}, verdict="differs")
+    rows.append(row(item="Table II", mechanism="balle", reproduced="1e-90", exact="1"))
     assert theorem_gap(results(rows)).elsewhere == {}

@@ -14,13 +14,9 @@ from tests import ROOT
 from tightshuffle.number_text import from_log10
 
 
-@pytest.mark.parametrize(
-    ("printed", "digits", "exponent"),
-    [("6.580E-7", (6, 5, 8, 0), -10), ("123,108", (1, 2, 3, 1, 0, 8), 0)],
-)
-def test_a_printed_number_keeps_all_its_digits(printed, digits, exponent):
-    assert printed_to_decimal(printed) == Decimal((0, digits, exponent))
-    assert printed_to_decimal(printed).as_tuple().digits == digits
+@pytest.mark.parametrize(("printed", "exact"), [("6.580E-7", "6.580E-7"), ("123,108", "123108")])
+def test_a_printed_number_keeps_all_its_digits(printed, exact):
+    assert str(printed_to_decimal(printed)) == exact
 
 
 @pytest.mark.parametrize("printed", ["", "-1", "1.", ".5", "12,34", "1e", "nan", " 1", "1_000"])

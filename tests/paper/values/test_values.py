@@ -2,7 +2,7 @@
 
 from collections import Counter
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -105,14 +105,12 @@ def judge(our_deltas, tmp_path):
     """
 
     def judged_values(trials=(), totals=None):
-        paths = []
-        for number, frame in enumerate(trials):
-            paths.append(tmp_path / f"{number}.parquet")
-            frame.to_parquet(paths[-1], index=False)
+        path = tmp_path / "trials.parquet"
+        if trials:
+            pd.concat(trials).to_parquet(path, index=False)
+        ours = read_individual_trials([path] if trials else [])
         users = {"synthetic": 1_000_000, "san_francisco": 123_026, "paris": 11_190}
-        return judge_values(
-            PRINTED_VALUES, our_deltas, totals or {}, read_individual_trials(paths), users
-        )
+        return judge_values(PRINTED_VALUES, our_deltas, totals or {}, ours, users)
 
     return judged_values
 
@@ -122,23 +120,13 @@ def made_up_trials(dataset, *, k, n, cells):
 
     They are rows as in a file of trials, of the experiment individual at eps0 = eps = 4.
     """
-    rng = np.random.default_rng(n)
-    errors = [
-        {"mechanism": mechanism, "metric": "individual_error" if cell else "tv", "cell": cell}
-        for mechanism in ("shuffle", "shuffle+INV", "gaussian")
-        for cell in [0, *cells]
-        for _ in range(200)
-    ]
-    point = {
-        "experiment": "individual",
-        "dataset": dataset,
-        "eps0": 4.0,
-        "eps": 4.0,
-        "n": n,
-        "k": k,
-    }
-    values = np.abs(rng.standard_normal(len(errors))) / 1000
-    return pd.DataFrame(errors).assign(**point, value=values)
+    errors = pd.DataFrame(
+        columns=["mechanism", "cell", "repetition"],
+        data=product(["shuffle", "shuffle+INV", "gaussian"], [0, *cells], range(200)),
+    )
+    errors["metric"] = np.where(errors["cell"] == 0, "tv", "individual_error")
+    errors["value"] = np.abs(np.random.default_rng(n).standard_normal(len(errors))) / 1000
+    return errors.assign(experiment="individual", dataset=dataset, eps0=4.0, eps=4.0, n=n, k=k)
 
 
 @pytest.fixture
@@ -161,10 +149,8 @@ def trials_of_all_points(trials_of_paris):
 @pytest.fixture
 def judged(judge, trials_of_all_points):
     """The printed values with their verdicts, where there are trials and check-ins for all of them."""
-    cities_and_grids = pd.MultiIndex.from_product(
-        [["san_francisco", "paris"], ["uniform", "stepped"]]
-    )
-    return judge(trials_of_all_points, totals=dict.fromkeys(cities_and_grids, 1000))
+    grids = product(["san_francisco", "paris"], ["uniform", "stepped"])
+    return judge(trials_of_all_points, totals=dict.fromkeys(grids, 1000))
 
 
 def test_judged_values_keep_their_columns_and_the_beginning_of_their_notes(judged):
@@ -235,16 +221,14 @@ def test_an_error_is_judged_by_the_draws_of_its_own_cell_and_mechanism(judge, tr
     moved = (trials_of_paris["cell"] == 60) & (trials_of_paris["mechanism"] == "gaussian")
     trials_of_paris.loc[moved, "value"] = 1.0
     after = judge([trials_of_paris])
-    changed = after[(after != before).any(axis=1)]
-    row = only_row(changed, dataset="paris", x0="60", mechanism="gaussian")
-    assert len(changed) == 1
+    [row] = after[(after != before).any(axis=1)].to_dict("records")
+    assert (row["dataset"], row["x0"], row["mechanism"]) == ("paris", "60", "gaussian")
     assert (row["verdict"], row["reproduced"]) == ("inconsistent", "1.00000e+0")
 
 
 def test_values_without_trials_and_checkins_are_not_comparable(judge):
     judged = judge(trials=[], totals={})
-    is_without = judged["kind"].isin(["random", "data"])
-    without = judged[is_without]
+    without = judged[judged["kind"].isin(["random", "data"])]
     assert (without[["reproduced", "quantile"]] == "").all(axis=None)
     assert set(without["verdict"]) == {"not comparable"}
     assert without["note"].str.contains("of the config has no trials at").sum() == 60
