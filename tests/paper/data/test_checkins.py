@@ -48,7 +48,7 @@ def write_checkins(tmp_path):
 
 @pytest.fixture(params=[1 << 22, 200, 60])
 def blocks_of_any_size(request, monkeypatch):
-    """A block has as many bytes: the whole file, a few lines, or one or two lines."""
+    """A block has bytes enough for the whole file, for a few lines, or for one or two lines."""
     monkeypatch.setattr(crop_checkins, "BLOCK", request.param)
 
 
