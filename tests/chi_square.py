@@ -4,27 +4,25 @@ import numpy as np
 from scipy import stats
 
 SIGNIFICANCE = 1e-4  # of every statistical test of the experiments; seeds are fixed
+LEAST_EXPECTED = 5.0  # the usual rule for the count of an outcome in a chi-square test
+MOST_RARE = 25  # a Poisson count of mean 5 exceeds this with a probability of 3e-11
 
 
-# A Poisson count of mean 5 exceeds this with a probability of 3e-11.
-MOST_RARE = 25
-
-
-def consistent(observed, law, least=5.0):
+def consistent(observed, law):
     """Whether counts of outcomes fit a law: the p-value of a chi-square test is above `SIGNIFICANCE`.
 
     ``observed`` has the count of each outcome, ``law`` in the same shape the probability of each outcome.
-    The test needs an expected count of at least ``least`` for each outcome (5 is the usual rule). So rarer
-    outcomes are tested as a single one, by the sum of their counts. If even this sum is expected to be below
-    ``least``, it is left out of the test. Then the observed sum must be at most `MOST_RARE` (asserted).
+    Outcomes with an expected count below `LEAST_EXPECTED` are tested as a single one, by the sum of their
+    counts. If even this sum is expected to be below that, it is left out of the test. Then the observed sum
+    must be at most `MOST_RARE` (asserted).
     """
     observed, expected = np.ravel(observed), np.ravel(law) * np.sum(observed)
-    rare = expected < least
+    rare = expected < LEAST_EXPECTED
     assert np.count_nonzero(~rare) >= 2  # else the test would say nothing
     tested, expected_of_tested = observed[~rare], expected[~rare]
 
     rare_observed, rare_expected = observed[rare].sum(), expected[rare].sum()
-    if rare_expected >= least:
+    if rare_expected >= LEAST_EXPECTED:
         tested = np.append(tested, rare_observed)
         expected_of_tested = np.append(expected_of_tested, rare_expected)
     else:

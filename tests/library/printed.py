@@ -1,8 +1,10 @@
 """The paper's formulas word for word, in 60-digit arithmetic: what the fast code is compared with."""
 
+import functools
 from math import comb
 
 import mpmath as mp
+import numpy as np
 
 mp.mp.dps = 60
 
@@ -22,22 +24,18 @@ def printed_terms(*, n, k, eps0, count):
     terms = []
     for s in range(n + 1):
         kappa3 = mp.mpf(k - 1) ** m * (e_eps0 + k - 2) ** (n - m - s) / (e_eps0 + k - 1) ** n
-        sum_mu = sum_mu_tau = sum_moment = sum_second_moment = mp.mpf(0)
-        for r in range(max(0, s - n + m), min(s, m) + 1):
-            power = kappa1**r
-            # kappa3 mu is the probability of r and s under Q, and kappa3 mu tau / (n - m) that under P.
-            mu = comb(m, r) * comb(n - m, s - r) * power
-            tau = kappa2 * (n - m) + (e_eps0 - kappa2) * (s - r)
-            # This is mu (s - r) / (n - m).
-            moment = comb(m, r) * comb(n - 1 - m, s - 1 - r) * power if r < s else 0
-            sum_mu += mu
-            sum_mu_tau += mu * tau
-            sum_moment += moment
-            sum_second_moment += (s - r) * moment
-        p, q = kappa3 / (n - m) * sum_mu_tau, kappa3 * sum_mu
-        printed_ratio = kappa2 + (e_eps0 - kappa2) * sum_second_moment / (n - m) / sum_mu
-        exact_ratio = kappa2 + (e_eps0 - kappa2) * sum_moment / sum_mu
-        terms.append((p, q, printed_ratio, exact_ratio))
+        # kappa3 mu(r) is the probability of r and s under Q.
+        mu = {
+            r: comb(m, r) * comb(n - m, s - r) * kappa1**r
+            for r in range(max(0, s - n + m), min(s, m) + 1)
+        }
+        sum_mu = sum(mu.values())
+        mean = sum(mu[r] * (s - r) for r in mu) / sum_mu / (n - m)
+        mean_square = sum(mu[r] * (s - r) ** 2 for r in mu) / sum_mu / (n - m) ** 2
+        exact_ratio = kappa2 + (e_eps0 - kappa2) * mean
+        printed_ratio = kappa2 + (e_eps0 - kappa2) * mean_square
+        q = kappa3 * sum_mu
+        terms.append((exact_ratio * q, q, printed_ratio, exact_ratio))
     return terms
 
 
@@ -60,24 +58,21 @@ def printed_delta(eps, terms, *, form, direction):
 def convolved_distributions(*, n, k, eps0, count):
     """The laws of the count of x0 if the target user holds x0 (P) and if not (Q): no binomials, no kappas.
 
-    Each is a list of the probabilities of 0, ..., n. ``count`` of the n - 1 other users hold x0.
+    Each has the probabilities of 0, ..., n. ``count`` of the n - 1 other users hold x0.
     """
     e_eps0 = mp.exp(mp.mpf(eps0))
+    # The probabilities with which k-RR reports x0 for a user who holds x0, and for another user.
     p, q = e_eps0 / (e_eps0 + k - 1), 1 / (e_eps0 + k - 1)
-    of_others = [mp.mpf(1)]
-    for probability in [p] * count + [q] * (n - 1 - count):
-        of_others = add_user(of_others, probability)
+    of_others = functools.reduce(add_user, [p] * count + [q] * (n - 1 - count), [mp.mpf(1)])
     return add_user(of_others, p), add_user(of_others, q)
 
 
 def add_user(distribution, probability):
-    """The law of a count, a list from 0 on, with one more user who is counted with ``probability``."""
-    stay = [value * (1 - probability) for value in distribution] + [mp.mpf(0)]
-    step = [mp.mpf(0)] + [value * probability for value in distribution]
-    return [a + b for a, b in zip(stay, step, strict=True)]
+    """The law of a count, from 0 on, with one more user who is counted with ``probability``."""
+    return np.convolve(distribution, [1 - probability, probability])
 
 
 def hockey_stick(eps, first, second):
     """delta at eps: sum_s max(0, first(s) - e^eps second(s))."""
     e_eps = mp.exp(mp.mpf(eps))
-    return sum(max(mp.mpf(0), a - e_eps * b) for a, b in zip(first, second, strict=True))
+    return sum(max(0, a - e_eps * b) for a, b in zip(first, second, strict=True))

@@ -25,24 +25,25 @@ groups:
 """
 
 
-@pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:3"])
-@pytest.mark.parametrize("rounds", [1, 3])
-def test_bracket_is_that_of_the_package(randomizer, rounds):
-    """The lower and the upper eps for delta = 1e-6 are those that the package's functions return."""
-    # 20 of the 2000 users collude. The calculator is given them as a share, 0.01.
-    given = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 20}
-    setting = answers.Setting(**given | {"rounds": rounds, "colluding": 0.01})
-    low, high = answers.bracket(setting, log10_delta=-6.0)
-    assert high == tightshuffle.epsilon(1e-6, rounds=rounds, **given)
-    if rounds > 1 and randomizer == "grr":
-        # The class `Collection`, with the honest users only, has a lower bound for all rounds together.
-        honest = tightshuffle.Group("all", 2000 - 20, 2.0)
-        collection = tightshuffle.Collection(10, (honest,), rounds=rounds)
-        assert low == collection.epsilon(1e-6, bound="lower")
-    else:
-        # The lower bound of a single round holds for more rounds, too.
-        assert low == tightshuffle.epsilon(1e-6, method="lower", **given)
-    assert low <= high
+@pytest.mark.parametrize(
+    ("randomizer", "rounds"), [("grr", 1), ("oue", 1), ("oue", 3), ("hash:3", 1), ("hash:3", 3)]
+)
+def test_bracket_is_the_upper_eps_of_all_rounds_and_the_lower_one_of_a_single_round(
+    randomizer, rounds
+):
+    setting = {"n": 2000, "k": 10, "eps0": 2.0, "randomizer": randomizer, "colluding": 0.01}
+    low, high = answers.bracket(answers.Setting(**setting, rounds=rounds), log10_delta=-6.0)
+    assert low == tightshuffle.epsilon(1e-6, method="lower", **setting)
+    assert low <= high == tightshuffle.epsilon(1e-6, rounds=rounds, **setting)
+
+
+def test_bracket_of_krr_has_the_lower_eps_of_all_rounds_together():
+    setting = {"n": 2000, "k": 10, "eps0": 2.0, "rounds": 3, "colluding": 0.01}
+    low, high = answers.bracket(answers.Setting("grr", **setting), log10_delta=-6.0)
+    honest = tightshuffle.Group("all", 2000 - 20, 2.0)
+    collection = tightshuffle.Collection(10, (honest,), rounds=3)
+    assert low == collection.epsilon(1e-6, bound="lower")
+    assert low <= high == tightshuffle.epsilon(1e-6, **setting)
 
 
 def test_curves_pass_through_the_answer():
@@ -74,24 +75,33 @@ def test_an_uploaded_matrix():
         answers.uploaded_matrix(b"0.6,0.4\n0.4,x\n")
 
 
-def test_no_two_curves_of_the_picture_look_alike(monkeypatch):
-    """Curves differ in colour or style. That of "upper" is a black line and that of "lower" a red one."""
+@pytest.fixture
+def looks_of_curves(monkeypatch):
+    """Name of a method -> (colour, style) of its curve, in a picture of the curves of all 13 methods."""
     pytest.importorskip("matplotlib")
     from matplotlib.colors import to_rgb
 
     from tightshuffle.calculator import picture
 
-    # 2000 users of k-RR with 10 values and eps0 = 0.4. All 13 methods have a curve, of two points: at eps = 0
-    # and 1, log10 delta is 0 and -9.
     setting = answers.Setting("grr", 2000, 10, 0.4)
-    log10_deltas = {name: np.array([0.0, -9.0]) for name in setting.methods()}
+    log10_deltas = dict.fromkeys(setting.methods(), np.array([0.0, -9.0]))  # at eps = 0 and 1
     monkeypatch.setattr(answers, "curves", lambda *_: (np.array([0.0, 1.0]), log10_deltas))
-    # The last line of the picture is no curve, but a dot at the answer: log10 delta = -6 and eps = 0.5.
     figure = picture.draw(setting, -6.0, 0.5)
-    *lines, _dot = figure.axes[0].lines
-    looks = {line.get_label(): (to_rgb(line.get_color()), line.get_linestyle()) for line in lines}
-    assert len(set(looks.values())) == len(setting.methods()) > 12
-    assert (looks["upper"], looks["lower"]) == ((to_rgb("black"), "-"), (to_rgb("tab:red"), "-"))
+    *curves, _dot_at_the_answer = figure.axes[0].lines
+    return {
+        curve.get_label(): (to_rgb(curve.get_color()), curve.get_linestyle()) for curve in curves
+    }
+
+
+def test_no_two_curves_of_the_picture_look_alike(looks_of_curves):
+    assert len(set(looks_of_curves.values())) == len(looks_of_curves) == 13
+
+
+def test_curve_of_upper_is_a_black_line_and_that_of_lower_a_red_one(looks_of_curves):
+    from matplotlib.colors import to_rgb
+
+    assert looks_of_curves["upper"] == (to_rgb("black"), "-")
+    assert looks_of_curves["lower"] == (to_rgb("tab:red"), "-")
 
 
 def test_what_is_left_if_the_shuffler_fails():
@@ -102,9 +112,9 @@ def test_what_is_left_if_the_shuffler_fails():
 
 @pytest.fixture
 def calculator():
-    """The pair (process of `tightshuffle calculator --no-browser`, address of the page that it serves).
+    """The pair (process of `tightshuffle calculator`, address of the page that it serves).
 
-    After the test the process and those that it started are ended.
+    After the test, this process and all that it started are ended.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))  # the system chooses a port that is free
@@ -114,11 +124,7 @@ def calculator():
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as server:
         # It prints the address when the page is served.
-        for line in server.stdout:
-            if "URL" in line:
-                break
-        else:
-            pytest.fail("the calculator did not start")
+        assert any("URL" in line for line in server.stdout)
         assert accepts_connections(int(port))
         yield server, f"http://127.0.0.1:{port}"
         with contextlib.suppress(ProcessLookupError):
@@ -165,54 +171,58 @@ def test_the_page_in_chromium(calculator):
         page.set_default_timeout(60_000)
         expect.set_options(timeout=60_000)
         page.goto(address)
+
+        def see(found):
+            expect(found).to_be_visible()
+
+        def see_heading(text):
+            see(page.get_by_role("heading", name=text))
+
+        def see_cell(text):
+            see(page.get_by_role("cell", name=text, exact=True))
+
+        def textbox(name):
+            return page.get_by_role("textbox", name=name).locator("visible=true")
+
+        def enter(box, text):
+            textbox(box).fill(text)
+            textbox(box).press("Enter")
+
         setting = {"randomizer": "grr", "n": 100_000, "k": 408, "eps0": 4.0}
-        expect(page.get_by_role("heading", name=sentence(**setting))).to_be_visible()
+        see_heading(sentence(**setting))
         assert page.get_by_role("cell", name="stronger-clones").is_visible()
         assert page.locator("img").first.is_visible()  # the picture
 
-        users = page.get_by_role("textbox", name="Users, n")
-        users.fill("ten")
-        users.press("Enter")
-        expect(page.get_by_text("n must be a number")).to_be_visible()
-        users.fill("2e4")
-        users.press("Enter")
-        expect(
-            page.get_by_role("heading", name=sentence(**setting | {"n": 20_000}))
-        ).to_be_visible()
+        enter("Users, n", "ten")
+        see(page.get_by_text("n must be a number"))
+        enter("Users, n", "2e4")
+        see_heading(sentence(**setting | {"n": 20_000}))
 
-        colluding = page.get_by_role("textbox", name="Users whose report").locator("visible=true")
-        colluding.fill("5%")
-        colluding.press("Enter")
-        expect(page.get_by_text("--delta 1e-6 --colluding 5%").last).to_be_visible()
+        enter("Users whose report", "5%")
+        see(page.get_by_text("--delta 1e-6 --colluding 5%").last)
 
         page.get_by_role("combobox").select_option(label="optimized unary encoding")
-        expect(
-            page.get_by_role("heading", name=sentence(randomizer="oue", n=100_000, k=408, eps0=4.0))
-        ).to_be_visible()
+        see_heading(sentence(**setting | {"randomizer": "oue"}))
         page.get_by_role("radio", name="the largest eps0").click()
         plan = tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6, randomizer="oue")
-        expect(
-            page.get_by_role("heading", name=f"eps0 = {answers.plain(plan.eps0, side=Side.LOWER)}")
-        ).to_be_visible()
+        see_heading(f"eps0 = {answers.plain(plan.eps0, side=Side.LOWER)}")
 
         page.get_by_role("radio", name="the fewest users, from eps0").click()
         fewest = tightshuffle.fewest_users(0.5, 1e-6, k=408, eps0=4, randomizer="oue")
-        expect(
-            page.get_by_role("heading", name=f"{fewest:,} users: eps is between")
-        ).to_be_visible()
+        see_heading(f"{fewest:,} users: eps is between")
 
         page.get_by_role("tab", name="Which design?").click()
         for rounds in (1, 2):
             options = {"log10_delta": -6.0, "participation": 1, "share": 0.1}
             rows, remarks = answers.design_rows(100_000, 256, 1.0, rounds, **options)
             for row in rows[:2]:
-                expect(page.get_by_role("cell", name=row["parameters"], exact=True)).to_be_visible()
-            expect(page.get_by_text(remarks[0])).to_be_visible()
+                see_cell(row["parameters"])
+            see(page.get_by_text(remarks[0]))
             page.get_by_role("slider").locator("visible=true").press("ArrowRight")
         page.get_by_role("tab", name="Groups, participation, dummies").click()
-        page.get_by_role("textbox", name="A collection").fill(GROUPS)
-        page.get_by_role("textbox", name="A collection").blur()
+        textbox("A collection").fill(GROUPS)
+        textbox("A collection").blur()
         row = answers.group_rows(answers.typed_collection(GROUPS), -6.0)[1]
-        expect(page.get_by_role("cell", name=row["at most"], exact=True)).to_be_visible()
+        see_cell(row["at most"])
         browser.close()
     assert all(url.startswith((address, "data:", "blob:")) for url in asked)  # it works offline

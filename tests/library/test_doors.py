@@ -13,9 +13,7 @@ from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import MEANINGS, make_points
 
-SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
-ARGUMENTS_OF_ONE_ROUND = {"n", "k", "eps0", "randomizer", "colluding"}
-MORE_ARGUMENTS = {  # of each public function that asks about a setting
+ARGUMENTS = {  # of each public function that asks about a setting, beside n, k, eps0, randomizer, colluding
     "upper": {"rounds", "release", "deletion"},
     "lower": {"rounds"},
     "bracket": set(),
@@ -26,30 +24,34 @@ MORE_ARGUMENTS = {  # of each public function that asks about a setting
 }
 
 
-@pytest.mark.parametrize("name", MORE_ARGUMENTS)
-def test_help_shows_every_argument_with_its_default_and_its_meaning(name):
-    """An argument has the same default and the same text in each public function that takes it.
-
-    The defaults are those of `make_points`, which checks the arguments of all these functions. MEANINGS has
-    the texts. MORE_ARGUMENTS has the names of the functions, and which arguments each takes beside those of
-    one round (n, k, eps0, randomizer, colluding). An argument of one function alone is not in MEANINGS.
-    """
-    function = getattr(tightshuffle, name)
+def parameters_of_a_point(function):
+    """Those of the function's parameters that `make_points` has, too: name -> parameter."""
     parameters = inspect.signature(function).parameters
-    arguments = ARGUMENTS_OF_ONE_ROUND | MORE_ARGUMENTS[name]
-    assert arguments == set(parameters) & set(MEANINGS)
-    parameters_of_make_points = inspect.signature(make_points).parameters
-    for argument in arguments:
-        assert parameters[argument].default == parameters_of_make_points[argument].default
+    return {name: parameters[name] for name in parameters if name in MEANINGS}
+
+
+@pytest.mark.parametrize(("name", "more"), ARGUMENTS.items())
+def test_public_functions_take_the_arguments_of_one_round_and_these(name, more):
+    arguments = parameters_of_a_point(getattr(tightshuffle, name))
+    assert arguments.keys() == {"n", "k", "eps0", "randomizer", "colluding"} | more
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_argument_has_the_same_default_and_meaning_in_every_public_function(name):
+    function = getattr(tightshuffle, name)
+    checked = parameters_of_a_point(make_points)  # by the function that checks all arguments
+    for argument, parameter in parameters_of_a_point(function).items():
+        assert parameter.default == checked[argument].default
         assert MEANINGS[argument] in inspect.getdoc(function)
 
 
-@pytest.mark.parametrize("name", MORE_ARGUMENTS)
+@pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_unknown_argument_is_refused_with_the_name_of_the_function(name):
     function = getattr(tightshuffle, name)
     first_argument = next(iter(inspect.signature(function).parameters))
+    question = {"n": 1000, "k": 10, "eps0": 2.0, first_argument: 0.1}
     with pytest.raises(TypeError, match=rf"^{name}\(\) .* 'unknown'"):
-        function(**{first_argument: 0.1} | SETTING, unknown=1)
+        function(**question, unknown=1)
 
 
 def test_every_argument_of_a_point_has_a_meaning():
@@ -98,20 +100,18 @@ def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_bracket_is_both_ends_together():
-    """`bracket` is `epsilon` by the methods "lower" and "upper", the default: two arrays, or two floats.
-
-    SETTING is n, k and eps0.
-    """
+def test_a_bracket_of_several_deltas_is_epsilon_by_lower_and_upper():
+    setting = {"n": 1000, "k": 10, "eps0": 2.0}
     deltas = np.array([1e-3, 1e-6])
-    found = tightshuffle.bracket(deltas, **SETTING)
-    np.testing.assert_array_equal(
-        found.lower, tightshuffle.epsilon(deltas, method="lower", **SETTING)
-    )
-    np.testing.assert_array_equal(found.upper, tightshuffle.epsilon(deltas, **SETTING))
-    assert np.all(found.lower <= found.upper)
-    alone = tightshuffle.bracket(log10_delta=-6, **SETTING)
-    assert [type(end) for end in alone] == [float, float]
+    low, high = tightshuffle.bracket(deltas, **setting)
+    np.testing.assert_array_equal(low, tightshuffle.epsilon(deltas, method="lower", **setting))
+    np.testing.assert_array_equal(high, tightshuffle.epsilon(deltas, method="upper", **setting))
+    assert np.all(low <= high)
+
+
+def test_a_bracket_of_one_delta_is_two_floats():
+    ends = tightshuffle.bracket(log10_delta=-6, n=1000, k=10, eps0=2.0)
+    assert (type(ends.lower), type(ends.upper)) == (float, float)
 
 
 def test_the_event_keeps_its_meaning():
@@ -120,4 +120,4 @@ def test_the_event_keeps_its_meaning():
     assert list(parameters) == ["n", "k", "eps0", "randomizer", "colluding"]
     assert (parameters["randomizer"].default, parameters["colluding"].default) == ("grr", 0)
     with pytest.raises(AttributeError):
-        ShuffledDpEvent(**SETTING).n = 5
+        ShuffledDpEvent(n=1000, k=10, eps0=2.0).n = 5

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 from dp_accounting import (
     ComposedDpEvent,
-    NeighboringRelation,
     RandomizedResponseDpEvent,
     SelfComposedDpEvent,
 )
-from dp_accounting.pld import PLDAccountant
 
 import tightshuffle
 from tightshuffle import Collection, Group
@@ -60,55 +58,48 @@ def test_the_ledger_has_the_event():
 
 
 def test_a_calibration_finds_the_most_rounds():
-    """dp_accounting, with our accountant, finds how many rounds stay within eps 1 at DELTA = 1e-6.
-
-    WEEK is n, k and eps0 of a shuffled round. By `tightshuffle.epsilon` the rounds that are found stay
-    within eps 1, and two more are too many.
-    """
+    """By the package, the calibrated rounds stay within the target eps of 1, and two more do not."""
+    setting = {"n": 10_000, "k": 20, "eps0": 3.0}
     rounds = dp_accounting.calibrate_dp_mechanism(
-        ShuffleAccountant,
-        lambda count: SelfComposedDpEvent(ShuffledDpEvent(**WEEK), count),
+        make_fresh_accountant=ShuffleAccountant,
+        make_event_from_param=lambda count: SelfComposedDpEvent(ShuffledDpEvent(**setting), count),
         target_epsilon=1.0,
-        target_delta=DELTA,
+        target_delta=1e-6,
         bracket_interval=dp_accounting.ExplicitBracketInterval(1, 1000),
         discrete=True,
     )
+    assert tightshuffle.epsilon(1e-6, rounds=rounds, **setting) <= 1
     # One more may be possible, as the accountant's eps is up to 1 % larger than ours.
-    assert tightshuffle.epsilon(DELTA, rounds=rounds, **WEEK) <= 1
-    assert tightshuffle.epsilon(DELTA, rounds=rounds + 2, **WEEK) > 1
+    assert tightshuffle.epsilon(1e-6, rounds=rounds + 2, **setting) > 1
 
 
-def test_every_round_of_randomized_response_counts():
-    one_by_one = PLDAccountant(NeighboringRelation.REPLACE_ONE)
-    for _ in range(5):
-        one_by_one.compose(RandomizedResponseDpEvent(0.5, 4))
-    wanted = one_by_one.get_epsilon(DELTA)
-    assert eps_of(SelfComposedDpEvent(RandomizedResponseDpEvent(0.5, 4), 5)) == pytest.approx(
-        wanted
-    )
+def delta_of_randomized_response(eps, *, rounds):
+    """The exact delta of this many rounds with four values and the noise 1/2.
 
-
-@pytest.mark.parametrize("count", [2, 5, 30])
-def test_many_rounds_of_randomized_response_have_at_least_the_exact_eps(count):
-    """The accountant's eps has a delta of at most DELTA, and an eps smaller by 1e-4 per round has more.
-
-    With four values and noise 1/2, P(truth) = 1/2 + 1/8 = 5/8 and P(one given other value) = 1/8. So the
-    privacy loss of a round is log 5, 0 or -log 5, with the probabilities 5/8, 2/8 and 1/8. ``eps_of`` is the
-    eps of all events together at DELTA, by our accountant.
+    P(truth) = 1/2 + 1/8 = 5/8 and P(one given other value) = 1/8. So the privacy loss of a round is log 5, 0
+    or -log 5, with the probabilities 5/8, 2/8 and 1/8. delta is the mean of max(0, 1 - e^(eps - loss)) over
+    the sum of all losses.
     """
-    event = RandomizedResponseDpEvent(0.5, 4)
-    eps, eps_one_by_one = eps_of(SelfComposedDpEvent(event, count)), eps_of(*[event] * count)
-    assert eps == pytest.approx(eps_one_by_one, rel=1e-6)
+    of_one_round = np.array([1 / 8, 2 / 8, 5 / 8])
+    probabilities = functools.reduce(np.convolve, [of_one_round] * rounds)
+    losses = math.log(5) * np.arange(-rounds, rounds + 1)
+    return float(probabilities @ np.maximum(-np.expm1(eps - losses), 0))
 
-    # The law of the sum of all losses, from -count to count times log 5.
-    losses = math.log(5) * np.arange(-count, count + 1)
-    masses = functools.reduce(np.convolve, [np.array([1 / 8, 2 / 8, 5 / 8])] * count)
 
-    def exact_delta(eps):
-        return float(masses @ np.maximum(-np.expm1(eps - losses), 0))
-
+@pytest.mark.parametrize("rounds", [2, 5, 30])
+def test_eps_of_many_rounds_of_randomized_response_is_the_exact_one_rounded_up(rounds):
+    event = RandomizedResponseDpEvent(noise_parameter=0.5, num_buckets=4)
+    eps = eps_of(SelfComposedDpEvent(event, rounds))
     # The accountant rounds each loss up to its grid of 1e-4.
-    assert exact_delta(eps) <= DELTA < exact_delta(eps - 1e-4 * count)
+    exact_delta = delta_of_randomized_response(eps, rounds=rounds)
+    assert exact_delta <= DELTA < delta_of_randomized_response(eps - 1e-4 * rounds, rounds=rounds)
+
+
+@pytest.mark.parametrize("rounds", [2, 5, 30])
+def test_rounds_of_randomized_response_together_have_the_eps_of_one_by_one(rounds):
+    event = RandomizedResponseDpEvent(noise_parameter=0.5, num_buckets=4)
+    together = eps_of(SelfComposedDpEvent(event, rounds))
+    assert together == pytest.approx(eps_of(*[event] * rounds), rel=1e-6)
 
 
 def test_thousands_of_rounds_are_one_composition():
@@ -120,7 +111,7 @@ def test_thousands_of_rounds_are_one_composition():
 
 def test_a_bad_event_leaves_nothing_composed():
     accountant = ShuffleAccountant()
-    with pytest.raises(ValueError, match="eps0 must be"):
+    with pytest.raises(ValueError, match=r"^eps0 must be finite and > 0"):
         accountant.compose(
             ComposedDpEvent([ShuffledDpEvent(**WEEK), ShuffledDpEvent(**WEEK | {"eps0": -1})])
         )

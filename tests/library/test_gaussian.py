@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 
 
-def printed_ln_delta(eps, scale):
+def ln_delta_in_80_digits(eps, scale):
     """ln of Phi(a - b) - e^eps Phi(-a - b), in 80 digits, with a = 1 / (2 scale) and b = eps scale.
 
     ``scale`` is the standard deviation of the noise over the sensitivity.
@@ -18,49 +18,44 @@ def printed_ln_delta(eps, scale):
     with mp.workdps(80):
         eps, scale = mp.mpf(eps), mp.mpf(scale)
         a, b = 1 / (2 * scale), eps * scale
-        upper_tail = lambda x: mp.erfc(x / mp.sqrt(2)) / 2  # noqa: E731
-        return mp.log(upper_tail(b - a) - mp.exp(eps) * upper_tail(a + b))
+        return mp.log(mp.ncdf(a - b) - mp.exp(eps) * mp.ncdf(-a - b))
 
 
-def error_of_ln_delta(log10_delta, ln_delta):
-    """The absolute error of ``log10_delta`` as a natural log; below delta = 1e-300, over ln delta / -700."""
-    error = abs(mp.mpf(float(log10_delta)) * mp.log(10) - ln_delta)
-    return error / max(1, abs(ln_delta) / 700)
+def error_of_ln_delta(eps, scale):
+    """The absolute error of our ln delta; below delta = 1e-300, over ln delta / -700."""
+    exact = ln_delta_in_80_digits(eps, scale)
+    found = mp.mpf(float(log10_delta_of_scale(eps, scale=scale))) * mp.log(10)
+    return abs(found - exact) / max(1, abs(exact) / 700)
 
 
-def test_delta_against_80_digits():
-    """At 300 random points, of which 20 have eps 0, ln delta is within 1e-12 of its formula in mpmath.
-
-    ``printed_ln_delta`` is the formula. ``error_of_ln_delta`` is the absolute error, and where ln delta is
-    below -700 it is that divided by ln delta / -700.
-    """
+def test_delta_at_random_points_of_all_depths_has_twelve_digits():
+    """20 of the points have eps 0."""
     rng = np.random.default_rng(7)
     eps, scale = 10 ** rng.uniform(-8, 3, 300), 10 ** rng.uniform(-4, 4, 300)
     eps[:20] = 0.0
-    found = log10_delta_of_scale(eps, scale=scale)
-    expected = [printed_ln_delta(*point) for point in zip(eps, scale, strict=True)]
-    assert max(map(error_of_ln_delta, found, expected)) < 1e-12
-    # At least ten of the points are in each range of ln delta.
-    depths = [-np.inf, -1e5, -700, -50, -1, 0]
-    assert np.histogram(np.array(expected, dtype=float), depths)[0].min() >= 10
+    assert max(map(error_of_ln_delta, eps, scale)) < 1e-12
+
+    ln_deltas = np.log(10) * log10_delta_of_scale(eps, scale=scale)
+    points_of_depth = np.histogram(ln_deltas, [-np.inf, -1e5, -700, -50, -1, 0])[0]
+    assert min(points_of_depth) >= 10
 
 
 @pytest.mark.parametrize("ratio", [0.999, 1.0, 1.001])
-def test_delta_where_its_formulas_meet(ratio):
-    """At a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides; a, b as in `printed_ln_delta`."""
-    for a, b in [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]:
-        eps, scale = 2 * a * b, ratio / (2 * a)
-        found = log10_delta_of_scale(eps, scale=scale)
-        assert error_of_ln_delta(found, printed_ln_delta(eps, scale)) < 1e-13
+@pytest.mark.parametrize(
+    ("a", "b"), [(0.5, 0.3), (0.5, 1.0), (4.0, 8.0), (0.7, 0.7), (5.0, 5.0), (0.6, 0.5)]
+)
+def test_delta_where_its_formulas_meet_has_thirteen_digits(a, b, ratio):
+    """At a = max(b, 1) / 2 and a = max(b, 1 / 2), seen from both sides: a = 1 / (2 scale), b = eps scale."""
+    assert error_of_ln_delta(eps=2 * a * b, scale=ratio / (2 * a)) < 1e-13
 
 
 @pytest.mark.parametrize("eps", [0.01, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("delta", [0.3, 1e-2, 1e-10, 1e-100, 1e-300])
-def test_scale_agrees_with_dp_accounting(eps, delta):
+@pytest.mark.parametrize("sensitivity", [1.0, np.sqrt(2)])
+def test_scale_is_that_of_dp_accounting_times_the_sensitivity(eps, delta, sensitivity):
+    scale = exact_scale(eps, delta, sensitivity=sensitivity)
     sigma = gaussian_mechanism.get_sigma_gaussian(eps, delta)  # for the sensitivity 1
-    assert exact_scale(eps, delta) == pytest.approx(sigma, rel=1e-10)
-    of_histogram = exact_scale(eps, delta, sensitivity=np.sqrt(2))
-    assert of_histogram == pytest.approx(np.sqrt(2) * sigma, rel=1e-10)
+    assert scale == pytest.approx(sensitivity * sigma, rel=1e-10)
 
 
 @given(st.floats(0, 1e4), st.floats(-1e4, -1e-6), st.floats(1e-3, 1e3))

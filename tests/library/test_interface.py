@@ -28,9 +28,10 @@ def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
     setting = {"n": n, "k": 10, "eps0": 0.5}
     for eps in 0.5 * (1 - 10.0 ** -np.arange(1, 16)):
         with mpmath.workdps(30):
-            for side, function in ((1, tightshuffle.lower), (-1, tightshuffle.upper)):
-                exact = mpmath.mpf(10) ** mpmath.mpf(float(function(eps, log10=True, **setting)))
-                assert side * function(eps, **setting) <= side * exact
+            lower = mpmath.mpf(10) ** tightshuffle.lower(eps, log10=True, **setting)
+            upper = mpmath.mpf(10) ** tightshuffle.upper(eps, log10=True, **setting)
+            assert tightshuffle.lower(eps, **setting) <= lower
+            assert tightshuffle.upper(eps, **setting) >= upper
     assert tightshuffle.upper(0.5, **setting) == 0
 
 
@@ -58,44 +59,52 @@ def test_an_object_is_the_randomizer_of_its_name():
     assert by_name == tightshuffle.delta(0.2, n=20_000, randomizer=subset)
 
 
-def test_colluding_users_do_not_count():
-    for n, share, count in ((1000, 0.07, 70), (1000, 0.0701, 71), (1, 0.5, 0)):
-        fewer = tightshuffle.delta(0.1, n=n - count, k=10, eps0=2.0)
-        for colluding in (share, count):
-            assert tightshuffle.delta(0.1, n=n, k=10, eps0=2.0, colluding=colluding) == fewer
+@pytest.mark.parametrize(
+    ("n", "share", "count"), [(1000, 0.07, 70), (1000, 0.0701, 71), (1, 0.5, 0)]
+)
+def test_colluding_users_do_not_count(n, share, count):
+    delta = partial(tightshuffle.delta, 0.1, k=10, eps0=2.0)
+    assert delta(n=n, colluding=count) == delta(n=n - count)
+    assert delta(n=n, colluding=share) == delta(n=n - count)
 
 
-def test_the_trade_off_curve_bounds_the_count():
-    """`tradeoff` bounds from below the error beta of every test by the count of x0, given its error alpha.
+def errors_of_tests_by_the_count_of_x0(*, n, k, eps0):
+    """(alpha, beta) of the tests that decide for x0 from some number of reports of x0 on: n, n - 1, ..., 0.
 
-    alpha is the probability that a user with x1 is taken for one with x0, and beta the reverse. All other
-    users hold x2. p and q are the probabilities that k-RR reports x0 for a user who holds x0, and who does
-    not.
+    alpha is the probability that a user with x1 is taken for one with x0, and beta the reverse. The users
+    report by k-RR, and all others hold x2.
     """
-    n, k, eps0 = 200, 5, 1.0
-    p, q = np.exp(eps0) / (np.exp(eps0) + k - 1), 1 / (np.exp(eps0) + k - 1)
-    count_of_others = stats.binom.pmf(np.arange(n), n - 1, q)
-    if_x0 = np.convolve(count_of_others, [1 - p, p])  # probabilities of the counts 0, ..., n
-    if_x1 = np.convolve(count_of_others, [1 - q, q])
-    # Each test decides for x0 from some count on: from n, n - 1, ..., 0.
-    alpha = np.cumsum(if_x1[::-1])
-    beta = 1 - np.cumsum(if_x0[::-1])
-    curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), n=n, k=k, eps0=eps0)
-    assert np.all(curve <= beta + 1e-12)
+    truth, other = np.array([np.exp(eps0), 1]) / (np.exp(eps0) + k - 1)
+    count_of_others = stats.binom.pmf(np.arange(n), n - 1, other)
+    law_if_x0 = np.convolve(count_of_others, [1 - truth, truth])
+    law_if_x1 = np.convolve(count_of_others, [1 - other, other])
+    return np.cumsum(law_if_x1[::-1]), 1 - np.cumsum(law_if_x0[::-1])
+
+
+def test_the_trade_off_curve_is_below_the_errors_of_every_test_by_the_count():
+    setting = {"n": 200, "k": 5, "eps0": 1.0}
+    alpha, beta = errors_of_tests_by_the_count_of_x0(**setting)
+    curve = tightshuffle.tradeoff(np.clip(alpha, 0, 1), **setting)
+    assert np.all(curve <= beta + 1e-12)  # rounding
     assert curve[0] > 0.99  # where alpha is nearly 0
 
-    # The curve is not far below that of many users: of two normal distributions at the distance gaussian_mu.
-    of_many_users = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(n=n, k=k, eps0=eps0))
-    # Compared where alpha is not extreme.
-    inner = (alpha > 0.01) & (alpha < 0.99)
-    assert np.max(of_many_users[inner] - curve[inner]) < 0.03
+
+def test_the_trade_off_curve_is_near_that_of_many_users():
+    """In the limit it is that of two normal distributions at the distance `gaussian_mu`."""
+    setting = {"n": 200, "k": 5, "eps0": 1.0}
+    alpha = np.linspace(0.01, 0.99, 99)
+    in_the_limit = stats.norm.sf(stats.norm.ppf(alpha) + gaussian_mu(**setting))
+    assert np.max(in_the_limit - tightshuffle.tradeoff(alpha, **setting)) < 0.03
 
 
-def test_the_trade_off_curve_of_one_user_is_not_above_the_exact_one():
+def test_the_trade_off_curve_of_one_user_is_just_below_the_exact_one():
+    """Up to alpha = 1 / (1 + e) it is 1 - e^eps0 alpha, with eps0 = 1."""
     alpha = np.append(np.linspace(0, 1 / (1 + np.e), 200), 0.14877995888720297)
-    with mpmath.workdps(30):
-        exact = [1 - mpmath.e * mpmath.mpf(one) for one in alpha.tolist()]
     found = tightshuffle.tradeoff(alpha, n=1, k=2, eps0=1.0)
+    with mpmath.workdps(30):
+        below_the_exact_one = [
+            1 - mpmath.e * a - curve for a, curve in zip(alpha, found, strict=True)
+        ]
+    assert min(below_the_exact_one) >= 0
+    assert max(below_the_exact_one) < 1e-3
     assert tightshuffle.tradeoff([0, 1], n=1, k=2, eps0=1.0).tolist() == [pytest.approx(1), 0]
-    assert all(one <= other for one, other in zip(found.tolist(), exact, strict=True))
-    assert max(map(abs, found - np.array(exact, dtype=float))) < 1e-3

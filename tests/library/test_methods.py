@@ -11,85 +11,105 @@ from tightshuffle.bounds import privacy_blanket, single_value
 from tightshuffle.bounds.inverse import TOLERANCE
 from tightshuffle.methods import LOWER, METHODS, UPPER
 
-OURS = {  # whose names no printed number tells apart
-    "lower": at_points(privacy_blanket.log10_lower),
-    "privacy-blanket": at_points(privacy_blanket.log10_upper),
-    "single-value": at_points(single_value.log10_upper),
-}
 NAMES = list(METHODS)
+NAMES_OF_UPPER_BOUNDS = [name for name, method in METHODS.items() if method.kind == UPPER]
 COMPOSING = [name for name, method in METHODS.items() if method.composes]
 NEVER_ZERO = ("koskela-strong", "blanket")  # whose delta is above 0 from eps0 on, too
-# Inside of every theorem's range at these eps.
-SETTING = {"n": 2000, "k": 8, "eps0": 0.45}
-EPS = np.array([0.28, 0.3, 0.32])
 
 
-def log10_delta(name, eps, holders=500, **setting):
-    """By the method with this name. ``holders`` of the other users hold x0, if the method asks how many."""
-    count = {"count": holders} if METHODS[name].needs_count else {}
-    return delta(eps, method=name, log10=True, **count, **setting)
+def holders(name, n):
+    """For a method that asks how many of the others hold x0, a quarter of the ``n`` users."""
+    return {"count": np.asarray(n) // 4} if METHODS[name].needs_count else {}
+
+
+def log10_delta(name, eps, *, n, **setting):
+    """By the method with this name, where a quarter of the users hold x0, if it asks how many."""
+    return delta(eps, method=name, log10=True, n=n, **setting, **holders(name, n))
+
+
+BOUNDS = {
+    "lower": privacy_blanket.log10_lower,
+    "privacy-blanket": privacy_blanket.log10_upper,
+    "single-value": single_value.log10_upper,
+}
+
+
+@pytest.mark.parametrize(("name", "log10_bound"), BOUNDS.items())
+def test_method_of_this_name_is_this_function(name, log10_bound):
+    setting = {"n": 2000, "k": 8, "eps0": 0.45}
+    assert log10_delta(name, 0.3, **setting) == at_points(log10_bound)(0.3, **setting)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_arguments_broadcast(name):
-    """log10 delta by a method's name: 1. that of the method's function. 2. Arrays of eps and n give a table.
-
-    3. Numbers give a float. EPS are three eps and SETTING is n, k and eps0, inside of every theorem's range.
-    OURS has the functions of three methods.
-    """
-    found = log10_delta(name, EPS, **SETTING)
-    assert np.all(np.isfinite(found))
-    if name in OURS:
-        np.testing.assert_array_equal(found, OURS[name](EPS, **SETTING))
-    table = log10_delta(name, EPS[:2, None], n=[2000, 3000, 4000], k=8, eps0=0.45)
+def test_arrays_of_eps_and_n_give_a_table_and_numbers_a_float(name):
+    table = log10_delta(name, [[0.28], [0.3]], n=[2000, 3000, 4000], k=8, eps0=0.45)
     assert table.shape == (2, 3)
-    alone = log10_delta(name, EPS[1], n=4000, k=8, eps0=0.45)
+    assert np.all(np.isfinite(table))
+    alone = log10_delta(name, 0.3, n=4000, k=8, eps0=0.45)
     assert isinstance(alone, float)
     assert table[1, 2] == pytest.approx(alone, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if METHODS[name].kind == UPPER])
+@pytest.mark.parametrize("name", NAMES_OF_UPPER_BOUNDS)
 def test_upper_bounds_fall_with_eps_and_n_and_rise_with_eps0(name):
-    table = log10_delta(name, EPS[:2, None], n=[2000, 3000, 4000], k=8, eps0=0.45)
+    table = log10_delta(name, [[0.28], [0.3]], n=[2000, 3000, 4000], k=8, eps0=0.45)
     assert np.all(np.diff(table, axis=0) < 0)
     assert np.all(np.diff(table, axis=1) < 0)
-    assert log10_delta(name, EPS[1], n=4000, k=8, eps0=0.48) > table[1, 2]
+    assert log10_delta(name, 0.3, n=4000, k=8, eps0=0.48) > table[1, 2]
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if METHODS[name].kind == UPPER])
+@pytest.mark.parametrize("name", NAMES_OF_UPPER_BOUNDS)
 @pytest.mark.parametrize("below", ["lower", "count-exact"])
 def test_upper_bounds_are_above_those_of_single_datasets(name, below):
-    """The numerical bounds are within 2e-8 of delta of their exact values: 1e-7 of log10 delta is more."""
-    found = log10_delta(name, EPS, **SETTING)
-    assert np.all(found >= log10_delta(below, EPS, **SETTING) - 1e-7)
+    setting = {"n": 2000, "k": 8, "eps0": 0.45}
+    eps = np.array([0.28, 0.3, 0.32])
+    upper, of_one_dataset = log10_delta(name, eps, **setting), log10_delta(below, eps, **setting)
+    # The numerical bounds are within 2e-8 of delta of their exact values: 1e-7 of log10 delta is more.
+    assert np.all(upper >= of_one_dataset - 1e-7)
+
+
+SETTINGS = st.fixed_dictionaries(
+    {"n": st.integers(1, 10**4), "k": st.integers(2, 10**4), "eps0": st.floats(1e-3, 20)}
+)
+outside_of_theorems_too = pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
+
+
+def in_settings(**eps_over_eps0):
+    """A decorator that runs a test in eight settings n, k and eps0, at eps from 0 to 1.2 times eps0."""
+    strategies = {"setting": SETTINGS, "eps_over_eps0": st.floats(0, 1.2)} | eps_over_eps0
+    return lambda test: settings(max_examples=8, derandomize=True)(given(**strategies)(test))
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=8, derandomize=True)
-@given(
-    n=st.integers(1, 10**4),
-    k=st.integers(2, 10**4),
-    eps0=st.floats(1e-3, 20),
-    share_of_eps0=st.floats(0, 1.2),
-)
-@example(n=1000, k=4, eps0=1.0, share_of_eps0=1.0)
-@pytest.mark.filterwarnings("ignore::tightshuffle.arguments.OutsideRange")
-def test_delta_is_a_probability_and_zero_from_eps0_on(name, n, k, eps0, share_of_eps0):
-    """1. delta is at most 1. 2. `lower` is at most `upper`. 3. delta falls with eps. 4. From eps0 on it is 0.
+@in_settings()
+@outside_of_theorems_too
+def test_delta_is_at_most_1_where_it_is_not_nan(name, setting, eps_over_eps0):
+    log10 = log10_delta(name, eps_over_eps0 * setting["eps0"], **setting)
+    # The theorems of two methods need enough users.
+    assert log10 <= 0 or (np.isnan(log10) and name in ("erlingsson", "feldman"))
 
-    NEVER_ZERO are the two methods whose bounds are above 0 there, too. ``log10_delta`` is by the method with
-    this name. n // 2 of the other users hold x0, for a method that asks how many.
-    """
-    eps = share_of_eps0 * eps0
-    setting = {"n": n, "k": k, "eps0": eps0}
-    found, at_larger_eps = log10_delta(name, [eps, 1.01 * eps], n // 2, **setting)
-    assert found <= 0 or name in ("erlingsson", "feldman")  # these two may be nan
-    if name == "lower":
-        assert found <= log10_delta("upper", eps, **setting)
-    if name in ("count-exact", "clones"):
-        assert at_larger_eps <= found + 1e-12
-    if share_of_eps0 >= 1:
-        assert (found == -np.inf) == (name not in NEVER_ZERO)
+
+@in_settings()
+def test_lower_is_at_most_upper(setting, eps_over_eps0):
+    eps = eps_over_eps0 * setting["eps0"]
+    assert log10_delta("lower", eps, **setting) <= log10_delta("upper", eps, **setting)
+
+
+@pytest.mark.parametrize("name", ["count-exact", "clones"])
+@in_settings()
+def test_delta_falls_with_eps(name, setting, eps_over_eps0):
+    eps = eps_over_eps0 * setting["eps0"]
+    at_eps, at_larger_eps = log10_delta(name, [eps, 1.01 * eps], **setting)
+    assert at_larger_eps <= at_eps + 1e-12  # rounding
+
+
+@pytest.mark.parametrize("name", NAMES)
+@example(setting={"n": 1000, "k": 4, "eps0": 1.0}, eps_over_eps0=1.0)
+@in_settings(eps_over_eps0=st.floats(1, 1.2))
+@outside_of_theorems_too
+def test_delta_is_0_from_eps0_on_by_all_methods_but_two(name, setting, eps_over_eps0):
+    log10 = log10_delta(name, eps_over_eps0 * setting["eps0"], **setting)
+    assert (log10 == -np.inf) == (name not in NEVER_ZERO)
 
 
 @pytest.mark.parametrize("name", COMPOSING)
@@ -108,30 +128,29 @@ USERS = dict.fromkeys(NAMES, 100) | dict.fromkeys(
 )
 USERS["koskela-strong"] = 3000
 
+NOT_LOWER = [name for name, method in METHODS.items() if method.kind != LOWER]
+
 
 @pytest.mark.parametrize(
-    ("name", "rounds"), [(name, 1) for name in NAMES] + [(name, 3) for name in COMPOSING]
+    ("name", "rounds"), [(name, 1) for name in NOT_LOWER] + [(name, 3) for name in COMPOSING]
 )
 @pytest.mark.parametrize("asked", [5e-3, 1e-5])
-def test_delta_at_the_eps_of_a_delta_is_that_delta(name, rounds, asked):
-    """`epsilon` of a delta, ``asked``: an upper bound at this eps is at most ``asked``, a lower one at least.
-
-    A smaller eps would not do for the upper bound. USERS has an n for which the method applies. Of the other
-    users 30 hold x0, if the method asks how many.
-    """
-    method = METHODS[name]
+def test_eps_of_a_delta_is_the_smallest_with_at_most_that_delta(name, rounds, asked):
     setting = {"n": USERS[name], "k": 8, "eps0": 0.45, "rounds": rounds}
-    count = {"count": 30} if method.needs_count else {}
-    eps = epsilon(asked, method=name, **setting, **count)
+    eps = epsilon(asked, method=name, **setting, **holders(name, USERS[name]))
     assert 0 < eps < rounds * 0.45
-    above = log10_delta(name, eps, 30, **setting) - np.log10(asked)
-    if method.kind == LOWER:
-        assert 0 <= above <= TOLERANCE
-        return
-    assert above <= 0
+    assert log10_delta(name, eps, **setting) <= np.log10(asked)
     # eps is rounded up by at most some 1e-10 (1 + eps), below 1e-8, or by TOLERANCE = 1e-5 in log10 delta.
-    slack = TOLERANCE if method.takes_any_randomizer and rounds == 1 else 0.0
-    assert log10_delta(name, eps - 1e-8, 30, **setting) > np.log10(asked) - slack
+    slack = TOLERANCE if METHODS[name].takes_any_randomizer and rounds == 1 else 0.0
+    assert log10_delta(name, eps - 1e-8, **setting) > np.log10(asked) - slack
+
+
+@pytest.mark.parametrize("asked", [5e-3, 1e-5])
+def test_lower_bound_at_its_eps_of_a_delta_is_at_least_that_delta(asked):
+    setting = {"n": 100, "k": 8, "eps0": 0.45}
+    eps = epsilon(asked, method="lower", **setting)
+    assert 0 < eps < 0.45
+    assert 0 <= log10_delta("lower", eps, **setting) - np.log10(asked) <= TOLERANCE
 
 
 def test_epsilon_broadcasts():
@@ -140,10 +159,12 @@ def test_epsilon_broadcasts():
     assert eps[1, 1] == epsilon(1e-5, method="clones", n=1000, k=8, eps0=1.0)
 
 
-def test_one_user_hides_nobody():
-    """eps0 is all there is, twice for two rounds; bounds that are never 0 have no eps for a small delta."""
+def test_one_user_hides_nobody_so_that_eps_is_eps0_of_every_round():
     alone = {"n": 1, "k": 8, "eps0": 1.0}
-    assert epsilon(1e-300, method="girgis", rounds=2, **alone) == pytest.approx(2.0, abs=1e-8)
     assert epsilon(1e-15, **alone) == pytest.approx(1.0, abs=1e-8)
-    for name in NEVER_ZERO:
-        assert np.isnan(epsilon(1e-15, method=name, **alone))
+    assert epsilon(1e-300, method="girgis", rounds=2, **alone) == pytest.approx(2.0, abs=1e-8)
+
+
+@pytest.mark.parametrize("name", NEVER_ZERO)
+def test_a_bound_that_is_never_0_has_no_eps_for_a_small_delta_of_one_user(name):
+    assert np.isnan(epsilon(1e-15, method=name, n=1, k=8, eps0=1.0))

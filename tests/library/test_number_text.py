@@ -34,24 +34,25 @@ def test_plain_rounds_to_its_side(value, side):
     assert side is not None or text == f"{value:.6g}"
 
 
-TEXTS = [
-    (plain(0.1, 4, side=Side.UPPER), "0.1"),  # the float is a hair above
-    (plain(-0.12345, 2, side=Side.UPPER), "-0.12"),
-    (plain(1e-7), "1e-07"),
-    (plain(math.inf, side=Side.UPPER), "inf"),
-    (plain("0.99996", 4, noughts=True), "1.000"),
-    (plain(123.4, 2, noughts=True), "120"),
-    (e_notation("2.48e-5"), "2.48e-05"),
-    (e_notation(from_log10(-math.inf), 4, side=Side.UPPER), "0"),
-    (e_notation(from_log10(-1e-9), 4, side=Side.UPPER), "1"),
-    (e_notation(from_log10(-1e-9), 4, side=Side.LOWER), "9.999e-01"),
-    (e_notation(from_log10(-567 + math.log10(1.2341)), 4, side=Side.UPPER), "1.235e-567"),
-    (e_notation(from_log10(-1e11), 4, side=Side.LOWER), "1.000e-100000000000"),
-]
-
-
-def test_texts():
-    assert [text for text, _ in TEXTS] == [expected for _, expected in TEXTS]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (plain(0.1, 4, side=Side.UPPER), "0.1"),  # the float is a hair above
+        (plain(-0.12345, 2, side=Side.UPPER), "-0.12"),
+        (plain(1e-7), "1e-07"),
+        (plain(math.inf, side=Side.UPPER), "inf"),
+        (plain("0.99996", 4, noughts=True), "1.000"),
+        (plain(123.4, 2, noughts=True), "120"),
+        (e_notation("2.48e-5"), "2.48e-05"),
+        (e_notation(from_log10(-math.inf), 4, side=Side.UPPER), "0"),
+        (e_notation(from_log10(-1e-9), 4, side=Side.UPPER), "1"),
+        (e_notation(from_log10(-1e-9), 4, side=Side.LOWER), "9.999e-01"),
+        (e_notation(from_log10(-567 + math.log10(1.2341)), 4, side=Side.UPPER), "1.235e-567"),
+        (e_notation(from_log10(-1e11), 4, side=Side.LOWER), "1.000e-100000000000"),
+    ],
+)
+def test_text_of_a_number(text, expected):
+    assert text == expected
 
 
 def test_numbers_from_logarithms():

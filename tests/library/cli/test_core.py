@@ -13,29 +13,34 @@ import tightshuffle
 from tightshuffle.cli.layout import delta_text
 from tightshuffle.side import Side
 
-# The packages are found in {site} only, and `main` runs the command.
-START_OF_PROGRAM = "import sys; sys.path.append({site!r}); from tightshuffle.cli.main import main; "
-WORDS_OF_SETTING = ["--n", "200", "--k", "8", "--eps0", "0.45"]
-
 
 @pytest.fixture(scope="module")
-def run_with_light_core(tmp_path_factory):
-    """A function that runs a program's text in a Python with few packages, and returns the ended process.
-
-    This Python has the standard library, numpy, scipy and tightshuffle. START_OF_PROGRAM, which is put before
-    the text, imports `sys`, and `main`, which runs the command.
-    """
-    site = tmp_path_factory.mktemp("site")
+def folder_of_light_core(tmp_path_factory):
+    """A folder with three packages: numpy, scipy and tightshuffle."""
+    folder = tmp_path_factory.mktemp("site")
     for name in ("numpy", "scipy"):
         package = Path(find_spec(name).origin).parent
         # Beside a package, a folder may have the compiled libraries that it uses.
-        for folder in (package, package.with_name(f"{name}.libs")):
-            if folder.exists():
-                (site / folder.name).symlink_to(folder)
-    (site / "tightshuffle").symlink_to(Path(tightshuffle.__file__).parent)
+        for part in (package, package.with_name(f"{name}.libs")):
+            if part.exists():
+                (folder / part.name).symlink_to(part)
+    (folder / "tightshuffle").symlink_to(Path(tightshuffle.__file__).parent)
+    return folder
+
+
+@pytest.fixture
+def run_with_light_core(folder_of_light_core):
+    """A function of a program's text that runs it in a new Python, and returns the ended process.
+
+    This Python has no packages but numpy, scipy and tightshuffle. It has already imported `sys`, and `main`,
+    which runs the command.
+    """
 
     def run_program(program):
-        start = START_OF_PROGRAM.format(site=str(site))
+        start = (
+            f"import sys; sys.path.append({str(folder_of_light_core)!r}); "
+            "from tightshuffle.cli.main import main; "
+        )
         # -I and -S: no installed packages, no current folder.
         command = [sys.executable, "-I", "-S", "-c", start + program]
         return subprocess.run(command, capture_output=True, text=True)
@@ -43,46 +48,38 @@ def run_with_light_core(tmp_path_factory):
     return run_program
 
 
-def test_every_command_and_method(run_with_light_core, tmp_path):
-    """With no other packages than numpy and scipy, each command gives JSON, without an error or a warning.
-
-    ``run_with_light_core`` runs a program's text in such a Python, where ``main`` is the command. "all" is
-    for all methods, of which some need ``--count``, how many users hold a value. WORDS_OF_SETTING gives n, k
-    and eps0.
-    """
-    (tmp_path / "counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
-    commands = [
-        ["delta", "all", *WORDS_OF_SETTING, "--eps", "0.2", "--count", "30"],
-        ["delta", "all", *WORDS_OF_SETTING, "--eps", "0.2", "--count", "30", "--rounds", "2"],
-        ["epsilon", "clones", *WORDS_OF_SETTING, "--delta", "1e-3", "--rounds", "2"],
-        ["methods"],
-        ["plan", "--data", str(tmp_path / "counts.csv"), "--eps", "0.5", "--delta", "1e-6"],
-        ["compare", *WORDS_OF_SETTING],
-    ]
-    for words in commands:
-        done = run_with_light_core(f"sys.exit(main({[*words, '--json']!r}))")
-        assert (done.returncode, done.stderr) == (0, "")
-        assert json.loads(done.stdout)
+OF_ALL_METHODS = "delta all --n 200 --k 8 --eps0 0.45 --eps 0.2 --count 30 --json"
 
 
-def test_each_call_imports_only_what_it_uses(run_with_light_core):
-    """`delta upper` does not import the parts of scipy and numpy that it does not need, which take long.
+@pytest.mark.parametrize(
+    "line",
+    [
+        OF_ALL_METHODS,
+        f"{OF_ALL_METHODS} --rounds 2",
+        "epsilon clones --n 200 --k 8 --eps0 0.45 --delta 1e-3 --rounds 2 --json",
+        "methods --json",
+        "plan --data counts.csv --eps 0.5 --delta 1e-6 --json",
+        "compare --n 200 --k 8 --eps0 0.45 --json",
+    ],
+)
+def test_every_command_answers_without_an_error_or_a_warning(
+    run_with_light_core, tmp_path, monkeypatch, line
+):
+    monkeypatch.chdir(tmp_path)
+    Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
+    done = run_with_light_core(f"sys.exit(main({line.split()}))")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)
 
-    ``run_with_light_core`` runs a program's text in a new Python, in which ``main`` is the command. The
-    program runs the command for k-RR and for OUE, then prints the names of all imported modules.
-    """
-    words = ["delta", "upper", "--eps", "0.2", "--n", "100000", "--k", "408", "--eps0", "4"]
-    calls = [words, [*words, "--randomizer", "oue"]]
-    done = run_with_light_core(f"[main(words) for words in {calls!r}]; print(*sys.modules)")
+
+@pytest.mark.parametrize("randomizer", ["grr", "oue"])
+def test_delta_upper_imports_no_slow_module_that_it_does_not_need(run_with_light_core, randomizer):
+    line = f"delta upper --eps 0.2 --n 100000 --k 408 --eps0 4 --randomizer {randomizer}"
+    done = run_with_light_core(f"main({line.split()}); print(*sys.modules)")
     imported = set(done.stdout.splitlines()[-1].split())
     assert "tightshuffle.bounds.privacy_blanket" in imported
-    assert not imported & {
-        "scipy.special",
-        "scipy.optimize",
-        "scipy.fft",
-        "numpy.random",
-        "numpy.ma",
-    }
+    slow = {"scipy.special", "scipy.optimize", "scipy.fft", "numpy.random", "numpy.ma"}
+    assert not imported & slow
 
 
 def test_the_package_itself_imports_nothing(run_with_light_core):

@@ -19,15 +19,19 @@ def row(latitude, longitude):
 
 
 GOOD = row(48.85, 2.33)
+# Lines with a wrong number of fields, or with no place on the earth.
 UNREADABLE = [
     "",
     "7\t2010-07-25T11:40:18Z\t48.85\t2.33",
     GOOD + "\t1",
     row("inf", 2.33),
     row("48,85", 2.33),
+    row(90.0000001, 2.33),
+    row(1, "nan"),
+    row('"48.85"', 2.33),
 ]
-UNREADABLE += [row(90.0000001, 2.33), row(1, "nan"), row('"48.85"', 2.33)]
-READABLE = [row(" 48.85 ", 2.33), '"7' + GOOD[1:], GOOD + "\r", "a\rb" + GOOD[1:]]
+# Lines that are odd, but have a place.
+ODD = [row(" 48.85 ", 2.33), '"7' + GOOD[1:], GOOD + "\r", "a\rb" + GOOD[1:]]
 
 
 @pytest.fixture
@@ -42,44 +46,53 @@ def write_checkins(tmp_path):
     return write
 
 
-@pytest.mark.parametrize("block", [1 << 22, 200, 60])
-@pytest.mark.parametrize(
-    ("pack", "copies"),
-    [
-        pytest.param(bytes, 1, id="text"),
-        pytest.param(gzip.compress, 1, id="gzip"),
-        pytest.param(lambda text: gzip.compress(text) * 2, 2, id="two gzip members"),
-    ],
+@pytest.fixture(params=[1 << 22, 200, 60])
+def blocks_of_any_size(request, monkeypatch):
+    """A block has bytes enough for the whole file, for a few lines, or for one or two lines."""
+    monkeypatch.setattr(crop_checkins, "BLOCK", request.param)
+
+
+@pytest.fixture(
+    params=[
+        pytest.param((bytes, 1), id="text"),
+        pytest.param((gzip.compress, 1), id="gzip"),
+        pytest.param((lambda text: gzip.compress(text) * 2, 2), id="two gzip members"),
+    ]
 )
-def test_every_kind_of_line_is_read_alike_in_any_block_and_packing(
-    write_checkins, monkeypatch, caplog, pack, copies, block
-):
-    """`crop` logs how many lines it cannot read, and returns the points of all others, in their order.
-
-    The lines are 40 ordinary ones, made by `row` from random places, and those of two lists: `UNREADABLE`
-    have a wrong number of fields or no place on the earth, `READABLE` are odd but have a place. ``pack``
-    turns the text into the file's bytes, in which the text stands ``copies`` times. ``block`` bytes are read
-    at once: the whole file, a few lines, or one or two lines.
-    """
-    monkeypatch.setattr(crop_checkins, "BLOCK", block)
+def path_and_lines(request, write_checkins):
+    """A file in one of three packings, and its lines: `UNREADABLE` and `ODD` ones among 40 random places."""
+    pack, copies = request.param
     rng = np.random.default_rng(5)
-    ordinary = [row(*point) for point in rng.uniform((-90, -180), (90, 180), (40, 2))]
-    lines = rng.permutation(ordinary + UNREADABLE + READABLE).tolist()
-    path = write_checkins(*lines, pack=pack)
+    ordinary = [row(*place) for place in rng.uniform((-90, -180), (90, 180), (40, 2))]
+    lines = rng.permutation(ordinary + UNREADABLE + ODD).tolist()
+    return write_checkins(*lines, pack=pack), lines * copies
 
-    caplog.set_level("INFO")
-    points = crop(path, {"world": WORLD}, bad_rows_at_most=1)
-    lines *= copies
-    unreadable = [number for number, line in enumerate(lines, 1) if line in UNREADABLE]
-    first = ", ".join(map(str, unreadable[:5]))  # a message names at most five
-    counted = f"{len(lines)} rows, of which {len(unreadable)} cannot be read (first lines: {first})"
-    assert caplog.messages == [f"{path}: {counted}"]
 
-    # The fields of a line: user, time, latitude, longitude, location. All digits of both degrees are kept.
+@pytest.mark.usefixtures("blocks_of_any_size")
+def test_every_readable_line_gives_its_point_in_any_block_and_packing(path_and_lines):
+    path, lines = path_and_lines
+    points = crop(path, {"world": WORLD}, bad_rows_at_most=1)["world"]
     fields = [line.split("\t") for line in lines if line not in UNREADABLE]
-    # The third column, spread, is False: the places are the true ones, not random ones in a cell.
-    expected = [[float(latitude), float(longitude), False] for *_, latitude, longitude, _ in fields]
-    assert points["world"].to_numpy().tolist() == expected
+    expected = [
+        [float(latitude), float(longitude)] for _user, _time, latitude, longitude, _place in fields
+    ]
+    assert points[["latitude", "longitude"]].to_numpy().tolist() == expected
+    assert not points["spread"].any()  # the places are the true ones
+
+
+@pytest.mark.usefixtures("blocks_of_any_size")
+def test_unreadable_lines_are_counted_and_the_first_five_named_in_any_block_and_packing(
+    path_and_lines, caplog
+):
+    path, lines = path_and_lines
+    caplog.set_level("INFO")
+    crop(path, {"world": WORLD}, bad_rows_at_most=1)
+    unreadable = [number for number, line in enumerate(lines, start=1) if line in UNREADABLE]
+    first_five = ", ".join(map(str, unreadable[:5]))
+    assert caplog.messages == [
+        f"{path}: {len(lines)} rows, of which {len(unreadable)} cannot be read"
+        f" (first lines: {first_five})"
+    ]
 
 
 def test_boxes_are_closed_and_share_one_pass(write_checkins):

@@ -35,10 +35,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch):
-    """A running HTTP server on this machine; ``site`` is its address.
+    """A running HTTP server on this machine, whose address is ``site``.
 
-    Its `Handler` answers /200 with `CONTENT`, /cut with half of it, /other with other bytes, and a number
-    such as /404 with this status. Each request appends its Accept-Encoding to ``encodings``.
+    It answers /200 with `CONTENT`, /cut with half of it, /other with other bytes, and /404 with this status.
+    Each request appends its header Accept-Encoding to ``encodings``.
     """
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")  # else a proxy of this machine's would be asked
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -52,26 +52,30 @@ def server(monkeypatch):
         thread.join()
 
 
-def test_whole_file_or_the_one_that_is_there(server, tmp_path, monkeypatch, capsys):
-    """`download` fetches a file only if no file with the expected MD5 sum is there.
-
-    ``server`` has the bytes `CONTENT`, with the sum `MD5`, at /200. Its list ``encodings`` has the header
-    Accept-Encoding of each request.
-    """
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)  # a terminal
+def test_the_whole_file_is_downloaded_with_one_request(server, tmp_path):
     path = tmp_path / "raw" / "checkins.txt.gz"
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT
     assert os.listdir(path.parent) == [path.name]  # no temporary file is left
-    assert server.encodings == ["identity"]  # asked once, for the bytes as they are
-    assert "100%" in capsys.readouterr().err  # the progress bar
+    assert server.encodings == ["identity"]  # asked for the bytes as they are
 
-    # The file is there with this sum, whose letters may be of either case. So there is no second request: the
-    # server would have answered that nothing is at /404.
-    download(f"{server.site}/404", path, md5=MD5.upper())
-    assert len(server.encodings) == 1
 
-    # A file without its last byte is not taken for the whole one, and is downloaded again.
+def test_a_terminal_shows_the_progress_of_a_download(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    download(f"{server.site}/200", tmp_path / "checkins.txt.gz", md5=MD5)
+    assert "100%" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("md5", [MD5, MD5.upper()])
+def test_a_file_with_the_expected_md5_sum_is_not_downloaded_again(server, tmp_path, md5):
+    path = tmp_path / "checkins.txt.gz"
+    path.write_bytes(CONTENT)
+    download(f"{server.site}/200", path, md5=md5)
+    assert server.encodings == []  # no request
+
+
+def test_a_file_with_another_md5_sum_is_downloaded_again(server, tmp_path):
+    path = tmp_path / "checkins.txt.gz"
     path.write_bytes(CONTENT[:-1])
     download(f"{server.site}/200", path, md5=MD5)
     assert path.read_bytes() == CONTENT

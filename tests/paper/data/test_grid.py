@@ -12,7 +12,6 @@ from scripts.paper.data.grid import Box
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
-UNIT = Box(south=0, north=3, west=10, east=14)  # 3 x 4 cells of one degree
 
 
 @pytest.mark.parametrize(
@@ -40,48 +39,54 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
     assert np.argwhere(counts).tolist() == [[6, 9]]
 
 
-def test_cells_are_numbered_row_by_row_from_the_south_west():
-    """Cell 1 is in the south-west corner. The numbers rise eastwards in a row, then in the next row north.
+BOX_OF_3_X_4_DEGREES = Box(south=0, north=3, west=10, east=14)
 
-    `UNIT` is the box from 0 to 3 degrees north and 10 to 14 east: its 3 x 4 cells are squares of one degree.
-    """
-    cells = grid.uniform_grid(UNIT, columns=4, rows=3)
-    # One point in each of four cells, (row, column) from the south-west: (0, 0), (0, 1), (1, 0) and (2, 3).
-    latitude = np.array([0.5, 0.5, 1.5, 2.5])
-    longitude = np.array([10.5, 11.5, 10.5, 13.5])
-    table = grid.cell_table(cells, grid.count_points(cells, latitude, longitude))
+
+def test_cells_are_numbered_row_by_row_from_the_south_west():
+    cells = grid.uniform_grid(BOX_OF_3_X_4_DEGREES, columns=4, rows=3)
+    # One point in each of the cells (row, column) = (0, 0), (0, 1), (1, 0) and (2, 3).
+    latitudes = [0.5, 0.5, 1.5, 2.5]
+    longitudes = [10.5, 11.5, 10.5, 13.5]
+    table = grid.cell_table(cells, grid.count_points(cells, latitudes, longitudes))
     assert table["cell"].tolist() == list(range(1, 13))
     assert table.loc[table["count"] > 0, "cell"].tolist() == [1, 2, 5, 12]
-    assert table["count"].dtype == np.int64
-    # The columns of the fifth cell, the first one of row 1, in their order.
-    fifth = {"cell": 5, "count": 1, "row": 1, "column": 0}
-    fifth |= {"south": 1, "north": 2, "west": 10, "east": 11}
-    assert list(table.loc[4].items()) == list(fifth.items())
 
 
-# Latitude and longitude in half degrees, so that many points lie on edges, and some outside of `UNIT`.
-POINTS = st.lists(st.tuples(st.integers(-2, 8), st.integers(18, 30)), max_size=30)
+def test_row_of_a_cell_has_its_count_its_place_in_the_grid_and_its_edges():
+    cells = grid.uniform_grid(BOX_OF_3_X_4_DEGREES, columns=4, rows=3)
+    table = grid.cell_table(cells, grid.count_points(cells, [1.5], [10.5]))
+    header, *rows = table.to_csv(index=False).splitlines()
+    assert header == "cell,count,row,column,south,north,west,east"
+    assert rows[4] == "5,1,1,0,1.0,2.0,10.0,11.0"
 
 
-@given(POINTS, st.integers(1, 5), st.integers(1, 5))
-def test_counting_agrees_with_the_definition(points, columns, rows):
-    """A cell has its southern and western edges; those in the last row and column have all their edges.
+# So many points lie on edges of the box's cells, and some outside of the box.
+LATITUDE_AND_LONGITUDE_IN_HALF_DEGREES = st.tuples(st.integers(-2, 8), st.integers(18, 30))
 
-    ``points``, from the strategy `POINTS`, are pairs (latitude, longitude) in half degrees, so that many lie
-    on edges. Some are outside of the box `UNIT`, from 0 to 3 degrees north and 10 to 14 east: they count
-    nowhere. The grid has ``columns`` x ``rows`` cells.
-    """
+
+@given(
+    st.lists(LATITUDE_AND_LONGITUDE_IN_HALF_DEGREES, max_size=30),
+    st.integers(1, 5),
+    st.integers(1, 5),
+)
+def test_a_cell_counts_the_points_on_its_south_and_west_edges_and_a_last_one_on_all(
+    points, columns, rows
+):
+    """The last row has its northern edge, too, and the last column its eastern one."""
     # The shape gives an empty list of points two columns, too.
     latitude, longitude = np.array(points, dtype=float).reshape(-1, 2).T / 2
-    cells = grid.uniform_grid(UNIT, columns, rows)
+    cells = grid.uniform_grid(BOX_OF_3_X_4_DEGREES, columns, rows)
     counts = grid.count_points(cells, latitude, longitude)
-    for row, (south, north) in enumerate(pairwise(cells.latitudes)):
-        for column, (west, east) in enumerate(pairwise(cells.longitudes)):
-            inside = (latitude >= south) & (longitude >= west)
-            inside &= (latitude < north) | ((row == rows - 1) & (latitude == north))
-            inside &= (longitude < east) | ((column == columns - 1) & (longitude == east))
-            assert counts[row, column] == inside.sum()
-    assert counts.sum() == UNIT.contains(latitude, longitude).sum()
+    # The last edges count to the cells before them: here they are a hair further out.
+    edges_of_rows = [*cells.latitudes[:-1], np.nextafter(cells.latitudes[-1], np.inf)]
+    edges_of_columns = [*cells.longitudes[:-1], np.nextafter(cells.longitudes[-1], np.inf)]
+    for row, (south, north) in enumerate(pairwise(edges_of_rows)):
+        for column, (west, east) in enumerate(pairwise(edges_of_columns)):
+            in_row = (south <= latitude) & (latitude < north)
+            in_column = (west <= longitude) & (longitude < east)
+            assert counts[row, column] == np.sum(in_row & in_column)
+    in_the_box = BOX_OF_3_X_4_DEGREES.contains(latitude, longitude)
+    assert counts.sum() == in_the_box.sum()
 
 
 def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
@@ -98,4 +103,4 @@ def test_a_step_that_is_not_smaller_than_the_box_is_refused():
     with pytest.raises(
         ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"
     ):
-        grid.stepped_grid(UNIT, 3, 1)
+        grid.stepped_grid(BOX_OF_3_X_4_DEGREES, latitude_step=3, longitude_step=1)

@@ -39,12 +39,6 @@ SHA256 = {  # of the cells counted from the check-ins themselves: all results re
     ("san_francisco", "uniform"): "7d828c3053de5c8c",
     ("san_francisco", "stepped"): "92b407f8b7e81008",
 }
-# A box of 1 x 2 degrees with both kinds of grids.
-SMALL = grids_of(
-    box={"south": 0, "north": 1, "west": 10, "east": 12},
-    uniform={"columns": 3, "rows": 2},
-    stepped={"latitude_step": 0.3, "longitude_step": 0.7},
-)
 
 
 def files(city):
@@ -90,63 +84,91 @@ def test_grids_that_the_bundled_counts_do_not_fit_are_refused(columns, rows, box
         bundled("paris", grids_of(box, {"columns": columns, "rows": rows}))
 
 
-def test_points_are_marked_as_spread_and_count_to_every_cell():
-    """From the counts that the project has of Paris, `bundled` makes a table of cells for each kind of grid.
-
-    `bundled` makes a table of points, too: a random place for each check-in, in the small sub-cell where the
-    check-in was counted. The column spread says that a place is no true one. Counted on the grids again,
-    the points give the same tables of cells.
-    """
-    cells, points = bundled("paris")
+def test_bundled_points_are_marked_as_spread_at_random():
+    """They are places in the small sub-cells where check-ins were counted, not the check-ins' own places."""
+    _cells, points = bundled("paris")
     types = {"latitude": "float64", "longitude": "float64", "spread": "bool"}
     assert points.dtypes.astype(str).to_dict() == types
     assert points["spread"].all()
+
+
+def test_bundled_points_give_the_bundled_counts_of_every_cell():
+    cells, points = bundled("paris")
     for kind, counted in count_in_cells(points, GRIDS["paris"]).items():
         pd.testing.assert_frame_equal(counted, cells[kind])
 
-    # For a smaller box there are its points alone. Its edges move to the nearest lines between sub-cells:
-    # in latitude by at most half a sub-cell's height, 1.3e-4 degrees, and here by less than 1e-4.
-    smaller = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
-    _, fewer = bundled("paris", grids_of(smaller, {"columns": 2, "rows": 2}))
-    assert 0 < len(fewer) < len(points)
-    assert fewer["latitude"].between(48.8399, 48.8601).all()
+
+def test_bundled_points_of_a_smaller_box_are_those_in_it():
+    _, all_points = bundled("paris")
+    box = {"south": 48.84, "north": 48.86, "west": 2.3, "east": 2.35}
+    _, points = bundled("paris", grids_of(box, {"columns": 2, "rows": 2}))
+    assert 0 < len(points) < len(all_points)
+    # An edge moves to the nearest line between sub-cells. Here this is by less than 1e-4 degrees.
+    assert points["latitude"].between(48.84 - 1e-4, 48.86 + 1e-4).all()
+
+
+# A uniform grid of 2 x 3 cells, and a stepped one with steps of 0.3 (latitude) and 0.7 degrees.
+GRIDS_OF_1_X_2_DEGREES = grids_of(
+    box={"south": 0, "north": 1, "west": 10, "east": 12},
+    uniform={"columns": 3, "rows": 2},
+    stepped={"latitude_step": 0.3, "longitude_step": 0.7},
+)
 
 
 def test_sub_cells_of_a_small_box_are_cut_as_by_hand():
     """2 x 16 and 3 x 16 even sub-cells of the uniform grid, cut again at the lines of the stepped grid."""
     latitudes = np.sort([*np.arange(33) / 32, 0.3, 0.6, 0.9])
     longitudes = np.sort([*10 + np.arange(49) / 24, 10.7, 11.4])
-    grid = sub_grid(SMALL)
+    grid = sub_grid(GRIDS_OF_1_X_2_DEGREES)
     np.testing.assert_allclose(grid.latitudes, latitudes, rtol=0, atol=1e-12)
     np.testing.assert_allclose(grid.longitudes, longitudes, rtol=0, atol=1e-12)
     assert {0.3, 0.6, 0.9} <= set(grid.latitudes)  # exactly, not to within rounding
 
 
-def test_sub_cells_are_written_without_loss_and_summed_to_coarser_grids(tmp_path):
-    """A file has the lines between the sub-cells, another one their counts: both are read without loss.
+@pytest.fixture
+def written_sub_cells(tmp_path):
+    """Paths of two files: the lines between the sub-cells of 1 x 2 degrees, and the counts of four points.
 
-    Of four points two are in corners of the box, and two in one sub-cell. The box of `SMALL` is from 0 to 1
-    degree north and 10 to 12 east. Its uniform grid has 2 x 3 cells, its stepped one steps of 0.3 degrees of
-    latitude and 0.7 of longitude.
+    Two points are in corners of the box, from 0 to 1 degree north and 10 to 12 east. Two are in one sub-cell.
     """
     points = pd.DataFrame({"latitude": [0, 0.31, 0.31, 1], "longitude": [10, 11.39, 11.39, 12]})
     paths = tmp_path / "lines.csv", tmp_path / "counts.csv"
-    for table, path in zip(count_in_sub_cells(points, SMALL), paths, strict=True):
+    tables = count_in_sub_cells(points, GRIDS_OF_1_X_2_DEGREES)
+    for table, path in zip(tables, paths, strict=True):
         path.write_text(as_csv(table))
-    assert pd.read_csv(paths[1])["count"].tolist() == [1, 2, 1]
-    grid, counts = read_sub_cells(*paths)
-    # No digit is lost in the file.
-    np.testing.assert_array_equal(grid.latitudes, sub_grid(SMALL).latitudes)
-    # Each uniform cell is cut 16 times in both directions. The stepped grid adds its lines between the edges,
-    # three of latitude (0.3, 0.6, 0.9) and two of longitude (10.7, 11.4).
-    assert counts.shape == (32 + 3, 48 + 2)
+    return paths
 
-    _, uniform = sum_sub_cells(grid, counts, SMALL["uniform"])
-    assert uniform.tolist() == [[1, 0, 2], [0, 0, 1]]  # the southern row first
-    # An edge that is no line of the sub-cells moves to the nearest one.
-    cells, moved = sum_sub_cells(grid, counts, Grid(np.array([0, 0.503, 1]), np.array([10, 12])))
-    assert moved.tolist() == [[3], [1]]
-    assert cells.latitudes.tolist() == [0, 0.5, 1]
+
+def test_file_of_counts_has_the_sub_cells_that_are_not_empty(written_sub_cells):
+    _lines, counts = written_sub_cells
+    assert pd.read_csv(counts)["count"].tolist() == [1, 2, 1]
+
+
+@pytest.fixture
+def read_again(written_sub_cells):
+    """The grid of sub-cells of 1 x 2 degrees and their counts, as they are read from files."""
+    return read_sub_cells(*written_sub_cells)
+
+
+def test_sub_cells_are_read_without_loss(read_again):
+    sub_cells, counts = read_again
+    expected = sub_grid(GRIDS_OF_1_X_2_DEGREES)
+    np.testing.assert_array_equal(sub_cells.latitudes, expected.latitudes)
+    # Each of the 2 x 3 uniform cells is cut 16 times in both directions. The stepped grid adds its lines
+    # between the edges, three of latitude (0.3, 0.6, 0.9) and two of longitude (10.7, 11.4).
+    assert counts.shape == (2 * 16 + 3, 3 * 16 + 2)
+
+
+def test_sub_cells_are_summed_to_the_cells_of_a_coarser_grid(read_again):
+    _, sums = sum_sub_cells(*read_again, GRIDS_OF_1_X_2_DEGREES["uniform"])
+    assert sums.tolist() == [[1, 0, 2], [0, 0, 1]]  # the southern row first
+
+
+def test_an_edge_of_a_coarser_grid_moves_to_the_nearest_line_of_the_sub_cells(read_again):
+    wanted = Grid(latitudes=np.array([0, 0.503, 1]), longitudes=np.array([10, 12]))
+    grid, sums = sum_sub_cells(*read_again, wanted)
+    assert grid.latitudes.tolist() == [0, 0.5, 1]
+    assert sums.tolist() == [[3], [1]]
 
 
 LINES = "direction,number,degrees\nlatitude,0,1\nlatitude,1,2\nlongitude,0,1\nlongitude,1,2\nlongitude,2,3\n"

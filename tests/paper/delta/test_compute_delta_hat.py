@@ -8,13 +8,18 @@ from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from tightshuffle import upper
 from tightshuffle.literature import count
 
-COUNTS = np.array([400, 30, 0, 250, 1, 30])
-ARGUMENTS = {"dataset": "toy", "n": [300, "all"], "eps0": [2], "steps": 4, "seed": 5}
+COUNTS_OF_711_USERS = np.array([400, 30, 0, 250, 1, 30])
+
+
+def table_of_delta_hat(n):
+    """`compute_delta_hat` for samples of each ``n`` users in 6 cells, at eps0 = 2 and four eps."""
+    return compute_delta_hat(COUNTS_OF_711_USERS, dataset="toy", n=n, eps0=[2], steps=4, seed=5)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return compute_delta_hat(COUNTS, **ARGUMENTS)
+    """delta-hat for a sample of 300 of the 711 users and for all, at eps0 = 2 and four eps each."""
+    return table_of_delta_hat(n=[300, "all"])
 
 
 def test_there_is_a_row_for_every_n_and_eps(table):
@@ -24,32 +29,29 @@ def test_there_is_a_row_for_every_n_and_eps(table):
 
 
 @pytest.mark.parametrize(
-    ("form", "delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
+    ("form", "log10_delta"), [("exact", count.delta), ("published", theorem_1_as_printed)]
 )
-def test_each_delta_is_the_largest_of_all_values_that_somebody_holds(table, form, delta):
-    """For each form of delta-hat ``table`` has its log10, the value that has it, and this value's count.
-
-    A row of ``table`` is for one n and eps. The ``form`` exact has the columns exact, exact_value (numbered
-    from 1) and exact_count (users who hold this value); so has the form published. ``delta`` is the function
-    that gives log10 delta of one value, if ``count`` users besides the target user hold this value.
-    `sample_of` draws the histogram of the row's n users again.
-    """
+def test_each_delta_hat_is_the_largest_delta_of_all_values_that_somebody_holds(
+    table, form, log10_delta
+):
+    """For each form the table has log10 of delta-hat, the value that has it, and this value's holders."""
     for row in table.to_dict("records"):
-        sample = sample_of(COUNTS, dataset="toy", n=row["n"], seed=5)
+        sample = sample_of(COUNTS_OF_711_USERS, dataset="toy", n=row["n"], seed=5)
         setting = {"n": row["n"], "k": 6, "eps0": 2}
-        deltas = {
-            value: float(delta(row["eps"], count=users - 1, **setting))
-            for value, users in enumerate(sample.tolist(), start=1)
-            if users > 0
+        log10_deltas = {
+            value: float(log10_delta(row["eps"], count=holders - 1, **setting))
+            for value, holders in enumerate(sample.tolist(), start=1)
+            if holders > 0
         }
-        assert row[form] == max(deltas.values())
+        assert row[form] == max(log10_deltas.values())
         # Several values may have the largest delta: the one that is named has it.
-        assert deltas[row[f"{form}_value"]] == row[form]
-        assert sample[row[f"{form}_value"] - 1] == row[f"{form}_count"]
+        worst_value = row[f"{form}_value"]
+        assert log10_deltas[worst_value] == row[form]
+        assert sample[worst_value - 1] == row[f"{form}_count"]
 
 
 def test_the_exact_delta_hat_runs_from_a_hundredth_to_1e_30(table):
-    """To within the three digits of eps."""
+    """The tolerances are what three digits of eps leave open."""
     for _, rows in table.groupby("n"):
         first, last = rows["exact"].iloc[[0, -1]]
         assert first == pytest.approx(LOG10_ENDS[0], abs=0.05)
@@ -70,7 +72,9 @@ def test_with_one_user_of_two_values_the_grid_ends_below_eps0():
     assert grid[-1] == pytest.approx(0.95)
 
 
-def test_the_sample_depends_on_its_own_parameters_only():
-    again = compute_delta_hat(COUNTS, **(ARGUMENTS | {"n": [300]}))
-    assert again.equals(compute_delta_hat(COUNTS, **ARGUMENTS).head(4))
-    assert sample_of(COUNTS, dataset="toy", n=300, seed=5).sum() == 300
+def test_rows_of_a_sample_do_not_depend_on_other_samples(table):
+    assert table_of_delta_hat(n=[300]).equals(table.head(4))
+
+
+def test_a_sample_has_n_users():
+    assert sample_of(COUNTS_OF_711_USERS, dataset="toy", n=300, seed=5).sum() == 300

@@ -40,63 +40,56 @@ def test_the_gaussian_is_private_with_exactly_the_delta_hat_of_the_table(trials,
         assert reached == pytest.approx(delta_hat, rel=1e-9)
 
 
-def test_the_errors_have_the_size_that_theory_says(trials):
-    """``trials`` has the TV errors of 400 repetitions of each mechanism, in the column value.
-
-    1. The Gaussian adds noise of the standard deviation scale (a column), in users. Its mean error is within
-       five standard errors of the expected one. All eps and forms of delta have the same draws, scaled.
-    2. shuffle+INV projects the inverted reports, which makes the error smaller. There is no closed form for
-       the error after the projection.
-    """
-    for _, rows in trials[trials["mechanism"] == "gaussian"].groupby(["eps", "form"]):
-        expected = expected_tv_of_noise(rows["scale"].iloc[0], n=20_000, k=5)
+def test_mean_tv_error_of_the_gaussian_is_the_expected_one(trials):
+    """The noise has the standard deviation in the column scale, in users. All groups have the same draws."""
+    gaussian = trials[trials["mechanism"] == "gaussian"]
+    for (_eps, _form, scale), rows in gaussian.groupby(["eps", "form", "scale"]):
+        expected = expected_tv_of_noise(scale, n=20_000, k=5)
         standard_error = rows["value"].std() / math.sqrt(REPETITIONS)
         assert abs(rows["value"].mean() - expected) < 5 * standard_error
 
-    # The expected TV error before the projection is half the sum of the k cells' expected errors.
+
+def test_mean_tv_error_of_shuffle_inv_is_below_the_expected_one_before_the_projection(trials):
+    """The error after the projection to the simplex has no closed form."""
     sample = sample_of(COUNTS, dataset="toy", n=20_000, seed=5)
-    unprojected_tv = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0).sum() / 2
+    expected_errors = krr_errors(sample / sample.sum(), n=20_000, eps0=3.0)  # of each cell
+    tv_before_projection = expected_errors.sum() / 2
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     assert len(inverted) == REPETITIONS
     # Here the mean is 0.80 times the error before the projection. Less than half of that would not be
     # plausible: something else would be measured.
-    assert 0.5 * unprojected_tv < inverted["value"].mean() < unprojected_tv
+    assert 0.5 * tv_before_projection < inverted["value"].mean() < tv_before_projection
 
 
 def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
     row = gaussian_ratios(trials).iloc[0]
-    chosen = trials[(trials["eps"] == row["eps"]) & (trials["form"] == row["form"])]
+    gaussian = trials[(trials["eps"] == row["eps"]) & (trials["form"] == row["form"])]
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
-    assert row["ratio"] == pytest.approx(
-        chosen["value"].mean() / inverted["value"].mean(), rel=1e-12
-    )
+    expected = gaussian["value"].mean() / inverted["value"].mean()
+    assert row["ratio"] == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_constants_are_judged_at_the_largest_n_of_every_budget():
-    """A row for each of two floors (deltas of the Gaussian) and two sensitivities (in users).
-
-    Its column gaussian is the Gaussian's expected TV error, and ratio the error of shuffle+INV over it. This
-    error is the trials' mean at the largest n of the budget: 0.2 here. The trials' own Gaussian (0.9) does
-    not count. The column scale is the standard deviation of diffprivlib's noise, in users.
-    """
-    trials = pd.DataFrame(
-        columns=["mechanism", "n", "value"],
-        data=[("shuffle+INV", 100, 0.4), ("shuffle+INV", 1000, 0.2), ("gaussian", 1000, 0.9)],
-    )
+def constants_of(trials):
+    """`compute_constants` of trials (mechanism, n, TV error) for two floors and two sensitivities; k = 5."""
+    trials = pd.DataFrame(trials, columns=["mechanism", "n", "value"])
     trials = trials.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
-    table = compute_constants([trials], floors=[1e-8, 1e-30], sensitivities=[1, 2])
-    assert set(table["n"]) == {1000}
+    return compute_constants([trials], floors=[1e-8, 1e-30], sensitivities=[1, 2])
+
+
+def test_constants_have_the_expected_error_of_every_floor_and_sensitivity():
+    """A floor is the Gaussian's delta. The standard deviation of its noise is diffprivlib's, in users."""
+    table = constants_of([("shuffle+INV", 1000, 0.2)])
     assert len(table) == 2 * 2
     for row in table.to_dict("records"):
         assert row["scale"] == published_scale(4.0, row["floor"], row["sensitivity"])
         # TV is half the sum over k = 5 cells; the mean of |N(0, 1)| is sqrt(2 / pi).
         expected = 5 * row["scale"] * math.sqrt(2 / math.pi) / (2 * 1000)
         assert row["gaussian"] == pytest.approx(expected, rel=1e-12)
-        assert row["ratio"] == pytest.approx(0.2 / expected, rel=1e-12)
 
 
-def test_the_expected_error_of_noise_is_that_of_many_draws():
-    noise = np.random.default_rng(11).standard_normal((20_000, 7)) * 3.0
-    errors = np.abs(noise / 50).sum(axis=1) / 2
-    standard_error = errors.std() / math.sqrt(len(errors))
-    assert abs(errors.mean() - expected_tv_of_noise(3.0, n=50, k=7)) < 4 * standard_error
+def test_constants_compare_with_the_error_of_shuffle_inv_at_the_largest_n():
+    table = constants_of(
+        [("shuffle+INV", 100, 0.4), ("shuffle+INV", 1000, 0.2), ("gaussian", 1000, 0.9)]
+    )
+    assert set(table["n"]) == {1000}
+    assert table["ratio"].to_numpy() == pytest.approx(0.2 / table["gaussian"], rel=1e-12)

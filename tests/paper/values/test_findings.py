@@ -1,5 +1,7 @@
 """The numbers on printed values that texts state: counts of verdicts, and the gap of Theorem 1."""
 
+import math
+
 import pytest
 
 from scripts.paper.values.findings import printed_values, theorem_gap
@@ -23,38 +25,46 @@ def test_a_draw_that_is_not_contradicted_does_not_match_by_digits():
     assert (counts.by_digits, counts.missed, counts.of) == (1 + 2, 1, 7)
 
 
-def test_the_gap_of_table_iv_is_the_largest_even_below_floats():
-    """The gap of a printed value is log10(exact / published), of two deltas that are both positive.
+def theorem_1_rows(item, exact_by_published, **others):
+    """Rows of verdicts.csv for deltas of Theorem 1 in the table ``item``, with our two deltas of each.
 
-    ``row`` makes a printed value of Table IV; its column reproduced has the published delta. `theorem_gap`
-    gives the largest gap (orders), in how many cells the published delta is too small (below), in how many
-    there is a gap (of), and the gaps of other tables (elsewhere).
+    They are texts: the delta by the published formula -> the exact delta.
     """
-    rows = [
-        row(reproduced="1e-2", exact="3.1622776601683795e-2"),  # a gap of 0.5
-        row(reproduced="2e-2", exact="1e-2"),  # not below the exact delta
-        row(reproduced="0", exact="1e-9"),  # does not count: 0 has no logarithm
-        row(reproduced="1e-400", exact="2e-350"),  # a gap of 50 + log10(2)
-        row(reproduced="1e-90", exact=""),  # does not count: nothing to compare with
+    own = {"item": item, "mechanism": "this paper", **others}
+    return [
+        row(**own, reproduced=published, exact=exact)
+        for published, exact in exact_by_published.items()
     ]
-    # Three values count, and in two of them the published delta is too small. No other table is there.
+
+
+def test_gap_of_theorem_1_is_the_largest_ratio_of_exact_to_published_in_orders_of_magnitude():
+    below_floats = {"1e-400": "2e-350"}
+    rows = theorem_1_rows("Table IV", {"1e-2": "3.1622776601683795e-2"} | below_floats)
     gap = theorem_gap(results(rows))
-    assert gap.orders == pytest.approx(50.30103, abs=1e-5)
-    assert (gap.below, gap.of, gap.elsewhere) == (2, 3, {})
+    assert gap.orders == pytest.approx(400 - 350 + math.log10(2), abs=1e-5)
 
 
-def test_the_gap_of_another_table_is_over_the_values_that_the_formula_gives():
-    """elsewhere is table -> its largest gap, log10(exact / published), for the tables beside Table IV.
+def test_cells_of_table_iv_whose_published_delta_is_too_small_are_counted():
+    too_small = {"1e-2": "2e-2", "1e-400": "1e-350"}
+    rows = theorem_1_rows("Table IV", too_small | {"2e-2": "1e-2"})
+    gap = theorem_gap(results(rows))
+    assert (gap.below, gap.of) == (2, 3)
 
-    Two rows of Table 1 count, with the gaps 2 and 1. ``row`` makes a printed value, by default of Table IV
-    and with the verdict "same digits". Its column reproduced has the published delta.
-    """
-    table_1 = {"item": "Table 1", "mechanism": "this paper"}
-    rows = [
-        row(reproduced="1e-2", exact="1e-1"),  # of Table IV
-        row(item="Table II", reproduced="1e-90", exact="1"),  # of another mechanism
-        row(**table_1, reproduced="1e-9", exact="1e-7"),
-        row(**table_1, reproduced="1e-9", exact="1e-8"),
-        row(**table_1, reproduced="1e-90", exact="1", verdict="differs"),  # not the formula's value
-    ]
+
+def test_cells_without_two_positive_deltas_have_no_gap():
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1", "0": "1e-9", "1e-90": ""})
+    gap = theorem_gap(results(rows))
+    assert (gap.orders, gap.of) == (pytest.approx(1), 1)
+
+
+def test_gap_of_another_table_is_its_largest():
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1"})
+    rows += theorem_1_rows("Table 1", {"1e-9": "1e-7", "1e-8": "1e-7"})
     assert theorem_gap(results(rows)).elsewhere == {"Table 1": pytest.approx(2)}
+
+
+def test_gap_of_another_table_leaves_out_values_that_the_formula_does_not_give():
+    rows = theorem_1_rows("Table IV", {"1e-2": "1e-1"})
+    rows += theorem_1_rows("Table 1", {"1e-90": "1"}, verdict="differs")
+    rows.append(row(item="Table II", mechanism="balle", reproduced="1e-90", exact="1"))
+    assert theorem_gap(results(rows)).elsewhere == {}

@@ -13,26 +13,24 @@ from scripts.shared.printed import parse_tolerance, printed_to_decimal, read_val
 from tests import ROOT
 from tightshuffle.number_text import from_log10
 
-DRAW = {"kind": "random", "tolerance": "central 99 %", "mechanism": "gaussian"}
+
+@pytest.mark.parametrize(("printed", "exact"), [("6.580E-7", "6.580E-7"), ("123,108", "123108")])
+def test_a_printed_number_keeps_all_its_digits(printed, exact):
+    assert str(printed_to_decimal(printed)) == exact
 
 
-def test_printed_characters_keep_their_digits():
-    """1. A printed number becomes an exact Decimal with all digits: as_tuple is (sign, digits, exponent).
+@pytest.mark.parametrize("printed", ["", "-1", "1.", ".5", "12,34", "1e", "nan", " 1", "1_000"])
+def test_a_text_that_is_no_printed_number_is_refused(printed):
+    with pytest.raises(ValueError, match="printed must be a number"):
+        printed_to_decimal(printed)
 
-    2. A text that is no number as the paper prints them is refused. 3. So is a tolerance, unless it is like
-    "digits or 5 %" or like "central 99 %", with a share above 0 and below 100 %.
-    """
-    for printed, digits, exponent in (
-        ("6.580E-7", (6, 5, 8, 0), -10),
-        ("123,108", (1, 2, 3, 1, 0, 8), 0),
-    ):
-        assert printed_to_decimal(printed).as_tuple() == (0, digits, exponent)
-    for wrong in ("", "-1", "1.", ".5", "12,34", "1e", "nan", " 1", "1_000"):
-        with pytest.raises(ValueError, match="printed must be a number"):
-            printed_to_decimal(wrong)
-    for wrong in ("", "digits", "digits or 5%", "central 0 %", "central 100 %"):
-        with pytest.raises(ValueError, match="tolerance must be"):
-            parse_tolerance(wrong)
+
+@pytest.mark.parametrize(
+    "tolerance", ["", "digits", "digits or 5%", "central 0 %", "central 100 %"]
+)
+def test_a_text_that_is_no_tolerance_is_refused(tolerance):
+    with pytest.raises(ValueError, match="tolerance must be"):
+        parse_tolerance(tolerance)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +56,11 @@ def test_printed_characters_keep_their_digits():
 )
 def test_digits_verdict(printed, value, verdict):
     assert digits_verdict(printed, Decimal(value)) == verdict
+
+
+def test_a_number_is_close_by_the_tolerance_of_its_row():
     row = {"kind": "deterministic", "tolerance": "digits or 10 %", "printed": "100"}
-    assert judge_number(row, Decimal(108)).verdict == "close"  # the row's own tolerance
+    assert judge_number(row, Decimal(108)).verdict == "close"
 
 
 @given(
@@ -68,55 +69,66 @@ def test_digits_verdict(printed, value, verdict):
     st.integers(1, 6),
     st.sampled_from(["ROUND_HALF_UP", "ROUND_DOWN"]),
 )
-def test_rounding_and_cutting_off_are_exact_and_two_units_more_are_not(
+def test_a_rounded_or_cut_off_number_has_the_same_digits_and_two_units_more_have_not(
     number, exponent, digits, rounding
 ):
+    """The unit is that of the last of the printed ``digits``."""
     value = Decimal(number).scaleb(exponent)
-    last = Decimal(1).scaleb(value.adjusted() - digits + 1)
-    whole = (value / last).to_integral_value(rounding)
-    assert digits_verdict(f"{int(whole)}E{last.adjusted()}", value) == "same digits"
-    off = (int((value / last).to_integral_value("ROUND_DOWN")) + 2) * last
-    near = abs(value - off) <= Decimal("0.05") * off
-    assert digits_verdict(str(off), value) == ("close" if near else "differs")
+    unit = Decimal(1).scaleb(value.adjusted() - digits + 1)
+    in_units = (value / unit).to_integral_value(rounding)
+    assert digits_verdict(f"{int(in_units)}E{unit.adjusted()}", value) == "same digits"
+
+    cut_off = (value / unit).to_integral_value("ROUND_DOWN")
+    two_units_more = (int(cut_off) + 2) * unit
+    is_close = abs(value - two_units_more) <= Decimal("0.05") * two_units_more
+    verdict = "close" if is_close else "differs"
+    assert digits_verdict(str(two_units_more), value) == verdict
 
 
-def test_a_draw_is_judged_by_the_central_part_of_ours():
-    """A printed random error is consistent if it lies in the central part of ``sample``, our own draws.
-
-    `DRAW` is such an error of the Gaussian, with the tolerance "central 99 %". The judgement's fields are
-    texts: the verdict, the ends low and high of the central part, the quantile of the printed number in our
-    sample, reproduced (our median), and exact.
-    """
-    sample = np.arange(1, 1001) / 1000
-    # The quantiles 0.005 and 0.995 of 1000 points, as numpy interpolates: 0.001 + 0.999 * 0.005, and so on.
-    inside = judge_draw({**DRAW, "printed": "0.25"}, sample)
-    assert (inside.verdict, inside.low, inside.high) == ("consistent", "5.99500e-3", "9.95005e-1")
-    assert inside.quantile == "0.2495"  # 249 of 1000 are smaller, and one is equal
-    assert (inside.reproduced, inside.exact) == ("5.00500e-1", "")  # the median; no exact Gaussian
-    # The Gaussian's errors hang on how delta is computed. Those of shuffle+INV do not: they are exact.
-    shuffled = judge_draw({**DRAW, "mechanism": "shuffle+INV", "printed": "0.25"}, sample)
-    assert shuffled.exact == shuffled.reproduced
-    # Printed numbers on both sides of either end of the central part.
-    verdicts = {
-        "5E-3": "inconsistent",
-        "6E-3": "consistent",
-        "0.995": "consistent",
-        "0.996": "inconsistent",
-    }
-    for printed, verdict in verdicts.items():
-        assert judge_draw({**DRAW, "printed": printed}, sample).verdict == verdict
+def judge_printed(printed, draws, mechanism="gaussian"):
+    """`judge_draw` of a printed error beside our ``draws``, by their central 99 %."""
+    row = {"kind": "random", "tolerance": "central 99 %", "mechanism": mechanism}
+    return judge_draw({**row, "printed": printed}, np.array(draws))
 
 
-def test_a_draw_that_is_often_0_counts_ties_half():
-    """An estimate that the projection puts to 0 often has the error 0."""
-    errors = np.array([0, 0, 0, 0.5])
-    assert judge_draw({**DRAW, "printed": "0"}, errors).quantile == "0.375"
+ONE_TO_1000_THOUSANDTHS = np.arange(1, 1001) / 1000
 
 
-def test_draws_that_are_none_or_not_finite_are_refused():
-    for wrong in ([], [nan], [[1.0, 2.0]]):
-        with pytest.raises(ValueError, match="one or more finite draws"):
-            judge_draw({**DRAW, "printed": "0.5"}, np.array(wrong))
+@pytest.mark.parametrize(
+    ("printed", "verdict"),
+    [
+        ("5E-3", "inconsistent"),
+        ("6E-3", "consistent"),
+        ("0.25", "consistent"),
+        ("0.995", "consistent"),
+        ("0.996", "inconsistent"),
+    ],
+)
+def test_a_printed_error_is_consistent_with_the_central_part_of_our_draws(printed, verdict):
+    judged = judge_printed(printed, ONE_TO_1000_THOUSANDTHS)
+    # The quantiles 0.005 and 0.995 as numpy interpolates: 0.001 + 0.999 * 0.005, and so on.
+    assert (judged.low, judged.high) == ("5.99500e-3", "9.95005e-1")
+    assert judged.verdict == verdict
+
+
+def test_quantile_of_a_printed_error_counts_the_draws_below_and_half_of_the_equal_ones():
+    # 249 of 1000 are smaller, and one is equal.
+    assert judge_printed("0.25", ONE_TO_1000_THOUSANDTHS).quantile == "0.2495"
+    # An estimate that the projection puts to 0 often has the error 0.
+    assert judge_printed("0", [0, 0, 0, 0.5]).quantile == "0.375"
+
+
+@pytest.mark.parametrize(("mechanism", "exact"), [("gaussian", ""), ("shuffle+INV", "5.00500e-1")])
+def test_our_median_is_exact_unless_it_depends_on_how_delta_is_computed(mechanism, exact):
+    judged = judge_printed("0.25", ONE_TO_1000_THOUSANDTHS, mechanism)
+    assert judged.reproduced == "5.00500e-1"  # the median
+    assert judged.exact == exact
+
+
+@pytest.mark.parametrize("draws", [[], [nan], [[1.0, 2.0]]])
+def test_draws_that_are_none_or_not_finite_are_refused(draws):
+    with pytest.raises(ValueError, match="one or more finite draws"):
+        judge_printed("0.5", draws)
 
 
 @pytest.mark.parametrize(
