@@ -1,7 +1,11 @@
-"""The order of the tests, and the profile of hypothesis. The library's tests need it: test tools only."""
+"""The order of the tests, the profile of hypothesis, and mpmath's digits.
+
+The library's tests need this file, so it imports test tools only.
+"""
 
 import os
 
+import mpmath
 import pytest
 from hypothesis import settings
 
@@ -9,6 +13,7 @@ from hypothesis import settings
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("tests", deadline=None)  # a slow machine is no error
 settings.load_profile("tests")
+mpmath.mp.dps = 60  # digits, where a test does not ask for others
 
 
 @pytest.hookimpl(trylast=True)  # after -m has left items out
