@@ -3,7 +3,6 @@
 import json
 import re
 
-import pandas as pd
 import pytest
 import typst
 import yaml
@@ -16,7 +15,7 @@ from scripts.report.article_tables import (
     number_of_zeros,
     printed_tables,
 )
-from scripts.report.state_findings import to_json
+from scripts.report.state_findings import state_findings, to_json
 from scripts.report.write_article import article_values, set_article
 from scripts.shared.configuration import PAPERS_FILE, merged
 from tests import ROOT
@@ -27,8 +26,8 @@ from tests.report.world import (
     claim_rows,
     csv_table,
     real_verdicts,
+    results,
     row,
-    stated_findings,
     text_table,
 )
 
@@ -41,15 +40,15 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0
 CAPTIONS = dict.fromkeys(FIGURES, "A caption.\n\nSettings.\n\nMore of it.")
 CONFIG = merged([PAPERS_FILE])
 # 1,000 users in two cells of a grid of 2 rows and 3 columns; cells without users are left out.
-HISTOGRAM = pd.DataFrame({"count": [700, 300], "row": [0, 1], "column": [0, 2]})
+HISTOGRAM = csv_table("count, row, column\n 700, 0, 0\n 300, 1, 2")
 # Rounding changes the power of ten of some of them, such as 0.999, 99.9 and 9.999e-8.
 NUMBERS = (1.2, 0.999, 0.00273, 4e-4, 99.9, 2.4849e-15, 9.999e-8, 1e-30, 0.05)
 
 
 # The errors of k-RR (grr) in one setting of study.csv.
 STUDY = """
-n,     k,  eps, randomizer, tv,   ratio, local_tv, eps0, delta, delta_rule
-10000, 16, 1,   grr,        0.12, 1.2,   0.6,      3,    1e-6,  1e-06
+n,     k,  eps, delta, delta_rule, randomizer, tv,   ratio, local_tv, eps0
+10000, 16, 1,   1e-6,  1e-06,      grr,        0.12, 1.2,   0.6,      3
 """
 
 
@@ -72,7 +71,7 @@ def template_values(study=STUDY, captions=CAPTIONS, changed=()):
 
 def template_files(figures=(), **tables):
     """The files that Typst reads, name -> bytes: template, findings of ``tables`` and figures."""
-    findings = to_json(stated_findings(real_verdicts(), skip={"designs"}, **tables)).encode()
+    findings = to_json(state_findings(results(real_verdicts(), **tables))).encode()
     return TEMPLATE | {"findings.json": findings} | {f"{name}.svg": SVG for name in figures}
 
 
@@ -98,7 +97,7 @@ def files():
 @pytest.fixture(scope="module")
 def printed():
     """The article's tables of the paper's 185 printed values: "Table V" and so on -> parts side by side."""
-    return printed_tables(text_table(real_verdicts()), titles={"paris": "Paris"})
+    return printed_tables(text_table(real_verdicts()), titles={})
 
 
 def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(files):
@@ -111,18 +110,17 @@ def test_the_same_values_give_the_same_bytes_with_nothing_of_this_machine(files)
 
 
 def krr_by_eps(study):
-    """The article's table on k-RR (grr) in settings with a useful estimate, of study.csv with one delta."""
-    text = csv_table(study).assign(delta=1e-6, delta_rule="1e-06").to_csv()
-    return [" | ".join(row) for row in template_values(text)["study"]["by_eps"]]
+    """The rows of the article's table on k-RR (grr) in settings with a useful estimate, of this study.csv."""
+    return [" | ".join(row) for row in template_values(study)["study"]["by_eps"]]
 
 
 def test_study_compares_krr_with_the_best_randomizer_in_settings_with_a_useful_estimate():
     """An estimate is useful if the best randomizer's total variation error (TV) is at most 0.5."""
     rows = krr_by_eps("""
-n,     k,  eps, randomizer, tv,     ratio, local_tv, eps0
-10000, 16, 1,   grr,        0.12,   1.2,   0.7,      3
-10000, 16, 1,   oue,        0.1194, 1.1,   0.6,      3
-1000,  16, 1,   grr,        0.51,   1.3,   0.9,      4
+n,     k,  eps, delta, delta_rule, randomizer, tv,     ratio, local_tv, eps0
+10000, 16, 1,   1e-6,  1e-06,      grr,        0.12,   1.2,   0.7,      3
+10000, 16, 1,   1e-6,  1e-06,      oue,        0.1194, 1.1,   0.6,      3
+1000,  16, 1,   1e-6,  1e-06,      grr,        0.51,   1.3,   0.9,      4
 """)
     # eps; useful settings; the excess of k-RR's error (0.503 %, rounded up) and its ratio to the Gaussian's;
     # how many times larger the best error is without a shuffler (0.6 / 0.1194); eps0.
@@ -131,9 +129,9 @@ n,     k,  eps, randomizer, tv,     ratio, local_tv, eps0
 
 def test_study_has_the_ratio_to_the_gaussian_for_more_than_two_cells_only():
     rows = krr_by_eps("""
-n,     k,  eps, randomizer, tv,  ratio, local_tv, eps0
-10000, 2,  1,   grr,        0.1, 0.7,   0.7,      4
-10000, 16, 1,   grr,        0.1, 1.2,   0.6,      3
+n,     k,  eps, delta, delta_rule, randomizer, tv,  ratio, local_tv, eps0
+10000, 2,  1,   1e-6,  1e-06,      grr,        0.1, 0.7,   0.7,      4
+10000, 16, 1,   1e-6,  1e-06,      grr,        0.1, 1.2,   0.6,      3
 """)
     assert rows == ["1 | 2 of 2 | at most 0 % | 1.20 | at least 6.0 | 3.0 to 4.0"]
 
@@ -143,7 +141,7 @@ def test_study_without_a_useful_estimate_has_no_row():
 
 
 def test_study_has_the_ratio_to_the_gaussian_for_each_n():
-    study = STUDY + "1000, 16, 1, grr, 0.9, 1.3, 4, 3, 1e-6, 1e-06"
+    study = STUDY + "1000,  16, 1,   1e-6,  1e-06,      grr,        0.9,  1.3,   4,        3"
     assert template_values(study)["study"]["by_n"] == [["k-RR", "1.3", "1.2"]]
 
 
@@ -166,6 +164,12 @@ def test_a_value_that_its_table_repeats_is_left_out():
 
 def test_a_table_of_random_values_has_a_part_for_each_mechanism(printed):
     assert [part["title"] for part in printed["Table V"]] == ["Gaussian", "shuffle+INV"]
+
+
+def test_any_other_table_is_cut_in_the_middle_into_two_parts_without_titles(printed):
+    first, second = printed["Table 1"]
+    assert (first["title"], second["title"]) == ("", "")
+    assert len(first["rows"]) == len(second["rows"])
 
 
 def test_printed_values_of_a_dataset_have_its_title():

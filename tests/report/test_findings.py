@@ -16,7 +16,6 @@ from tests.report.world import (
     parity_rows,
     real_verdicts,
     results,
-    stated_findings,
 )
 
 VERDICTS = real_verdicts()
@@ -34,7 +33,6 @@ def test_documents_quote_at_most_90_numbers(quoted_texts):
     assert 20 < "".join(quoted_texts).count("{") <= 90
 
 
-@pytest.mark.slow
 def test_every_number_that_a_document_quotes_is_a_finding(quoted_texts):
     """`filled` raises an error for a placeholder without a finding. Findings are of made-up results.
 
@@ -42,23 +40,18 @@ def test_every_number_that_a_document_quotes_is_a_finding(quoted_texts):
     """
     ratios = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
     tables = EVERYTHING | {"parity_ratio": [*ratios, PUBLISHED_RATIO]}
-    findings = to_json(stated_findings(VERDICTS, skip=(), **tables))
+    findings = to_json(state_findings(results(VERDICTS, **tables)))
     for text in quoted_texts:
         assert "{" not in filled(text, findings)
 
 
-@pytest.fixture
-def stated_with(tmp_path):
-    """A function: findings on made-up results, of a run with this text as a file of settings of your own."""
-
-    def stated(own_settings):
-        file = tmp_path / "own.yaml"
-        file.write_text(own_settings, encoding="utf-8")
-        papers = papers_eps0(merged([PAPERS_FILE, file]))
-        tables = results(VERDICTS, **EVERYTHING) | {"papers": papers}
-        return state_findings(tables, ["papers_settings", "unequal", "parity"])
-
-    return stated
+def stated_with(own_settings, folder):
+    """Findings on made-up results, of a run with this text as a file of settings of your own."""
+    file = folder / "own.yaml"
+    file.write_text(own_settings, encoding="utf-8")
+    papers = papers_eps0(merged([PAPERS_FILE, file]))
+    tables = results(VERDICTS, **EVERYTHING) | {"papers": papers}
+    return state_findings(tables, ["papers_settings", "unequal", "parity"])
 
 
 @pytest.mark.parametrize(
@@ -70,10 +63,10 @@ def stated_with(tmp_path):
     ],
 )
 def test_a_topic_on_the_papers_settings_is_silent_where_one_is_changed(
-    stated_with, own_settings, silent_topics
+    tmp_path, own_settings, silent_topics
 ):
     """papers_settings needs the paper's settings of all datasets, unequal those of N(0, 2), parity none."""
-    stated = stated_with(own_settings)
+    stated = stated_with(own_settings, tmp_path)
     assert {topic for topic in stated if "not_computed" in stated[topic]} == silent_topics
 
 
@@ -85,10 +78,10 @@ def test_a_topic_on_the_papers_settings_is_silent_where_one_is_changed(
     ],
 )
 def test_ratios_of_a_dataset_are_not_the_papers_where_its_settings_are_changed(
-    stated_with, own_settings, titles
+    tmp_path, own_settings, titles
 ):
     """Of a row of ratios, the field own says whether the paper has its dataset and eps0."""
-    rows = stated_with(own_settings)["parity"]["rows"]
+    rows = stated_with(own_settings, tmp_path)["parity"]["rows"]
     assert {row["title"] for row in rows if row["own"]} == titles
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, ShownFigure, in_page_order
-from scripts.report.state_findings import TOPICS, state_findings
+from scripts.report.state_findings import state_findings
 from scripts.report.write_report import page_figure, page_values, render
 from scripts.shared.printed import (
     COLUMNS,
@@ -37,7 +37,6 @@ CITED_BOUNDS = pd.DataFrame(
     columns=[*DELTA_KEY, "cited"],
     dtype=str,
 )
-SLOW = {"designs", "noise"}  # topics of findings that take seconds and that the page does not state
 # Figures of the page: name, stage, section, title and number in the paper (0: the paper has none).
 SHOWN = [
     ShownFigure(f"{section}_of", "stage", section, f"About {section}", 0) for section in SECTIONS
@@ -315,13 +314,6 @@ def results(rows, **tables):
     return read | {"verdicts": text_table(rows), "titles": SETTINGS["titles"], "papers": PAPER}
 
 
-def stated_findings(rows, skip=SLOW, **tables):
-    """topic -> its findings, from `results` of the same arguments; topics ``skip`` are not computed."""
-    topics = [topic for topic in TOPICS if topic not in skip]
-    skipped = {topic: {"not_computed": "slow"} for topic in skip}
-    return state_findings(results(rows, **tables), topics) | skipped
-
-
 def html_page(
     file="index.html", verdicts=ONE_VERDICT, figures=FIGURES, settings=SETTINGS, **tables
 ):
@@ -337,6 +329,6 @@ def html_page(
         "parameters": text_table(PARAMETERS),
         "cited_bounds": CITED_BOUNDS,
     }
-    findings = stated_findings(verdicts, **tables)
+    findings = state_findings(results(verdicts, **tables))
     values = page_values(printed, findings, figures, settings, ERRATA)
     return render(f"{file}.j2", PAGE_PARTS, values)
