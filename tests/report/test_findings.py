@@ -1,6 +1,7 @@
 """The findings of all stages together: what documents quote is among them, and what is missing is said."""
 
-import functools
+import itertools
+import math
 
 import pytest
 import yaml
@@ -9,62 +10,79 @@ from scripts.report.state_findings import state_findings, to_json
 from scripts.shared.configuration import PAPERS_FILE, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
-from tests.report.world import EVERYTHING, parity_rows, real_verdicts, results, stated_findings
+from tests.report.world import (
+    EVERYTHING,
+    PUBLISHED_RATIO,
+    parity_rows,
+    real_verdicts,
+    results,
+)
 
 VERDICTS = real_verdicts()
 
 
-@pytest.mark.slow
-def test_every_number_that_a_document_quotes_is_a_finding():
-    """docs/quotes.yaml has texts of each document, with placeholders for findings: {parity.low:.2f}.
-
-    A finding is a number that is computed from the tables of results, here from the made-up ones
-    (`EVERYTHING`), with a ratio of errors for each sort of row that a text states. `filled` puts the findings
-    into the placeholders, and raises an error if a placeholder names no finding. That the documents have
-    these texts with the real numbers is tested after a full run, in tests/workflow.
-    """
-    parity = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
-    parity.append(parity[0] | {"comparison": "published", "bound": ""})
-    findings = to_json(stated_findings(VERDICTS, skip=(), **EVERYTHING | {"parity_ratio": parity}))
+@pytest.fixture(scope="module")
+def quoted_texts():
+    """The texts of all documents, with placeholders for findings: {parity.low:.2f}."""
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text(encoding="utf-8"))
-    quoted = [text for texts in quotes.values() for text in texts]
-    # At most 90, as quotes.yaml promises (there are 85). Fewer than 20 would mean that they are not found.
-    assert 20 < sum(text.count("{") for text in quoted) <= 90
-    for text in quoted:
+    return list(itertools.chain(*quotes.values()))
+
+
+def test_documents_quote_at_most_90_numbers(quoted_texts):
+    """So docs/quotes.yaml promises. There are 85, and fewer than 20 would mean that they are not found."""
+    assert 20 < "".join(quoted_texts).count("{") <= 90
+
+
+def test_every_number_that_a_document_quotes_is_a_finding(quoted_texts):
+    """`filled` raises an error for a placeholder without a finding. Findings are of made-up results.
+
+    That the documents have these texts with the real numbers is tested after a full run, in tests/workflow.
+    """
+    ratios = parity_rows(datasets=("paris", "san_francisco", "synthetic"))
+    tables = EVERYTHING | {"parity_ratio": [*ratios, PUBLISHED_RATIO]}
+    findings = to_json(state_findings(results(VERDICTS, **tables)))
+    for text in quoted_texts:
         assert "{" not in filled(text, findings)
 
 
+def stated_with(own_settings, folder):
+    """Findings on made-up results, of a run with this text as a file of settings of your own."""
+    file = folder / "own.yaml"
+    file.write_text(own_settings, encoding="utf-8")
+    papers = papers_eps0(merged([PAPERS_FILE, file]))
+    tables = results(VERDICTS, **EVERYTHING) | {"papers": papers}
+    return state_findings(tables, ["papers_settings", "unequal", "parity"])
+
+
 @pytest.mark.parametrize(
-    ("changed", "silent_topics"),
+    ("own_settings", "silent_topics"),
     [
-        ("datasets.paris.uniform.columns", {"papers_settings"}),
-        ("datasets.paris.tv.n", {"papers_settings"}),
-        ("datasets.synthetic.cells", {"papers_settings", "unequal"}),
+        ("datasets: {paris: {uniform: {columns: 10}}}", {"papers_settings"}),
+        ("datasets: {paris: {tv: {n: [1000]}}}", {"papers_settings"}),
+        ("datasets: {synthetic: {cells: 10}}", {"papers_settings", "unequal"}),
     ],
 )
-def test_nothing_is_said_of_the_papers_settings_where_one_of_them_is_changed(
-    changed, silent_topics
+def test_a_topic_on_the_papers_settings_is_silent_where_one_is_changed(
+    tmp_path, own_settings, silent_topics
 ):
-    """``changed`` is the key of a changed setting, ``silent_topics`` are the topics that then say nothing.
+    """papers_settings needs the paper's settings of all datasets, unequal those of N(0, 2), parity none."""
+    stated = stated_with(own_settings, tmp_path)
+    assert {topic for topic in stated if "not_computed" in stated[topic]} == silent_topics
 
-    A topic is a group of findings; "not_computed" stands in one that says nothing. papers_settings needs the
-    paper's settings of all datasets, and unequal those of N(0, 2) (synthetic) alone. The topic parity has a
-    row for each dataset and eps0, with ``own``: whether it is the paper's own setting. The tables are the
-    made-up ones, in which only N(0, 2) and Paris have ratios of errors.
-    """
-    config = merged([PAPERS_FILE])
-    *parents, last = changed.split(".")
-    section = functools.reduce(dict.__getitem__, parents, config)
-    # n, a list, loses its last entry. The number of columns or cells becomes 10, which is not the paper's.
-    section[last] = section[last][:-1] if last == "n" else 10
-    tables = results(VERDICTS, **EVERYTHING) | {"papers": papers_eps0(config)}
 
-    stated = state_findings(tables, ["papers_settings", "unequal", "parity"])
-    silent = {topic for topic, numbers in stated.items() if "not_computed" in numbers}
-    assert silent == silent_topics
-    is_papers = {(row["title"], row["eps0"]): row["own"] for row in stated["parity"]["rows"]}
-    # The paper has eps0 = 4 for both datasets, and one of the two is changed.
-    assert is_papers["N(0, 2)", 4] != is_papers["Paris", 4]
+@pytest.mark.parametrize(
+    ("own_settings", "titles"),
+    [
+        ("datasets: {paris: {uniform: {columns: 10}}}", {"N(0, 2)"}),
+        ("datasets: {synthetic: {cells: 10}}", {"Paris"}),
+    ],
+)
+def test_ratios_of_a_dataset_are_not_the_papers_where_its_settings_are_changed(
+    tmp_path, own_settings, titles
+):
+    """Of a row of ratios, the field own says whether the paper has its dataset and eps0."""
+    rows = stated_with(own_settings, tmp_path)["parity"]["rows"]
+    assert {row["title"] for row in rows if row["own"]} == titles
 
 
 @pytest.mark.parametrize("topic", ["claims", "audit", "parity", "papers_settings", "unequal"])
@@ -81,6 +99,6 @@ def test_a_topic_without_an_informative_setting_says_so():
 
 
 def test_a_number_that_no_text_could_state_is_not_stated():
-    unknown = results(VERDICTS, parity_ratio=[row | {"limit": None} for row in parity_rows()])
+    unknown = results(VERDICTS, parity_ratio=[row | {"limit": math.nan} for row in parity_rows()])
     stated = state_findings(unknown, ["parity"])
     assert "ValueError: Out of range float" in stated["parity"]["not_computed"]
