@@ -55,7 +55,8 @@ def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
     assert tightshuffle.plan(error=0.3, **setting).n == next(accurate_enough).n > 10
 
 
-@pytest.mark.parametrize(
+# The randomizer, the number of values, the guarantee, the error, and further arguments of `plan`.
+GUARANTEES_AND_ERRORS = pytest.mark.parametrize(
     ("randomizer", "k", "eps", "log10_delta", "error", "options"),
     [
         ("grr", 1000, 0.01, -12.0, 1e-4, {"colluding": 0.5}),
@@ -66,14 +67,11 @@ def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
         pytest.param("grr", 5, 1.0, -6.0, 0.02, {"rounds": 4}, marks=pytest.mark.slow),
     ],
 )
-def test_with_fewer_users_guarantee_and_error_are_not_both_met(
-    randomizer, k, eps, log10_delta, error, options
-):
-    """A plan for an error has the fewest users n for which both the guarantee and the error are met.
 
-    The error, ``tv["shuffle+INV"]`` of a plan, is the expected total variation distance of the estimated
-    histogram. ``options`` are further arguments of `plan`. ``log10_upper`` is `tightshuffle.delta` in log10.
-    """
+
+@GUARANTEES_AND_ERRORS
+def test_the_fewest_users_meet_guarantee_and_error(randomizer, k, eps, log10_delta, error, options):
+    """The error is the total variation distance of the histogram that shuffle+INV estimates, expected."""
     options = {"k": k, "randomizer": randomizer, **options}
     found = tightshuffle.plan(eps=eps, log10_delta=log10_delta, error=error, **options)
     bound = log10_upper(eps, n=found.n, eps0=found.eps0, **options)
@@ -84,8 +82,20 @@ def test_with_fewer_users_guarantee_and_error_are_not_both_met(
     expected = errors(parsed, np.full(k, 1 / k), n=found.n).sum() / 2
     assert found.tv["shuffle+INV"] == pytest.approx(expected, rel=1e-12)
 
-    # With one user fewer, the best plan for the guarantee has a larger error.
-    with_fewer = tightshuffle.plan(n=found.n - 1, eps=eps, log10_delta=log10_delta, **options)
+
+@GUARANTEES_AND_ERRORS
+def test_with_one_user_fewer_the_best_plan_for_the_guarantee_has_a_larger_error(
+    randomizer, k, eps, log10_delta, error, options
+):
+    guarantee = {
+        "k": k,
+        "randomizer": randomizer,
+        "eps": eps,
+        "log10_delta": log10_delta,
+        **options,
+    }
+    fewest = tightshuffle.plan(error=error, **guarantee)
+    with_fewer = tightshuffle.plan(n=fewest.n - 1, **guarantee)
     assert with_fewer.tv["shuffle+INV"] > error
 
 
@@ -110,20 +120,24 @@ def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, other
     assert found.tv["shuffle+INV"] <= least_error * (1 + accuracy)
 
 
-def test_a_tuned_plan_counts_colluding_users_and_does_not_depend_on_the_data():
-    """A plan for "subset" chooses the size of the subsets, without looking at the data's ``shares``.
+# A plan for "subset" chooses the size of the subsets.
+HALF_OF_1000_COLLUDE = {"n": 1000, "k": 300, "eps": 0.1, "delta": 1e-6, "colluding": 500}
 
-    Half of the 1000 users collude. With the same guarantee, the chosen size has a smaller expected error,
-    ``tv["shuffle+INV"]``, than the size 2. For other shares the choice is the same, though the error is not.
-    """
-    setting = {"k": 300, "eps": 0.1, "delta": 1e-6, "randomizer": "subset", "colluding": 500}
-    found = tightshuffle.plan(n=1000, **setting)
-    fixed = tightshuffle.plan(n=1000, **setting | {"randomizer": "subset:2"})
-    assert found.tv["shuffle+INV"] < fixed.tv["shuffle+INV"]
+
+def test_a_tuned_plan_counts_colluding_users():
+    """With the same guarantee, the chosen size has a smaller expected error than the size 2."""
+    tuned = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset")
+    fixed = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset:2")
+    assert tuned.tv["shuffle+INV"] < fixed.tv["shuffle+INV"]
+
+
+def test_a_tuned_plan_does_not_depend_on_the_data():
+    """Without ``shares`` the expected error is that of uniform data. It differs, and the choice does not."""
     everybody_alike = np.eye(300)[0]  # all users hold the first value
-    skewed = tightshuffle.plan(n=1000, **setting, shares=everybody_alike)
-    assert skewed.randomizer == found.randomizer
-    assert skewed.tv["shuffle+INV"] != found.tv["shuffle+INV"]
+    uniform = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset")
+    skewed = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset", shares=everybody_alike)
+    assert skewed.randomizer == uniform.randomizer
+    assert skewed.tv["shuffle+INV"] != uniform.tv["shuffle+INV"]
 
 
 def test_the_gaussian_has_the_neighbours_of_the_sums():
