@@ -1,5 +1,6 @@
 """Every figure, drawn once from small results: it shows its table, its caption says so, nothing is cut."""
 
+import functools
 import io
 import itertools
 from typing import Any, NamedTuple
@@ -59,7 +60,7 @@ BUDGETS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 
 
 class DrawnFigure(NamedTuple):
-    """A figure with its caption, and what a test expects of them.
+    """A figure with its caption, and what the tests expect of both.
 
     ``series`` are pairs (x, y) of equally long columns: points in data coordinates that the figure must show.
     Where x is None, only the heights y are compared. ``phrases`` must be in the caption.
@@ -101,134 +102,152 @@ def range_text(values, form=".2g"):
 
 
 # A function for each figure makes a small table, draws it, and computes from the table what must be seen and
-# said. It returns a `DrawnFigure`. Its argument is an empty folder, for figures that read files.
+# said. It returns a `DrawnFigure`.
 
 
-def audit(_folder):
-    """log10 delta over eps by three formulas, and the attacks' lower bounds on delta, for the first setting.
+@functools.cache
+def attacks():
+    """The attackers' lower bounds on delta: a row for each of 3 settings, 4 eps and 2 attackers.
 
-    `LINES` are the columns of the formulas. `play` simulates 200,000 runs of each of three settings. From
-    them `assess` gives a row for each setting, eps and attacker, with the attacker's lower bound on delta
-    (audited_delta). One attacker observes the count of x0, the other the whole histogram. The ``series``
-    (x, y) must be seen in the figure, the ``phrases`` in its caption.
+    Each setting has 200,000 simulated runs. One attacker observes the count of x0, the other the whole
+    histogram. The column audited_delta has the bound, 0 where there are too few runs for one.
     """
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))  # n, k, eps0, count of x0
-    tallies = [
-        play(n=n, k=k, eps0=eps0, count=count, runs=200_000) for n, k, eps0, count in settings
-    ]
-    table = pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
-    # Rows of the first setting, up to the first eps where no attack gives a bound above 0: below 1.5 here.
-    rows = draw_audit.drawn_rows(table)
-    assert rows["eps"].max() < 1.5
-    bounded = rows[rows["audited_delta"] > 0]
-    series = columns_over(rows, "eps", *draw_audit.LINES)
-    series.append((bounded["eps"], np.log10(bounded["audited_delta"])))
+    tallies = []
+    for n, k, eps0, count in settings:
+        tallies.append(play(n=n, k=k, eps0=eps0, count=count, runs=200_000))
+    return pd.DataFrame(assess(tallies, [0.1, 0.3, 1.0, 1.5], confidence=0.999))
 
-    # How many of the attacks' bounds, in all settings, are above the paper's delta.
-    exceeded = table["violated_jointly"].sum()
-    # The bound at the smallest eps, which the caption rounds down.
-    first = bounded.loc[bounded["observes"] == "count", "audited_delta"].iloc[0]
+
+def audit():
+    """For the first setting, over eps: log10 delta by each formula, and the attackers' bounds."""
+    table = attacks()
+    rows = draw_audit.drawn_rows(table)
+    formulas = columns_over(rows, "eps", *draw_audit.LINES)
+    bounded = rows[rows["audited_delta"] > 0]
+    attackers = [(bounded["eps"], np.log10(bounded["audited_delta"]))]
+
+    above_the_papers_delta = table["violated_jointly"].sum()
+    # The bound of the attacker who observes the count, at the smallest eps. The caption rounds it down.
+    bound = bounded.loc[bounded["observes"] == "count", "audited_delta"].iloc[0]
     phrases = [
         "n = 60, k = 5, ε₀ = 2, n_x₀ = 40; 200,000 runs",
         "99.9 % confidence",
         "none our upper bound",
-        f"In all 3 settings, {exceeded} of 24 bounds exceed the paper's δ",  # 3 x 4 eps x 2 observers
-        f"at ε = 0.1 it is {typeset(first, side=Side.LOWER)}",
+        f"In all 3 settings, {above_the_papers_delta} of 24 bounds exceed the paper's δ",
+        f"at ε = 0.1 it is {typeset(bound, side=Side.LOWER)}",
     ]
-    return drawn_by(draw_audit, table, series=series, phrases=phrases)
+    return drawn_by(draw_audit, table, series=[*formulas, *attackers], phrases=phrases)
 
 
-def blanket(_folder):
-    """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n.
+def test_attacks_are_drawn_up_to_the_first_eps_at_which_none_has_a_bound():
+    table = attacks()
+    best_bounds = table[table["n"] == 60].groupby("eps")["audited_delta"].max()
+    first_without_bound = best_bounds.index[best_bounds == 0].min()
+    assert first_without_bound == 1.0  # so a larger eps, 1.5, is left out
+    assert draw_audit.drawn_rows(table)["eps"].max() == first_without_bound
 
-    Eq. (3) is a bound of the blanket paper. In the table the column series says which panel a row is for.
-    equation_3 and upper are log10 of the two bounds, and decades is the distance between these. The
-    ``series`` (x, y) below must be seen in the figure. The ``phrases`` must be in its caption: the last one
-    says how many lines of panel (b) rise with n.
+
+def blanket():
+    """Eq. (3) of the blanket paper beside our upper bound: both over eps, and their distance over n.
+
+    The columns equation_3 and upper are log10 of the two bounds on delta, and decades is their distance.
     """
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     over_eps = table[table["series"] == "eps"]
     over_n = table[table["series"] == "n"]
-    # A delta below 10^-200 is drawn at 10^-200, far below the axis.
-    series = columns_over(over_eps[over_eps["upper"] > -200], "eps", "upper", "equation_3")
-    series += columns_over(over_n, "n", "decades")
-    # The smallest quotient of both bounds in panel (a). A bound above 1 counts as 1.
-    closest = 10 ** (over_eps["equation_3"].clip(upper=0) - over_eps["upper"]).min()
+    on_the_axis = over_eps[
+        over_eps["upper"] > -200
+    ]  # smaller deltas are drawn at 10^-200, below the axis
+    bounds_over_eps = columns_over(on_the_axis, "eps", "upper", "equation_3")
+    distance_over_n = columns_over(over_n, "n", "decades")
+
+    equation_3 = over_eps["equation_3"].clip(upper=0)  # a bound above 1 counts as 1
+    closest = 10 ** (equation_3 - over_eps["upper"]).min()
     phrases = [
         "n = 100, k = 10, ε₀ = 0.5, n_x₀ = 10",
         f"at least {closest:,.0f} times in (a)",
-        "3 of 3 rise",
+        "3 of 3 rise",  # lines of the distance over n
     ]
+    series = [*bounds_over_eps, *distance_over_n]
     return drawn_by(draw_blanket, table, series=series, phrases=phrases)
 
 
-def checkins(folder):
-    """Two cities with the same histogram and 400 check-ins: bundled ones at random places, and one's own.
+def two_cities(folder):
+    """Two cities as `draw_checkins` reads them from files in the ``folder``: with the same 400 check-ins.
 
-    The column spread of a file of check-ins says that its places are random ones. The histogram is of 5 x 6
-    cells. The maps must show the cells with positive counts (the series), and the caption must have the
-    ``phrases``. `BROKEN_FORMULA` is a title with dollar signs, which must not be read as a formula.
+    Those of Paris are bundled ones, at random places (spread), those of the other city are your own.
     """
-    histogram = histogram_of_cells()
-    histogram_file = folder / "cells.csv"
-    bundled_file = folder / "paris.parquet"
-    own_file = folder / "own.parquet"
-    histogram.to_csv(histogram_file)
-    # Places in `BOX`, from its south-west corner.
-    x, y = np.random.default_rng(6).random((2, 400))
-    places = pd.DataFrame({"latitude": 48.8 + 0.05 * x, "longitude": 2.2 + 0.06 * y})
-    places.assign(spread=True).to_parquet(bundled_file)
-    places.assign(spread=False).to_parquet(own_file)
-    titles = ["Paris", BROKEN_FORMULA]
-    cities = draw_checkins.read([histogram_file] * 2, [bundled_file, own_file], titles, [BOX] * 2)
+    histogram_of_cells().to_csv(folder / "cells.csv")
+    across_box = np.random.default_rng(6).random((400, 2))
+    places = pd.DataFrame(
+        across_box * [0.05, 0.06] + [48.8, 2.2], columns=["latitude", "longitude"]
+    )
+    places.assign(spread=True).to_parquet(folder / "bundled.parquet")
+    places.assign(spread=False).to_parquet(folder / "own.parquet")
+    return draw_checkins.read(
+        [folder / "cells.csv"] * 2,
+        [folder / "bundled.parquet", folder / "own.parquet"],
+        ["Paris", BROKEN_FORMULA],
+        [BOX] * 2,
+    )
 
-    figure = draw_checkins.draw(cities)
-    caption = draw_checkins.caption(cities, "uniform")
-    bundled, own = (axes.get_title() for axes in figure.axes[:2])
-    assert bundled.endswith("400 check-ins\nat random places in small squares")
-    assert own.endswith("400 check-ins")  # with nothing after it: the places are the true ones
+
+def checkins(folder):
+    """The maps of two cities show the cells with check-ins."""
+    cities = two_cities(folder)
+    counts = histogram_of_cells()["count"]
     phrases = [
         "uniform grid",
         "6 × 5 cells",
         "latitude 48.8 to 48.85",
         "of Paris are placed at random",
-        f"{histogram['count'].sum():,} check-ins in the cells, 400 in the box",
+        f"{counts.sum():,} check-ins in the cells, 400 in the box",
     ]
-    return DrawnFigure(figure, caption, positive_cells([histogram["count"]]), phrases)
+    figure = draw_checkins.draw(cities)
+    caption = draw_checkins.caption(cities, "uniform")
+    return DrawnFigure(figure, caption, positive_cells([counts]), phrases)
 
 
-def bounds(_folder):
-    """log10 delta over eps by every bound, in the first and the last of the three settings.
+def test_a_map_of_bundled_check_ins_says_that_their_places_are_random(tmp_path):
+    bundled, own = draw_checkins.draw(two_cities(tmp_path)).axes[:2]
+    assert bundled.get_title().endswith("400 check-ins\nat random places in small squares")
+    assert own.get_title().endswith("400 check-ins")
 
-    The table has a row per setting and eps, and a column of log10 delta per method: published (of one count,
-    by the paper's formula), exact (its true value), lower and upper (our bounds for all counts), and
-    `BOUNDS`, those of the literature. `OURS` are upper, exact and published. The ``series`` must be
-    seen in the figure, the ``phrases`` in its caption.
-    """
+
+def bounds():
+    """log10 delta over eps by every bound, in the first and the last of the three settings."""
     table = delta_bounds(**CONFIG["delta_bounds"])
     drawn = table[table["setting"] != 2]
     series = []
     for bound in ("lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS):
-        inside = drawn[drawn[bound] > -200]  # a smaller delta is drawn at 10^-200, under the axis
-        series.append((inside["eps"], inside[bound]))
-
-    # For the first setting the caption states three ranges of orders of magnitude: the best bound of the
-    # literature above our upper one, the weak adversary of Koskela et al. (the privacy blanket, which is not
-    # drawn) above it, and our lower one above the paper's delta.
-    first = table[table["setting"] == 1]
-    best = first[[*draw_delta_bounds.BOUNDS]].min(axis=1) - first["upper"]
-    weak_adversary = first["privacy_blanket"] - first["upper"]
-    paper = first["lower"] - first["published"]
-    phrases = [
-        f"n_x₀ = 80: {best.min():.1f} to {best.max():.0f}, {range_text(weak_adversary, '.1f')} and",
-        f" and {range_text(paper, ',.0f')}; n = 100,000",
-        "Balle et al. (2019, Lemma 5.3)",
-        "is their strong adversary only",
-    ]
+        on_the_axis = drawn[
+            drawn[bound] > -200
+        ]  # smaller deltas are drawn at 10^-200, below the axis
+        series += columns_over(on_the_axis, "eps", bound)
+    phrases = orders_between_bounds(table[table["setting"] == 1])
     return drawn_by(draw_delta_bounds, table, series=series, phrases=phrases)
 
 
-def surface(_folder):
+def orders_between_bounds(rows):
+    """What a caption says of one setting: the orders of magnitude between bounds on delta, over all eps.
+
+    Each column has log10 delta: published of one count, by the paper's formula, lower and upper our bounds,
+    `BOUNDS` those of the literature. privacy_blanket is the weak adversary of Koskela et al.
+    """
+    best_of_literature = rows[[*draw_delta_bounds.BOUNDS]].min(axis=1) - rows["upper"]
+    weak_adversary = rows["privacy_blanket"] - rows["upper"]
+    ours_above_the_papers = rows["lower"] - rows["published"]
+    literature = f"{best_of_literature.min():.1f} to {best_of_literature.max():.0f}"
+    return [
+        f"n_x₀ = 80: {literature}, {range_text(weak_adversary, '.1f')} and",
+        f" and {range_text(ours_above_the_papers, ',.0f')}; n = 100,000",
+        "Balle et al. (2019, Lemma 5.3)",
+        "is their strong adversary only",
+    ]
+
+
+def surface():
     table = delta_surface(**CONFIG["delta_surface"])
     orders = (table["exact"] - table["published"]).max()
     phrases = [
@@ -241,48 +260,50 @@ def surface(_folder):
     return drawn_by(draw_delta_surface, table, series=[], phrases=phrases)
 
 
-def noise(_folder):
+def noise():
     """The scale of diffprivlib's noise over the exact one, over log10 delta: a line for each eps.
 
-    The table has a row per eps and delta, the deltas falling. Its scales, published (diffprivlib's) and
-    exact, are standard deviations at sensitivity 1. published_log10_delta is log10 of the delta that
-    diffprivlib's scale really gives. The ``series`` must be seen in the figure, the ``phrases`` in the
-    caption.
+    The columns published (diffprivlib's) and exact are standard deviations of noise.
     """
     table = gaussian_scale()
-    ratio = table["published"] / table["exact"]
-    series = columns_over(table.assign(ratio=ratio), "log10_delta", "ratio")
-    phrases = []
-    for eps, curve in table.groupby("eps"):
-        # From the smallest delta upwards: ``met`` is the place of the first one where diffprivlib's scale is
-        # at least 99 % of the exact one. The caption states the scale of the smallest delta, log10 of the
-        # delta that it really gives, and log10 of the last delta before ``met``, with too small a scale.
-        backwards = curve.iloc[::-1]
-        met = int((backwards["published"] >= 0.99 * backwards["exact"]).argmax())
-        scale, log10_delta = backwards[["published", "published_log10_delta"]].iloc[0]
-        last_missed = backwards["log10_delta"].iloc[met - 1]
-        phrases.append(f"ε = {eps}: {scale:.4g}, {log10_delta:.1f} and {last_missed:g}")
+    table_with_ratio = table.assign(ratio=table["published"] / table["exact"])
+    series = columns_over(table_with_ratio, "log10_delta", "ratio")
+    phrases = [least_noise_in_words(eps, rows) for eps, rows in table.groupby("eps")]
     return drawn_by(draw_gaussian_scale, table, series=series, phrases=phrases)
 
 
-def girgis(_folder):
-    """Girgis et al.: Renyi divergences of one round at eps0 = 2, and log10 delta after 100 rounds.
+def least_noise_in_words(eps, rows):
+    """'ε = 1: 5.7, -16.2 and -17': what the caption says of diffprivlib's noise at one ``eps``.
 
-    `PANEL_A` and `PANEL_B` are the columns that the two panels draw, over the order and over eps: bounds of
-    Girgis et al. (at each order the smallest of this order or a larger one), values of the clones, and a
-    lower bound by two counts. The ``series`` must be seen in the figure, and the ``phrases`` in its caption.
-    The last phrase is the range of the first bound over the clones' divergence, for all eps0.
+    These are its scale for the smallest delta, log10 of the delta which that scale really gives, and log10 of
+    the delta from which on downwards its scale is less than 99 % of the exact one.
+    """
+    smallest_delta = rows.loc[rows["log10_delta"].idxmin()]
+    scale = smallest_delta["published"]
+    log10_delta = smallest_delta["published_log10_delta"]
+    large_enough = rows[rows["published"] >= 0.99 * rows["exact"]]
+    too_small = rows[rows["log10_delta"] < large_enough["log10_delta"].min()]
+    return f"ε = {eps}: {scale:.4g}, {log10_delta:.1f} and {too_small['log10_delta'].max():g}"
+
+
+def girgis():
+    """Girgis et al.: Renyi divergences of one round over the order, and log10 delta of 100 rounds over eps.
+
+    At each order the bounds are the smallest of this order or a larger one (`envelope`).
     """
     divergences = draw_girgis.envelope(girgis_rdp())
     composed = girgis_composed()
-    one_round, most_rounds = draw_girgis.panel_rows(divergences, composed)
-    assert set(one_round["eps0"]) == {2}
-    assert set(most_rounds["rounds"]) == {100}
-    series = columns_over(one_round, "order", *draw_girgis.PANEL_A)
-    series += columns_over(most_rounds, "eps", *draw_girgis.PANEL_B)
-    ratios = divergences["girgis"] / divergences["clones"]
-    phrases = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
-    phrases.append(f"{range_text(ratios)} times")
+    one_round = divergences[divergences["eps0"] == 2]
+    most_rounds = composed[composed["rounds"] == 100]
+    left_panel = columns_over(one_round, "order", *draw_girgis.PANEL_A)
+    right_panel = columns_over(most_rounds, "eps", *draw_girgis.PANEL_B)
+    bound_over_clones = divergences["girgis"] / divergences["clones"]
+    phrases = [
+        "n = 10,000, k = 10, ε₀ = 2",
+        "ε₀ = 0.5, 2 and 4",
+        f"{range_text(bound_over_clones)} times",
+    ]
+    series = [*left_panel, *right_panel]
     return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)
 
 
@@ -295,15 +316,15 @@ def koskela(table):
     return drawn_by(draw_koskela, table, series=series, phrases=phrases)
 
 
-def koskela_1a(_folder):
+def koskela_1a():
     return koskela(koskela_fig1a(rounds=(1, 4), axis=(0.05, 4.0, 20)))
 
 
-def koskela_1b(_folder):
+def koskela_1b():
     return koskela(koskela_fig1b(rounds=(1, 2), axis=(0.02, 2.0, 20)))
 
 
-def first_picture(_folder):
+def first_picture():
     """log10 delta over eps: the paper's and the true one of a count, and the bound for all counts."""
     table = deltas_at_one_eps0(**CONFIG["delta_surface"])
     true_delta = typeset(10 ** table["exact"].iloc[0])
@@ -312,23 +333,31 @@ def first_picture(_folder):
     return drawn_by(draw_too_small, table, series=series, phrases=phrases)
 
 
-def every_design(_folder):
-    """Two marks for each design, in the line of its name: the errors of a rare and of a popular value.
-
-    The table has a row per setting and design, the errors in users. The ``series`` are the marks, at (error,
-    number of the line). For either value the caption states the ratio of k-RR's error to the smallest one of
-    all designs but those for reference: a number for one setting (k), a range for several.
-    """
+def every_design():
+    """Two marks for each design, in the line of its name: the errors of a rare and of a popular value."""
     table = designs(CONFIG["study"]["designs"])
     lines = table["name"].map(draw_designs.DESIGNS.index)
-    used = table[~table["reference"]].set_index("name")
     series = []
-    phrases = ["a value that 10% of the users hold"]
     for error in ("rare_error", "popular_error"):
-        series += [([value], [line]) for value, line in zip(table[error], lines, strict=True)]
-        ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
-        phrases.append(f"{ratios.min():.2g}" if len(ratios) == 1 else range_text(ratios))
+        series += [([mark], [line]) for mark, line in zip(table[error], lines, strict=True)]
+    phrases = [
+        "a value that 10% of the users hold",
+        krr_over_the_best_in_words(table, "rare_error"),
+        krr_over_the_best_in_words(table, "popular_error"),
+    ]
     return drawn_by(draw_designs, table, series=series, phrases=phrases)
+
+
+def krr_over_the_best_in_words(table, error):
+    """k-RR's error over the smallest one of all designs but those for reference: '24', or '1 to 24'.
+
+    It is a number for one setting, which a k names here, and a range for several. ``error`` is a column.
+    """
+    designs_in_use = table[~table["reference"]]
+    best = designs_in_use.groupby("k")[error].min()
+    krr = designs_in_use[designs_in_use["name"] == "k-RR"].set_index("k")[error]
+    ratios = krr / best
+    return f"{ratios.min():.2g}" if len(ratios) == 1 else range_text(ratios)
 
 
 def positive_cells(maps):
@@ -339,43 +368,60 @@ def positive_cells(maps):
     return [(np.flatnonzero(values > 0), values[values > 0]) for values in maps]
 
 
-def estimates(folder, histogram=None, title="Paris"):
-    """The original histogram of 3,000 users, and the estimate of each mechanism at two budgets.
+def runs_at_two_budgets(folder, histogram):
+    """What `draw_estimates` reads from files in the ``folder``: the shares of 30 cells, for two budgets.
 
-    Each estimate is a column of fractions of users, and has a panel. ``histogram`` has the 30 cells, by
-    default with their places in a grid, and then the panels are maps. A map must show the colours of its
-    positive cells (the ``series``). The caption must have the ``phrases``.
+    A run has the true shares of 3,000 users (original), and those that each mechanism estimates. On the
+    ``histogram`` depends whether there are places of the cells.
     """
-    histogram = histogram_of_cells() if histogram is None else histogram
     table = estimate_cells(
         COUNTS, budgets=BUDGETS, protocol=Protocol(**PROTOCOL), dataset="paris", n=3000, seed=1
     )
     histogram.to_csv(folder / "cells.csv")
     table.to_csv(folder / "estimates.csv")
-    runs = draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
-    figure = draw_estimates.draw(runs, title)
+    return draw_estimates.read(folder / "cells.csv", folder / "estimates.csv")
 
-    # The panels of the first run state each estimate's TV error, half the sum of the absolute errors.
+
+def negative_shares(runs):
+    """'9 and 7 of the Gaussian's 30 shares are negative': how many are, at each budget."""
+    numbers = [str((run.table["gaussian"] < 0).sum()) for run in runs.runs]
+    return f"{' and '.join(numbers)} of the Gaussian's 30 shares are negative"
+
+
+def estimates(folder):
+    """A map of the original shares, and one of every estimate: each shows the colours of positive cells."""
+    runs = runs_at_two_budgets(folder, histogram_of_cells())
+    maps = [runs.runs[0].table["original"]]
+    for run in runs.runs:
+        maps += [run.table[name] for name in draw_estimates.MECHANISMS]
+    figure = draw_estimates.draw(runs, "Paris")
+    caption = draw_estimates.caption(runs, "Paris", PROTOCOL)
+    return DrawnFigure(figure, caption, positive_cells(maps), ["Paris", negative_shares(runs)])
+
+
+def test_each_map_of_estimates_states_its_total_variation_error(tmp_path):
+    """The error is half the sum of the absolute errors of all shares."""
+    runs = runs_at_two_budgets(tmp_path, histogram_of_cells())
+    texts = [text.get_text() for text in draw_estimates.draw(runs, "Paris").findobj(Text)]
     first = runs.runs[0].table
-    texts = [text.get_text() for text in figure.findobj(Text)]
     for name in draw_estimates.MECHANISMS:
         error = (first[name] - first["original"]).abs().sum() / 2
         assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in texts)
-    assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
-    assert texts.count("original") == 1  # one panel, since all runs have it
 
-    # Phrases: how many of the Gaussian's estimated shares are negative, for each of the two budgets.
-    maps = [run.table[name] for run in runs.runs for name in draw_estimates.MECHANISMS]
-    on_a_map = "row" in histogram
-    series = positive_cells([*maps, first["original"]]) if on_a_map else []
-    negative = " and ".join(str((run.table["gaussian"] < 0).sum()) for run in runs.runs)
-    phrases = [title, f"{negative} of the Gaussian's 30 shares are negative"]
-    caption = draw_estimates.caption(runs, title, PROTOCOL)
-    return DrawnFigure(figure, caption, series, phrases)
+
+def test_maps_of_estimates_show_the_original_once_and_name_the_delta_of_our_choice(tmp_path):
+    runs = runs_at_two_budgets(tmp_path, histogram_of_cells())
+    texts = [text.get_text() for text in draw_estimates.draw(runs, "Paris").findobj(Text)]
+    assert texts.count("original") == 1
+    assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
 
 
 def estimates_without_a_grid(folder):
-    return estimates(folder, histogram_of_cells(on_a_map=False), BROKEN_FORMULA)
+    """Without places there is no map, and the panels have no series here."""
+    runs = runs_at_two_budgets(folder, histogram_of_cells(on_a_map=False))
+    figure = draw_estimates.draw(runs, BROKEN_FORMULA)
+    caption = draw_estimates.caption(runs, BROKEN_FORMULA, PROTOCOL)
+    return DrawnFigure(figure, caption, [], [BROKEN_FORMULA, negative_shares(runs)])
 
 
 def trials_at(budgets):
@@ -390,30 +436,25 @@ def trials_at(budgets):
 
 
 def tv(folder, budgets=BUDGETS, title="Paris"):
-    """Box plots of the TV errors for each budget, on the paper's axis and enlarged.
-
-    `trials_at` gives 10 errors of each mechanism with 300 and 3,000 users, in the column value, and in the
-    column uniform those of the uniform histogram. Each box has a line at the median error: at its value on
-    the paper's axis, and at 0 in the enlarged panels. These heights (the series) must be seen in the figure,
-    and the ``phrases`` in its caption.
-    """
-    files = [folder / f"{number}.parquet" for number in range(len(budgets))]
-    for budget, file in zip(budgets, files, strict=True):
-        trials_at([budget]).to_parquet(file)
+    """Box plots of TV errors. A box has a line at the median: on the paper's axis, and, enlarged, at 0."""
+    files = []
+    for budget in budgets:
+        files.append(folder / f"{budget['eps0']}.parquet")
+        trials_at([budget]).to_parquet(files[-1])
     table = read_tables(files, draw_tv.COLUMNS, draw_tv.DRAWN)
     medians = table.groupby(["eps0", "mechanism", "n"])["value"].median()
-    uniform = table.groupby("n")["uniform"].mean()
+    errors_of_uniform_histogram = table.groupby("n")["uniform"].mean()
     phrases = [
         "k = 30",
         "10 repetitions",
-        f"the TV error {wording.two_digits(uniform)}",
+        f"the TV error {wording.two_digits(errors_of_uniform_histogram)}",
         "from left to right, Gaussian, shuffle and shuffle+INV",
         "The small panels are ours",
         title,
     ]
+    heights_of_lines = [(None, medians), (None, [0.0])]
     caption = draw_tv.caption(table, title, PROTOCOL)
-    series = [(None, medians), (None, [0.0])]
-    return DrawnFigure(draw_tv.draw(table, title), caption, series, phrases)
+    return DrawnFigure(draw_tv.draw(table, title), caption, heights_of_lines, phrases)
 
 
 def tv_of_one_budget(folder):
@@ -421,65 +462,118 @@ def tv_of_one_budget(folder):
     return tv(folder, BUDGETS[:1], BROKEN_FORMULA)
 
 
-def boxes_from_left(axes):
-    """The boxes of a panel, (boxes, 4): middle, lower and upper quartile, and height in points."""
-    corners = [box.get_path().get_extents() for box in axes.patches]
-    panel_height = axes.get_position().height * axes.figure.get_figheight() * 72
-    points_per_unit = panel_height / np.ptp(axes.get_ylim())
-    rows = [
-        ((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * points_per_unit) for box in corners
-    ]
-    return np.array(sorted(rows))
+def quartiles_of_boxes(axes):
+    """The lower and the upper quartile that each box of a panel shows, from left to right: (boxes, 2)."""
+    boxes = [box.get_path().get_extents() for box in axes.patches]
+    boxes.sort(key=lambda box: box.x0)
+    return np.array([(box.y0, box.y1) for box in boxes])
 
 
-@pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
-def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(budgets):
-    """The first two panels are the paper's, on linear axes from 0; the others are enlarged.
+def heights_in_points(axes):
+    """The height of each box of a panel on the page, in points: (boxes,)."""
+    height_of_panel = axes.get_position().height * axes.figure.get_figheight() * 72
+    points_per_unit = height_of_panel / np.ptp(axes.get_ylim())
+    return np.array([box.get_path().get_extents().height for box in axes.patches]) * points_per_unit
 
-    With two budgets each has one of the paper's panels. With one, the second panel leaves the plain shuffle
-    out. A box reaches from the lower to the upper quartile of 10 TV errors, computed here by pandas. The
-    boxes are in the order of the paper's captions. An enlarged panel is for one budget and mechanism. It
-    shows the distances from the median, in percent of the median.
 
-    `trials_at` gives the errors with 300 and 3,000 users, `boxes_from_left` a row for each box of a panel:
-    its middle, lower and upper quartile in data coordinates, and its height on the page in points.
+class BoxPlots(NamedTuple):
+    """The figure of the TV errors, and its errors by eps0, mechanism and n: ten of each.
+
+    The first two panels are the paper's, the further ones are enlarged. ``papers`` says what the boxes of the
+    first two show: (eps0, mechanisms).
     """
-    table = pd.concat([trials_at([budget]) for budget in budgets])
-    table = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
-    errors = table.groupby(["eps0", "mechanism", "n"])["value"]
-    low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
-    figure = draw_tv.draw(table, "Paris")
+
+    figure: Any
+    errors: Any  # a groupby of pandas
+    papers: list[Any]
+
+    def enlarged(self):
+        """(panel, eps0, mechanism) of each enlarged panel."""
+        budgets = dict.fromkeys(eps0 for eps0, _ in self.papers)
+        contents = itertools.product(budgets, ALL_MECHANISMS)
+        panels = zip(self.figure.axes[2:], contents, strict=True)
+        return [(axes, eps0, mechanism) for axes, (eps0, mechanism) in panels]
+
+
+ALL_MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]  # in the order of the paper's captions
+
+
+def box_plots(budgets, papers):
+    """`BoxPlots` of the trials at these budgets, with 300 and 3,000 users."""
+    trials = pd.concat([trials_at([budget]) for budget in budgets])
+    trials = trials[(trials["experiment"] == "tv") & (trials["metric"] == "tv")]
+    figure = draw_tv.draw(trials, "Paris")
     encoded(figure, "png")  # which lays it out
-    all_mechanisms = ["gaussian", "shuffle", "shuffle+INV"]
-    inverted = ["gaussian", "shuffle+INV"]
+    return BoxPlots(figure, trials.groupby(["eps0", "mechanism", "n"])["value"], papers)
 
-    papers = figure.axes[:2]
-    # eps0 and the mechanisms of the second panel. The first one has eps0 = 4 and all mechanisms.
-    second = (6, all_mechanisms) if len(budgets) == 2 else (4, inverted)
-    for axes, (eps0, mechanisms) in zip(papers, [(4, all_mechanisms), second], strict=True):
-        assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
-        # The largest error is on the axis, too.
-        assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
-        boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
-        quartiles = [(low[box], high[box]) for box in boxes]
-        np.testing.assert_allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
-    scales = {axes.get_ylim() for axes in papers}
-    # Panels of two budgets have one scale, to be compared. With one budget the second panel has its own, as
-    # it is without the plain shuffle, whose errors are larger.
-    assert len(scales) == (1 if len(budgets) == 2 else 2)
 
-    enlarged = [(budget["eps0"], name) for budget in budgets for name in all_mechanisms]
-    for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
-        percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
-        seen = boxes_from_left(axes)
-        # Both are percent, and so is the tolerance.
-        np.testing.assert_allclose(seen[:, 1:3], np.transpose(percent), rtol=0, atol=1e-9)
-        # The height of a box in points: above 4, it is seen as a box, not a line. The smallest one has 5.7.
-        assert seen[:, 3].min() > 4
-        # Below each box stand its number of users and its median.
+@pytest.fixture(scope="module")
+def plots_of_two_budgets():
+    """Each of the paper's panels is for a budget."""
+    return box_plots(BUDGETS, papers=[(4, ALL_MECHANISMS), (6, ALL_MECHANISMS)])
+
+
+@pytest.fixture(scope="module")
+def plots_of_one_budget():
+    """The paper's second panel leaves the plain shuffle out."""
+    return box_plots(BUDGETS[:1], papers=[(4, ALL_MECHANISMS), (4, ["gaussian", "shuffle+INV"])])
+
+
+@pytest.fixture(params=["plots_of_two_budgets", "plots_of_one_budget"])
+def plots(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_a_box_of_the_papers_panels_reaches_from_quartile_to_quartile(plots):
+    """pandas computes the quartiles. From left to right the number of users rises."""
+    low = plots.errors.quantile(0.25)
+    high = plots.errors.quantile(0.75)
+    for axes, (eps0, mechanisms) in zip(plots.figure.axes[:2], plots.papers, strict=True):
+        boxes = [(eps0, mechanism, n) for n in (300, 3000) for mechanism in mechanisms]
+        expected = [(low[box], high[box]) for box in boxes]
+        np.testing.assert_allclose(quartiles_of_boxes(axes), expected, rtol=1e-12)
+
+
+def test_the_papers_axes_are_linear_and_reach_from_0_beyond_the_largest_error(plots):
+    largest = plots.errors.max()
+    for axes, (eps0, mechanisms) in zip(plots.figure.axes[:2], plots.papers, strict=True):
+        assert axes.get_yscale() == "linear"
+        bottom, top = axes.get_ylim()
+        assert bottom == 0
+        assert top > max(largest.loc[eps0, mechanism].max() for mechanism in mechanisms)
+
+
+def test_panels_of_two_budgets_have_one_scale_to_be_compared(plots_of_two_budgets):
+    first, second = plots_of_two_budgets.figure.axes[:2]
+    assert first.get_ylim() == second.get_ylim()
+
+
+def test_the_panel_without_the_plain_shuffle_has_a_scale_of_its_own(plots_of_one_budget):
+    """The errors of the plain shuffle are larger than the other ones."""
+    first, second = plots_of_one_budget.figure.axes[:2]
+    assert first.get_ylim()[1] > second.get_ylim()[1]
+
+
+def test_an_enlarged_box_shows_the_quartiles_in_percent_above_the_median(plots):
+    for axes, eps0, mechanism in plots.enlarged():
+        errors = plots.errors.quantile([0.25, 0.5, 0.75]).unstack().loc[eps0, mechanism]
+        over_median = errors[[0.25, 0.75]].div(errors[0.5], axis=0)
+        # The tolerance is in percent, too.
+        percent = 100 * (over_median - 1)
+        np.testing.assert_allclose(quartiles_of_boxes(axes), percent, rtol=0, atol=1e-9)
+
+
+def test_an_enlarged_box_is_high_enough_to_be_seen_as_a_box(plots):
+    for axes, _, _ in plots.enlarged():
+        assert heights_in_points(axes).min() > 4  # points; the smallest one has 5.7
+
+
+def test_below_an_enlarged_box_stand_its_number_of_users_and_its_median(plots):
+    medians = plots.errors.median()
+    for axes, eps0, mechanism in plots.enlarged():
         labels = [label.get_text() for label in axes.get_xticklabels()]
-        medians = map(wording.significant, median[panel])
-        assert labels == [f"{n}\n{error}" for n, error in zip(["300", "3k"], medians, strict=True)]
+        few, many = (wording.significant(medians[eps0, mechanism, n]) for n in (300, 3000))
+        assert labels == [f"300\n{few}", f"3k\n{many}"]
 
 
 def test_boxes_of_one_repetition_or_without_any_error():
@@ -493,6 +587,7 @@ def test_boxes_of_one_repetition_or_without_any_error():
     assert "1 repetition per box" in draw_tv.caption(once, "Mine", PROTOCOL)
 
 
+@functools.cache
 def parity_ratios():
     """A small parity_ratio.csv, with 100, 300 and 3,000 users: shuffling's errors over the Gaussian's.
 
@@ -520,46 +615,65 @@ def parity_ratios():
     return ratios.astype({"informative": bool})  # as it is after a file was read
 
 
-def parity_ratio(_folder):
-    """Ratios over n for two metrics: projected, at delta = 1e-6, where at least one estimate is useful.
+def drawn_ratios(table):
+    """The rows of `parity_ratios` that are drawn: (of the TV error, of the most popular value's error).
 
-    A ratio is shuffling's mean error over the Gaussian's: the TV error, or that of the most popular value.
-    `PAPER` is dataset -> eps0s of the paper's settings, of which the table has eps0 = 6 for Paris (beside 1).
-    1. The ``series`` (x, y) must be seen in the figure, and the ``phrases``, with the ranges of ratios at the
-    paper's eps0, in its caption. 2. If one of the paper's datasets is changed, the ranges are over
-    all rows, and none is said to be like the paper's.
+    Both estimates are projected, at delta = 1e-6 by our upper bound, and at least one of them is better than
+    the uniform histogram (informative).
     """
-    table = parity_ratios()
-    titles = {"paris": BROKEN_FORMULA}  # dollar signs, which must not make a formula
     rows = table.query("bound == 'upper' and comparison == 'projected' and delta_rule == '1e-06'")
-    tv = rows[(rows["metric"] == "tv") & rows["informative"]]
-    popular = rows[rows["metric"] == "most_popular"].merge(tv[["n", "eps0"]])
-    assert 0 < len(tv) == len(popular) < 6  # of 2 eps0 and 3 n: some are useless
-    # A horizontal line, the limit of the ratio for many users. It is that of unprojected estimates, as there
-    # is no closed form for projected ones.
-    unprojected = "metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6"
-    limit = table.query(unprojected)["limit"]
-    series = [*columns_over(tv, "n", "ratio"), *columns_over(popular, "n", "ratio"), (None, limit)]
+    of_tv = rows[(rows["metric"] == "tv") & rows["informative"]]
+    of_popular_value = rows[rows["metric"] == "most_popular"].merge(of_tv[["n", "eps0"]])
+    return of_tv, of_popular_value
 
-    of_tv = range_text(tv.loc[tv["eps0"] == 6, "ratio"], ".2f")  # at the paper's eps0
-    of_popular = range_text(popular.loc[popular["eps0"] == 6, "ratio"], ".2f")
+
+def limit_for_many_users(table):
+    """The ratio of errors of the most popular value for many users: of unprojected estimates, at eps0 = 6.
+
+    There is no closed form for projected ones.
+    """
+    unprojected = "metric == 'most_popular' and comparison == 'unprojected' and eps0 == 6"
+    return table.query(unprojected)["limit"]
+
+
+def parity_ratio():
+    """Ratios of errors over n, and their limit as a horizontal line. The paper's eps0 for Paris is 6."""
+    table = parity_ratios()
+    of_tv, of_popular_value = drawn_ratios(table)
+    series = columns_over(of_tv, "n", "ratio")
+    series += columns_over(of_popular_value, "n", "ratio")
+    series.append((None, limit_for_many_users(table)))
+
+    papers_tv = range_text(of_tv.loc[of_tv["eps0"] == 6, "ratio"], ".2f")
+    papers_popular = range_text(of_popular_value.loc[of_popular_value["eps0"] == 6, "ratio"], ".2f")
     phrases = [
-        f"shuffling has {of_tv} times the Gaussian's total variation error",
-        f"and {of_popular} times its error for the most popular value",
+        f"shuffling has {papers_tv} times the Gaussian's total variation error",
+        f"and {papers_popular} times its error for the most popular value",
         "10 repetitions",
         BROKEN_FORMULA,
         "like the paper's",
         "δ = 10⁻⁶,",
         "δ = n⁻¹·¹",
     ]
-
-    # Without the synthetic dataset among those that are as the paper's.
-    others = {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
-    changed = drawn_by(draw_parity_ratio, table, titles, others, series=[], phrases=[])
-    said = changed.figure.get_suptitle() + changed.caption
-    assert f"shuffling has {range_text(tv['ratio'], '.2f')} times" in said
-    assert "like the paper's" not in said
+    titles = {"paris": BROKEN_FORMULA}
     return drawn_by(draw_parity_ratio, table, titles, PAPER, series=series, phrases=phrases)
+
+
+def test_ratios_of_useless_estimates_are_not_drawn():
+    of_tv, _ = drawn_ratios(parity_ratios())
+    assert 0 < len(of_tv) < 6  # of 2 eps0 and 3 n
+
+
+def test_ratios_are_not_called_like_the_papers_if_one_of_its_datasets_is_changed():
+    """Then the ranges are over all rows, not only those at the paper's eps0."""
+    table = parity_ratios()
+    of_tv, _ = drawn_ratios(table)
+    without_synthetic = {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
+    arguments = table, {"paris": "Paris"}, without_synthetic
+    title = draw_parity_ratio.draw(*arguments).get_suptitle()
+    caption = draw_parity_ratio.caption(*arguments)
+    assert f"shuffling has {range_text(of_tv['ratio'], '.2f')} times" in title + caption
+    assert "like the paper's" not in title + caption
 
 
 def delta_hats():
@@ -568,87 +682,72 @@ def delta_hats():
 
 
 def delta_hat(folder):
-    """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound.
-
-    `delta_hats` has a row for each of 6 points, three eps for 300 and for all users, and log10 of the three
-    deltas in the columns published, exact and upper. The ``series`` must be seen in the figure, the
-    ``phrases`` in its caption. The title `BROKEN_FORMULA` has dollar signs, and must be no formula.
-    """
+    """-log10 delta over eps: delta-hat as printed (published) and exact, and the proven bound (upper)."""
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
     depths = -table[["published", "exact", "upper"]]
     series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
-    gaps = table["exact"] - table["published"]  # orders of magnitude
+    orders_of_magnitude = table["exact"] - table["published"]
     below_floats = (table["published"] < -308).sum()
     phrases = [
-        f"lies {range_text(gaps, ',.0f')} orders",
+        f"lies {range_text(orders_of_magnitude, ',.0f')} orders",
         BROKEN_FORMULA,
         "10⁻³⁰, which the Gaussian",
         f"At {below_floats} of the 6 points it is below every float",
     ]
-    arguments = table, {"paris": BROKEN_FORMULA}, 1e-30  # the table, titles, and the floor of delta
+    titles = {"paris": BROKEN_FORMULA}
+    floor_of_delta = 1e-30
+    arguments = table, titles, floor_of_delta
     return drawn_by(draw_delta_hat, *arguments, series=series, phrases=phrases)
 
 
 def delta_hat_trials(folder):
-    """Mean TV errors: the Gaussian's over eps, with delta-hat as printed and exact, and shuffle+INV's.
-
-    The table has five errors (value) of each point: of the Gaussian for n, eps and form of delta-hat
-    ("published" or "exact"), and of shuffle+INV for n. The ``series`` must be seen in the figure; where x is
-    None, as heights. The caption states the ranges of the Gaussian's mean over shuffle+INV's, for each form.
-    """
-    table = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
-    table.to_parquet(folder / "paris.parquet")
+    """Mean TV errors: the Gaussian's over eps, for each form of delta-hat, and shuffle+INV's as heights."""
+    trials = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
+    trials.to_parquet(folder / "paris.parquet")
     table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
-    means = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
-    shuffled = table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()
-    series = [*columns_over(means, "eps", "value"), (None, shuffled)]
+    of_gaussian = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
+    of_shuffle_inv = table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()
+    series = [*columns_over(of_gaussian, "eps", "value"), (None, of_shuffle_inv)]
 
-    ratios = gaussian_ratios(table).groupby("form")["ratio"]
-    printed = ratios.get_group("published")
-    exact = ratios.get_group("exact")
+    gaussian_over_shuffle_inv = gaussian_ratios(table).groupby("form")["ratio"]
+    printed = gaussian_over_shuffle_inv.get_group("published")
+    exact = gaussian_over_shuffle_inv.get_group("exact")
     phrases = [
         f"has {printed.min():.1f} to {printed.max():,.0f} times the error of",
         "sensitivity 1,",
         f"it has {exact.min():.2f} to {exact.max():.1f} times",
         "5 repetitions",
     ]
-    # The title has dollar signs, which must not make a formula.
     figure = draw_delta_hat_trials.draw(table, {"paris": BROKEN_FORMULA})
-    return DrawnFigure(figure, draw_delta_hat_trials.caption(table, 1), series, phrases)
+    caption = draw_delta_hat_trials.caption(table, 1)
+    return DrawnFigure(figure, caption, series, phrases)
 
 
-def constants(_folder):
-    """The ratio of shuffle+INV's error to the Gaussian's, drawn over two floors of delta, at x = 0 and 1.
+def constants():
+    """The ratio of shuffle+INV's error to the Gaussian's, over two floors of delta: at x = 0 and x = 1.
 
-    The floor is the Gaussian's delta at eps = eps0. The table has a row for each of two floors, sensitivities
-    and budgets. The ``series`` must be seen in the figure. The ``phrases``, in its caption, are the range of
-    all ratios, and the largest factor by which floor and sensitivity change the ratio of one budget.
+    The table has a row for each of two floors, sensitivities and budgets.
     """
     trials = [trials_at([budget]) for budget in BUDGETS]
     table = compute_constants(trials, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5])
-    series = [(table["floor"].map({1e-8: 0, 1e-30: 1}), table["ratio"])]
-    by_point = table.groupby("eps")["ratio"]
-    change = (by_point.max() / by_point.min()).max()
+    place_of_floor = table["floor"].map({1e-8: 0, 1e-30: 1})
+    ratios_of_budget = table.groupby("eps")["ratio"]
+    largest_change = (ratios_of_budget.max() / ratios_of_budget.min()).max()
     phrases = [
         f"is {wording.two_digits(table['ratio'])} times",
-        f"up to {wording.significant(change)}.",
+        f"up to {wording.significant(largest_change)}.",
     ]
-    # The title has dollar signs, which must not make a formula.
     figure = draw_constants.draw(table, {"paris": BROKEN_FORMULA})
-    return DrawnFigure(figure, draw_constants.caption(table), series, phrases)
+    caption = draw_constants.caption(table)
+    return DrawnFigure(figure, caption, [(place_of_floor, table["ratio"])], phrases)
 
 
-FIGURES = (
+FIGURES = [
     constants,
-    delta_hat,
-    delta_hat_trials,
     audit,
     blanket,
     bounds,
-    checkins,
-    estimates,
-    estimates_without_a_grid,
     first_picture,
     girgis,
     koskela_1a,
@@ -657,47 +756,63 @@ FIGURES = (
     parity_ratio,
     every_design,
     surface,
+]
+# These take the empty folder in which they make files.
+FIGURES_FROM_FILES = [
+    delta_hat,
+    delta_hat_trials,
+    checkins,
+    estimates,
+    estimates_without_a_grid,
     tv,
     tv_of_one_budget,
+]
+
+
+@pytest.fixture(
+    scope="module", params=[*FIGURES, *FIGURES_FROM_FILES], ids=lambda figure: figure.__name__
 )
-
-
-@pytest.fixture(scope="module", params=FIGURES, ids=lambda figure: figure.__name__)
 def drawn(request, tmp_path_factory):
-    """The `DrawnFigure` of each function in `FIGURES`."""
+    """The `DrawnFigure` of each figure."""
+    if request.param in FIGURES:
+        return request.param()
     return request.param(tmp_path_factory.mktemp("results"))
 
 
 def points_of(axes):
-    """The points of every line, area, set of marks and image of a panel in data coordinates: (points, 2).
-
-    A point of an image is the place of a pixel, counted row by row, and its value.
-    """
-    points = [np.empty((0, 2)), *(line.get_xydata() for line in axes.lines)]
-    points += [path.vertices for area in axes.collections for path in area.get_paths()]
-    for image in axes.images:
-        if (values := image.get_array()).ndim == 2:
-            flat = values.astype(float).filled(np.nan).ravel()
-            points.append(np.stack([np.arange(values.size), flat], axis=-1))
+    """The points of every line, area, set of marks and image of a panel in data coordinates: (points, 2)."""
+    points = [np.empty((0, 2))]
+    points += [line.get_xydata() for line in axes.lines]
+    for area in axes.collections:
+        points += [path.vertices for path in area.get_paths()]
+    points += [pixels_of(image) for image in axes.images if image.get_array().ndim == 2]
     return np.concatenate(points)
 
 
-def test_what_is_shown_are_the_tables_values(drawn):
-    """Every finite point of a series is one of the points that the figure shows, but for rounding.
+def pixels_of(image):
+    """(number, value) of each pixel of an image, counted row by row; a masked pixel has the value nan."""
+    values = image.get_array().astype(float).filled(np.nan).ravel()
+    return np.stack([np.arange(values.size), values], axis=-1)
 
-    ``drawn`` is a figure with its ``series``, pairs (x, y) of columns in data coordinates. Where x is None,
-    only the heights y are compared. `points_of` gives all points (x, y) of a panel. Rounding is 1e-9 of the
-    largest coordinate.
+
+def test_what_is_shown_are_the_tables_values(drawn):
+    """Every finite point of the ``series`` is one of the points that the figure shows, but for rounding.
+
+    Rounding is 1e-9 of the largest coordinate.
     """
     shown = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
     for x, y in drawn.series:
-        coordinates = [y] if x is None else [x, y]
-        points = np.stack([np.asarray(values, float) for values in coordinates], axis=-1)
+        heights = np.asarray(y, float)[:, None]
+        points = heights if x is None else np.column_stack([x, heights])
         points = points[np.isfinite(points).all(axis=-1)]
-        # For each point, the distance (the larger one of both coordinates') to the nearest that is shown.
-        compared = shown[:, -len(coordinates) :]
-        distances = [np.nanmin(np.abs(compared - point).max(axis=-1)) for point in points]
-        assert max(distances, default=0) <= 1e-9 * max(1, np.abs(points).max(initial=0))
+        compared = shown[:, -points.shape[-1] :]  # without x, only the heights
+        tolerance = 1e-9 * max(1, np.abs(points).max(initial=0))
+        assert [point for point in points if distance_to_nearest(point, compared) > tolerance] == []
+
+
+def distance_to_nearest(point, others):
+    """The distance of a point to the nearest of others: the larger one of both coordinates' distances."""
+    return np.nanmin(np.abs(others - point).max(axis=-1))
 
 
 def test_the_caption_states_the_numbers_of_the_table(drawn):
@@ -705,53 +820,68 @@ def test_the_caption_states_the_numbers_of_the_table(drawn):
 
 
 def visible_texts(figure):
-    """The texts that are seen in a figure, each with its box in pixels: a list of pairs.
-
-    These are all visible ones but labels of ticks that matplotlib does not draw: those outside of an axis'
-    limits, and the second label of every tick, on the other side of the panel.
-    """
+    """The texts that are seen in a figure, each with its box in pixels: a list of pairs."""
     renderer = FigureCanvasAgg(figure).get_renderer()
-    shown = [
-        text for text in figure.findobj(Text) if text.get_visible() and text.get_text().strip()
-    ]
-    for axes in figure.axes:
-        for axis in (axes.xaxis, axes.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
-                inside = low <= tick.get_loc() <= high
-                hidden = (tick.label2,) if inside else (tick.label1, tick.label2)
-                shown = [text for text in shown if text not in hidden]
-    return [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
+    hidden = labels_that_are_not_drawn(figure)
+    seen = []
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip() and text not in hidden:
+            seen.append((text.get_text(), text.get_window_extent(renderer)))
+    return seen
 
 
-def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
-    """``drawn`` has a figure. 1. Its outermost pixels are white. 2. No text is smaller than 7 points.
+def labels_that_are_not_drawn(figure):
+    """The labels of ticks that matplotlib has, and does not draw.
 
-    3. No two texts that are seen overlap, and none reaches over the edge of the page. `visible_texts` gives
-    them with their boxes in pixels.
+    A tick outside of an axis' limits has none. The second label of every tick, on the other side of the
+    panel, is not drawn at all.
     """
+    hidden = []
+    for axes, name in itertools.product(figure.axes, ("xaxis", "yaxis")):
+        axis = getattr(axes, name)
+        low, high = sorted(axis.get_view_interval())
+        for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+            hidden.append(tick.label2)
+            if not low <= tick.get_loc() <= high:
+                hidden.append(tick.label1)
+    return hidden
+
+
+def test_the_outermost_pixels_are_white(drawn):
     png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
-    borders = (image[0], image[-1], image[:, 0], image[:, -1])
-    assert all((border == 1).all() for border in borders)
+    for border in (image[0], image[-1], image[:, 0], image[:, -1]):
+        assert (border == 1).all()
 
-    seen = visible_texts(drawn.figure)
-    page = drawn.figure.bbox
-    # With tick labels and names of axes every figure has more than 8 texts: else they were not found.
-    assert len(seen) > 8
-    texts = drawn.figure.findobj(Text)
-    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7
+
+def test_no_text_is_smaller_than_7_points(drawn):
+    texts = [text for text in drawn.figure.findobj(Text) if text.get_text().strip()]
+    assert min(text.get_fontsize() for text in texts) >= 7
+
+
+@pytest.fixture
+def texts_on_a_plane(drawn):
+    """The `visible_texts` of a figure that is laid out."""
     if hasattr(drawn.figure.axes[0], "zaxis"):
-        return  # 3-D axes place their labels while they are drawn
+        pytest.skip("3-D axes place their labels only while they are drawn")
+    encoded(drawn.figure, "png")  # which lays it out
+    return visible_texts(drawn.figure)
 
+
+def test_no_texts_overlap(texts_on_a_plane):
+    # With labels of ticks and names of axes every figure has more than 8 texts: else they were not found.
+    assert len(texts_on_a_plane) > 8
     overlapping = []
-    for (first, box), (second, other_box) in itertools.combinations(seen, 2):
+    for (first, box), (second, other_box) in itertools.combinations(texts_on_a_plane, 2):
         if box.overlaps(other_box):
             overlapping.append((first, second))
     assert overlapping == []
 
+
+def test_no_text_reaches_over_the_edge_of_the_page(drawn, texts_on_a_plane):
+    page = drawn.figure.bbox
     cut_off = []
-    for text, box in seen:
+    for text, box in texts_on_a_plane:
         if min(box.x0, box.y0) < 0 or box.x1 > page.width or box.y1 > page.height:
             cut_off.append(text)
     assert cut_off == []
