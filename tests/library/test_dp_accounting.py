@@ -103,7 +103,7 @@ def test_rounds_of_randomized_response_together_have_the_eps_of_one_by_one(round
 
 
 def test_thousands_of_rounds_are_one_composition(monkeypatch):
-    """`compositions` has the two distributions of each composition."""
+    """An accountant composes what it has with the rounds: twice here, and not once for each round."""
     compositions = []
     compose = PrivacyLossDistribution.compose
 

@@ -200,7 +200,7 @@ def test_zeros_are_left_out_only_if_ours_are_zeros_too():
 
 
 def methods_of(dataset):
-    """The article's texts on methods, for one dataset as the configuration has it and with `HISTOGRAM`."""
+    """The article's texts on methods, for one dataset of the configuration, with 1,000 users in 2 cells."""
     return methods_as_texts({"any": dataset}, {"any": HISTOGRAM})
 
 

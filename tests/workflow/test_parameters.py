@@ -36,8 +36,8 @@ def rules(workflow):
     """A triple for each rule with a script: the rule, its parameters by name, and the list of their values.
 
     Snakemake compares this list, which has no names, with that of the run before, and reruns a job if the two
-    differ. Parameters depend on the file that a rule makes: here one of the dataset in `DATASETS`, by default
-    paris.
+    differ. A rule that makes a file for each dataset has the parameters of one of these files here: of the
+    dataset in `DATASETS`, or else of paris. `NOT_RERUN` is left out.
     """
     # Values for the other wildcards in names of files. Any part of paris, audit and panel would do.
     wildcards = {

@@ -85,9 +85,10 @@ def script_of(run):
 
 
 def interrupt(project, *, stopped, signal_name, pause):
-    """Make `TRIALS`, and send a signal ``pause`` seconds after the first job has started: the job's process.
+    """Start to make `TRIALS`, stop the run by a signal, and return the process of its first job.
 
-    ``stopped`` gets it: the job, Snakemake, or both. The run must fail.
+    The signal is sent ``pause`` seconds after this job has started. ``stopped`` says to which processes: to
+    the job, to Snakemake, or to Snakemake and its jobs. The run must fail.
     """
     run = project.start(TRIALS)
     job = wait_for(lambda: script_of(run))

@@ -234,7 +234,11 @@ def test_the_limit_over_all_values_is_below_that_of_the_most_popular_one(unproje
 
 
 def published_trials(tv_errors_of_mechanism):
-    """Trials of the published protocol: mechanism -> TV errors. The other metric has another ``uniform``."""
+    """Trials of the published protocol with these errors: mechanism -> TV errors, one per repetition.
+
+    The column uniform has the uniform histogram's TV error, 0.3. The rows of the other metric have the number
+    9 there, by which a test notices if they are taken for TV errors.
+    """
     point = {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
     rows = []
     for mechanism, tv_errors in tv_errors_of_mechanism.items():

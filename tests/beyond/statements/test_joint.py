@@ -53,8 +53,8 @@ def test_numbers_are_rounded_as_python_prints_them(digits):
 def line_of_errors(printed, draws):
     """The `Line` of the ``printed`` errors (texts) of several cells among our ``draws`` (repetitions, cells).
 
-    It holds quantiles, the ranks in [0, 1] among the draws of a cell: of the printed errors, and, for each
-    factor of wrong errors, of the draws times this factor.
+    It holds quantiles, the ranks in [0, 1] among the draws of a cell: of the printed errors, and of the draws
+    themselves, times 1 and times each factor of `joint.WRONG_FACTORS`.
     """
     quantiles_of_printed = []
     runs = {}  # factor -> quantiles of each cell

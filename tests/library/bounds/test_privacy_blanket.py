@@ -117,7 +117,11 @@ def test_a_delta_of_10_to_minus_301_029_795_is_bounded_as_closely_as_floats_can(
     ],
 )
 def test_one_user_for_any_budget_and_any_number_of_values(eps, k, eps0):
-    """delta = p - e^eps q, with 50 digits: nothing cancels, and rounding goes to the safe side."""
+    """Nothing cancels, and rounding goes to the safe side: against 50 digits.
+
+    One user's delta is p - e^eps q, with p = e^eps0 / (e^eps0 + k - 1) and q = 1 / (e^eps0 + k - 1). `lower`
+    and `upper` return log10 delta.
+    """
     with mpmath.workdps(50):
         e_eps, e_eps0 = mpmath.exp(mpmath.mpf(eps)), mpmath.exp(mpmath.mpf(eps0))
         log10_delta = mpmath.log10((e_eps0 - e_eps) / (e_eps0 + k - 1))

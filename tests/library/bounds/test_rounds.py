@@ -149,10 +149,10 @@ def test_rounds_of_a_dominating_pair_multiplied_out(pair, n, k, eps0, times, sha
 
 @mp.workdps(50)
 def log10_delta_of_largest_loss(eps, pair, n, k, eps0, rounds):
-    """log10 delta of ``rounds`` equal rounds at an ``eps`` that only their largest loss exceeds.
+    """log10 delta of ``rounds`` equal rounds, if ``eps`` is below their largest loss and above all others.
 
-    ``pair`` names the pair of one round, {outcome: (P, Q)}, in `dominating.PAIRS`. One round's
-    largest loss is eps0. That of all rounds, rounds * eps0, needs eps0 in every round.
+    The largest loss is rounds * eps0: each round has its own largest one, eps0. ``pair`` names the pair of
+    one round, {outcome: (P, Q)}, in `dominating.PAIRS`, whose finite losses are ln(P / Q).
     """
     largest_of_all = rounds * mp.mpf(eps0)
     almost_eps0 = eps0 * (1 - mp.mpf("1e-40"))  # equal losses differ by 50-digit rounding

@@ -267,8 +267,8 @@ def test_the_guarantee_of_krr_is_the_smaller_bound():
 
 @pytest.mark.parametrize("eps0", [1e-3, 1.0, 50.0])
 @pytest.mark.parametrize("n", [1, 2, 3, 1000, 10**12])
-def test_the_single_value_bound_is_0_from_eps0_on_and_else_from_the_lower_bound_to_1(n, eps0):
-    """The bounds are log10 of delta."""
+def test_single_value_bound_on_delta_is_0_from_eps0_on_and_else_from_the_lower_bound_to_1(n, eps0):
+    """`single_value` and `lower` return log10 delta, which is -inf where delta is 0."""
     setting = {"n": n, "randomizer": parse("hash:2", k=3, eps0=eps0)}
     assert np.all(single_value(np.array([1, 2]) * eps0, **setting) == -np.inf)
 

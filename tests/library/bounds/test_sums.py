@@ -125,11 +125,12 @@ def laws_of_count(n, p, q):
 
 
 def worst_delta_of_two_counts(randomizer, eps, n):
-    """delta of the worst dataset, with the shape of ``eps``, from the counts of x0 and x1 of one round.
+    """delta of the worst dataset of n users, in one round, with the shape of ``eps``.
 
-    Only these counts differ between P and Q. The bits of a report are independent, and so are both counts:
-    their probabilities multiply.
+    Only the counts of x0 and x1 differ between P and Q. The bits of a report are independent, and so are both
+    counts: their probabilities multiply.
     """
+    # For each number of other users who hold a value: its count's law if the target user holds it, or not.
     laws = laws_of_count(n, randomizer.p_star, randomizer.q)
     deltas = []
     for m_x0, (x0_if_held, x0_if_not_held) in enumerate(laws):

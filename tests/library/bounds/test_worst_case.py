@@ -76,10 +76,10 @@ def law_of_krr(k, values):
 
 
 def histograms_with_reports_given_out(histogram, held):
-    """All equally likely histograms if each report of a third value becomes that of a random other user.
+    """All equally likely histograms if the reports of x2, x3, ... are given to other users at random.
 
-    The other users hold the values ``held``. Whoever gets a report x2 reports the own value instead, and
-    whoever gets a report of the own value reports x2.
+    ``held`` are the values of the other users, of whom nobody gets two reports. A user passes the report on,
+    with one exchange: for x2 the own value, and for the own value x2.
     """
     k = len(histogram)
     reports = [value for value in range(2, k) for _ in range(histogram[value])]

@@ -28,10 +28,12 @@ def probabilities_of_one(randomizer, eps0):
 
 
 def probabilities_of_outcomes(collection, values):
-    """The probability of every outcome: the k sums, and who of the other users takes part.
+    """The probability of every outcome: the k sums of bits, and who of the other users takes part.
 
     Each group of the collection is one user. ``values`` are the users' values, or None for no value. The
-    first one, the target user, takes part.
+    first one, the target user, takes part. A user's bit is 1 with probability p in the place of the value,
+    and q in any other place. The result has as many outcomes for few reports as for many: their sums are
+    counted up to the number of users.
     """
     bits_of_users = []
     for group, value in zip(collection.groups, values, strict=True):
@@ -252,6 +254,7 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
 def test_the_expected_error_is_that_of_simulated_sums():
     """`expected_error` is within 4 standard errors of the mean error of 400 runs (`simulated_error`)."""
     groups = [Group("a", 3000, eps0=6.0), Group("b", 5000, eps0=4.0, participation=0.5)]
+    # Of each group: users, participation, the probability of a 1 in the place of the value, and in others.
     users = [
         (group.users, group.participation, *probabilities_of_one("rappor", group.eps0))
         for group in groups

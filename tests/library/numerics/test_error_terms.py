@@ -84,14 +84,14 @@ def test_tilted_weights_are_wrong_by_at_most_their_weight_ulps(law):
     A ``law`` has the values g of a gain G and their probabilities p, and M(theta) = E[e^(theta G)].
     ``weight_ulps`` are units in the last place.
     """
-    values, probabilities, _ = law
-    points = tilted_points_of(*law)
-    smallest_float = 1e-320  # for weights that are 0 as floats
+    values, probabilities, _number_of_gains = law
+    points = tilted_points_of(*law)  # of one point, with the index 0
+    underflow = 1e-320  # smaller weights are 0 as floats
     with mp.workdps(60):
         theta = mp.mpf(points.theta.item())
         terms = [p * mp.exp(theta * g) for g, p in zip(values, probabilities, strict=True)]
         exact = np.array(terms) / mgf(values, probabilities, theta)
-        allowed = exact * points.weight_ulps[0] * ULP + smallest_float
+        allowed = exact * points.weight_ulps[0] * ULP + underflow
         assert np.all(abs(points.weights[0] - exact) <= allowed)
 
 

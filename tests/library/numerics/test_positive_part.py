@@ -56,14 +56,14 @@ EDGES = [
 def random_gain_at_an_edge(rng):
     """Random values of one gain, one to three of them, and their probabilities, one of which is nearly 1.
 
-    The other probabilities are about the rounding of 1, or of any size down to 1e-25. The values are of any
-    size, too. What the probabilities miss to 1 is 1 to 8 times 2^-53, the distance of 1 from the float below
-    it.
+    The other probabilities are about 1e-15, or of any size down to 1e-25. The sum of all is a little below 1:
+    by 1 to 8 times 2^-53, which is the distance of 1 from the float below it. One gain in five has values of
+    another scale.
     """
     size = rng.integers(1, 4)
     values = rng.normal(size=size) * 10.0 ** rng.uniform(-3, 3, size)
-    powers_of_10 = [(-18, -12), (-25, -1)][rng.integers(2)]
-    probabilities = 10 ** rng.uniform(*powers_of_10, size)
+    lowest_power, highest_power = rng.choice([(-18, -12), (-25, -1)])
+    probabilities = 10 ** rng.uniform(lowest_power, highest_power, size)
     likeliest = rng.integers(size)
     probabilities[likeliest] = 0
     probabilities[likeliest] = 1 - math.fsum(probabilities) - 2.0**-53 * rng.integers(1, 9)

@@ -71,7 +71,7 @@ def path_and_lines(request, write_checkins):
 @pytest.mark.usefixtures("blocks_of_any_size")
 def test_every_readable_line_gives_its_point_in_any_block_and_packing(path_and_lines):
     path, lines = path_and_lines
-    points = crop(path, {"world": WORLD}, bad_rows_at_most=1)["world"]
+    points = crop(path, {"world": WORLD}, bad_rows_at_most=1.0)["world"]
     fields = [line.split("\t") for line in lines if line not in UNREADABLE]
     expected = [
         [float(latitude), float(longitude)] for _user, _time, latitude, longitude, _place in fields
@@ -86,7 +86,7 @@ def test_unreadable_lines_are_counted_and_the_first_five_named_in_any_block_and_
 ):
     path, lines = path_and_lines
     caplog.set_level("INFO")
-    crop(path, {"world": WORLD}, bad_rows_at_most=1)
+    crop(path, {"world": WORLD}, bad_rows_at_most=1.0)
     unreadable = [number for number, line in enumerate(lines, start=1) if line in UNREADABLE]
     first_five = ", ".join(map(str, unreadable[:5]))
     assert caplog.messages == [
