@@ -168,13 +168,13 @@ def test_a_table_of_random_values_has_a_part_for_each_mechanism(printed):
 
 def test_any_other_table_is_cut_in_the_middle_into_two_parts_without_titles(printed):
     first, second = printed["Table 1"]
-    assert (first["title"], second["title"]) == ("", "")
+    assert first["title"] == second["title"] == ""
     assert len(first["rows"]) == len(second["rows"])
 
 
 def test_printed_values_of_a_dataset_have_its_title():
-    first_row, *_ = rows_of(template_values()["printed"]["Table VI"])
-    assert first_row[0] == "Paris"
+    rows = rows_of(template_values()["printed"]["Table VI"])
+    assert rows[0][0] == "Paris"  # the first column
 
 
 def test_a_dagger_marks_a_printed_value_that_is_not_reproduced():

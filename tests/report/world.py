@@ -203,7 +203,6 @@ def audit_row(published, alone, together, violated_jointly, **changed):
 USUAL_CLAIM = {
     "claim": "delta falls",
     "quote": "it falls",
-    "version": "both",
     "where": "SV 5.1",
     "family": "",
     "about": "Figure 1",
