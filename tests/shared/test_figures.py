@@ -422,64 +422,118 @@ def tv_of_one_budget(folder):
 
 
 def boxes_from_left(axes):
-    """The boxes of a panel, (boxes, 4): middle, lower and upper quartile, and height in points."""
+    """Lower and upper end of each box of a panel, from left to right, and its height in points."""
     corners = [box.get_path().get_extents() for box in axes.patches]
     panel_height = axes.get_position().height * axes.figure.get_figheight() * 72
     points_per_unit = panel_height / np.ptp(axes.get_ylim())
-    rows = [
-        ((box.x0 + box.x1) / 2, box.y0, box.y1, box.height * points_per_unit) for box in corners
-    ]
-    return np.array(sorted(rows))
+    boxes = pd.DataFrame(
+        {
+            "middle": [(box.x0 + box.x1) / 2 for box in corners],
+            "lower": [box.y0 for box in corners],
+            "upper": [box.y1 for box in corners],
+            "points": [box.height * points_per_unit for box in corners],
+        }
+    )
+    return boxes.sort_values("middle")
+
+
+def drawn_tv_errors(budgets):
+    """(errors, panels): the TV errors of `trials_at`, ten per box, and the panels of their box plots."""
+    table = pd.concat([trials_at([budget]) for budget in budgets])
+    errors = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
+    figure = draw_tv.draw(errors, "Paris")
+    encoded(figure, "png")  # which lays it out
+    return errors, figure.axes
+
+
+def quantile_of_box(errors, eps0, mechanism, n, share):
+    """The quantile of one box's errors by pandas: share 0.25 is the lower quartile."""
+    of_box = (errors["eps0"] == eps0) & (errors["mechanism"] == mechanism) & (errors["n"] == n)
+    return errors.loc[of_box, "value"].quantile(share)
+
+
+MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]
+WITHOUT_PLAIN_SHUFFLE = ["gaussian", "shuffle+INV"]
+# The two panels that are the paper's, each as (eps0, its mechanisms in the order of the paper's captions).
+PAPERS_PANELS = pytest.mark.parametrize(
+    ("budgets", "papers_panels"),
+    [
+        (BUDGETS, [(4, MECHANISMS), (6, MECHANISMS)]),
+        (BUDGETS[:1], [(4, MECHANISMS), (4, WITHOUT_PLAIN_SHUFFLE)]),
+    ],
+    ids=["two budgets", "one budget"],
+)
+
+
+@PAPERS_PANELS
+def test_boxes_of_the_papers_panels_reach_from_the_lower_to_the_upper_quartile(
+    budgets, papers_panels
+):
+    errors, panels = drawn_tv_errors(budgets)
+    for axes, (eps0, mechanisms) in zip(panels[:2], papers_panels, strict=True):
+        quartiles = []
+        for n in (300, 3000):
+            for mechanism in mechanisms:
+                lower = quantile_of_box(errors, eps0, mechanism, n, share=0.25)
+                upper = quantile_of_box(errors, eps0, mechanism, n, share=0.75)
+                quartiles.append((lower, upper))
+        drawn_quartiles = boxes_from_left(axes)[["lower", "upper"]]
+        np.testing.assert_allclose(drawn_quartiles, quartiles, rtol=1e-12)
+
+
+@PAPERS_PANELS
+def test_axes_of_the_papers_panels_are_linear_from_0_to_above_the_largest_error(
+    budgets, papers_panels
+):
+    errors, panels = drawn_tv_errors(budgets)
+    for axes, (eps0, mechanisms) in zip(panels[:2], papers_panels, strict=True):
+        shown = errors[(errors["eps0"] == eps0) & errors["mechanism"].isin(mechanisms)]
+        bottom, top = axes.get_ylim()
+        assert axes.get_yscale() == "linear"
+        assert bottom == 0
+        assert top > shown["value"].max()
+
+
+def test_the_papers_panels_of_two_budgets_have_one_scale():
+    _, panels = drawn_tv_errors(BUDGETS)
+    assert panels[0].get_ylim() == panels[1].get_ylim()
+
+
+def test_the_papers_panel_without_the_plain_shuffle_has_a_scale_of_its_own():
+    """The errors of the plain shuffle are larger than those of the other mechanisms."""
+    _, panels = drawn_tv_errors(BUDGETS[:1])
+    assert panels[0].get_ylim() != panels[1].get_ylim()
 
 
 @pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
-def test_every_mechanism_has_boxes_on_the_papers_axis_and_enlarged_ones_that_can_be_read(budgets):
-    """The first two panels are the paper's, on linear axes from 0; the others are enlarged.
+def test_an_enlarged_panel_shows_distances_from_the_median_in_percent_of_the_median(budgets):
+    """Each budget and mechanism has an enlarged panel, with a box for 300 and one for 3,000 users.
 
-    With two budgets each has one of the paper's panels. With one, the second panel leaves the plain shuffle
-    out. A box reaches from the lower to the upper quartile of 10 TV errors, computed here by pandas. The
-    boxes are in the order of the paper's captions. An enlarged panel is for one budget and mechanism. It
-    shows the distances from the median, in percent of the median.
-
-    `trials_at` gives the errors with 300 and 3,000 users, `boxes_from_left` a row for each box of a panel:
-    its middle, lower and upper quartile in data coordinates, and its height on the page in points.
+    Below each box stand its number of users and its median.
     """
-    table = pd.concat([trials_at([budget]) for budget in budgets])
-    table = table[(table["experiment"] == "tv") & (table["metric"] == "tv")]
-    errors = table.groupby(["eps0", "mechanism", "n"])["value"]
-    low, median, high = (errors.quantile(share) for share in (0.25, 0.5, 0.75))
-    figure = draw_tv.draw(table, "Paris")
-    encoded(figure, "png")  # which lays it out
-    all_mechanisms = ["gaussian", "shuffle", "shuffle+INV"]
-    inverted = ["gaussian", "shuffle+INV"]
-
-    papers = figure.axes[:2]
-    # eps0 and the mechanisms of the second panel. The first one has eps0 = 4 and all mechanisms.
-    second = (6, all_mechanisms) if len(budgets) == 2 else (4, inverted)
-    for axes, (eps0, mechanisms) in zip(papers, [(4, all_mechanisms), second], strict=True):
-        assert (axes.get_yscale(), axes.get_ylim()[0]) == ("linear", 0)
-        # The largest error is on the axis, too.
-        assert axes.get_ylim()[1] > errors.max()[eps0][mechanisms].max()
-        boxes = [(eps0, name, n) for n in (300, 3000) for name in mechanisms]  # from left to right
-        quartiles = [(low[box], high[box]) for box in boxes]
-        np.testing.assert_allclose(boxes_from_left(axes)[:, 1:3], quartiles, rtol=1e-12)
-    scales = {axes.get_ylim() for axes in papers}
-    # Panels of two budgets have one scale, to be compared. With one budget the second panel has its own, as
-    # it is without the plain shuffle, whose errors are larger.
-    assert len(scales) == (1 if len(budgets) == 2 else 2)
-
-    enlarged = [(budget["eps0"], name) for budget in budgets for name in all_mechanisms]
-    for axes, panel in zip(figure.axes[2:], enlarged, strict=True):
-        percent = [100 * (quartile[panel] / median[panel] - 1) for quartile in (low, high)]
-        seen = boxes_from_left(axes)
+    errors, panels = drawn_tv_errors(budgets)
+    enlarged = [(budget["eps0"], name) for budget in budgets for name in MECHANISMS]
+    for axes, (eps0, mechanism) in zip(panels[2:], enlarged, strict=True):
+        distances = []
+        labels = []
+        for n, users in ((300, "300"), (3000, "3k")):
+            lower, median, upper = (
+                quantile_of_box(errors, eps0, mechanism, n, share) for share in (0.25, 0.5, 0.75)
+            )
+            distances.append((100 * (lower / median - 1), 100 * (upper / median - 1)))
+            labels.append(f"{users}\n{wording.significant(median)}")
+        drawn_distances = boxes_from_left(axes)[["lower", "upper"]]
         # Both are percent, and so is the tolerance.
-        np.testing.assert_allclose(seen[:, 1:3], np.transpose(percent), rtol=0, atol=1e-9)
-        # The height of a box in points: above 4, it is seen as a box, not a line. The smallest one has 5.7.
-        assert seen[:, 3].min() > 4
-        # Below each box stand its number of users and its median.
-        labels = [label.get_text() for label in axes.get_xticklabels()]
-        medians = map(wording.significant, median[panel])
-        assert labels == [f"{n}\n{error}" for n, error in zip(["300", "3k"], medians, strict=True)]
+        np.testing.assert_allclose(drawn_distances, distances, rtol=0, atol=1e-9)
+        assert [label.get_text() for label in axes.get_xticklabels()] == labels
+
+
+@pytest.mark.parametrize("budgets", [BUDGETS, BUDGETS[:1]], ids=["two budgets", "one budget"])
+def test_enlarged_boxes_are_high_enough_to_be_seen_as_boxes(budgets):
+    """A box of less than 4 points looks like a line. The smallest one here has 5.7."""
+    _, panels = drawn_tv_errors(budgets)
+    for axes in panels[2:]:
+        assert boxes_from_left(axes)["points"].min() > 4
 
 
 def test_boxes_of_one_repetition_or_without_any_error():
@@ -724,34 +778,47 @@ def visible_texts(figure):
     return [(text.get_text(), text.get_window_extent(renderer)) for text in shown]
 
 
-def test_nothing_is_cut_off_too_small_or_over_other_text(drawn):
-    """``drawn`` has a figure. 1. Its outermost pixels are white. 2. No text is smaller than 7 points.
+@pytest.fixture(scope="module")
+def laid_out(drawn):
+    """The figure of ``drawn``, after it was saved once: then its texts are at their final places."""
+    encoded(drawn.figure, "png")
+    return drawn.figure
 
-    3. No two texts that are seen overlap, and none reaches over the edge of the page. `visible_texts` gives
-    them with their boxes in pixels.
-    """
+
+def test_the_outermost_pixels_of_a_figure_are_white(drawn):
     png = encoded(drawn.figure, "png")
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
-    borders = (image[0], image[-1], image[:, 0], image[:, -1])
-    assert all((border == 1).all() for border in borders)
+    for border in (image[0], image[-1], image[:, 0], image[:, -1]):
+        assert (border == 1).all()
 
-    seen = visible_texts(drawn.figure)
-    page = drawn.figure.bbox
+
+def test_no_text_of_a_figure_is_smaller_than_7_points(drawn):
+    texts = [text for text in drawn.figure.findobj(Text) if text.get_text().strip()]
+    assert min(text.get_fontsize() for text in texts) >= 7
+
+
+def has_3d_axes(figure):
+    """Whether the figure is a surface: such axes place their labels only while they are drawn."""
+    return hasattr(figure.axes[0], "zaxis")
+
+
+def test_no_two_texts_of_a_figure_overlap(laid_out):
+    """`visible_texts` gives pairs of a text and its box in pixels."""
+    texts = visible_texts(laid_out)
     # With tick labels and names of axes every figure has more than 8 texts: else they were not found.
-    assert len(seen) > 8
-    texts = drawn.figure.findobj(Text)
-    assert min(text.get_fontsize() for text in texts if text.get_text().strip()) >= 7
-    if hasattr(drawn.figure.axes[0], "zaxis"):
-        return  # 3-D axes place their labels while they are drawn
-
+    assert len(texts) > 8
     overlapping = []
-    for (first, box), (second, other_box) in itertools.combinations(seen, 2):
+    for (first, box), (second, other_box) in itertools.combinations(texts, 2):
         if box.overlaps(other_box):
             overlapping.append((first, second))
-    assert overlapping == []
+    assert overlapping == [] or has_3d_axes(laid_out)
 
+
+def test_no_text_reaches_over_the_edge_of_the_page(laid_out):
+    """`visible_texts` gives pairs of a text and its box in pixels. The page begins at (0, 0)."""
+    page = laid_out.bbox
     cut_off = []
-    for text, box in seen:
+    for text, box in visible_texts(laid_out):
         if min(box.x0, box.y0) < 0 or box.x1 > page.width or box.y1 > page.height:
             cut_off.append(text)
-    assert cut_off == []
+    assert cut_off == [] or has_3d_axes(laid_out)
