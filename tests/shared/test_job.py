@@ -130,8 +130,9 @@ def write_in_job(text, file, log):
 
 
 @pytest.fixture
-def no_handlers():
-    """The logging of pytest, put back after jobs have set up theirs."""
+def logs_folder():
+    """An empty folder ``logs``. After jobs have set up their logging, that of pytest is put back."""
+    Path("logs").mkdir()
     before = list(logging.root.handlers)
     yield
     logging.root.handlers[:] = before
@@ -142,27 +143,24 @@ def files_changed_since_noted():
     return changed_files(noted_sums(Path("logs")))
 
 
-@pytest.mark.usefixtures("no_handlers")
+@pytest.mark.usefixtures("logs_folder")
 def test_a_result_is_changed_if_its_sum_is_not_the_noted_one():
-    Path("logs").mkdir()
     write_in_job("1", "x.csv", log="logs/first.log")
     assert files_changed_since_noted() == []
     Path("x.csv").write_text("2")
     assert files_changed_since_noted() == ["x.csv"]
 
 
-@pytest.mark.usefixtures("no_handlers")
+@pytest.mark.usefixtures("logs_folder")
 def test_a_result_that_is_gone_is_not_changed():
-    Path("logs").mkdir()
     write_in_job("1", "gone.csv", log="logs/gone.log")
     Path("gone.csv").unlink()
     assert files_changed_since_noted() == []
 
 
-@pytest.mark.usefixtures("no_handlers")
+@pytest.mark.usefixtures("logs_folder")
 def test_the_sum_that_counts_is_noted_last_in_whichever_log():
     """The log with the last sum comes first in the alphabet."""
-    Path("logs").mkdir()
     write_in_job("1", "x.csv", log="logs/first.log")
     write_in_job("2", "x.csv", log="logs/a_new_name.log")
     assert files_changed_since_noted() == []

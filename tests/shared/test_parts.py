@@ -237,32 +237,35 @@ def table_of_ratios():
     return pd.concat(frames)
 
 
-def test_the_drawn_ratios_are_projected_ones_in_useful_settings():
-    """The four of the TV error come first. Unprojected ones, of the same numbers, would be there again."""
-    drawn = parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
-    assert drawn.loc[drawn["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
-    assert drawn.loc[~drawn["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+@pytest.fixture
+def drawn_ratios():
+    """The rows of `table_of_ratios` that the figure draws, with the column is_papers."""
+    return parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
 
 
-def test_the_verdict_is_the_range_of_the_ratios_in_the_papers_settings():
-    drawn = parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
-    verdict = parity_ratio.range_in_words(drawn, PAPERS_EPS0)
+def test_the_drawn_ratios_are_projected_ones_in_useful_settings(drawn_ratios):
+    """Those of the TV error come first. Unprojected ones, of the same numbers, would be there again."""
+    is_papers = drawn_ratios["is_papers"]
+    assert drawn_ratios.loc[is_papers, "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
+    assert drawn_ratios.loc[~is_papers, "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+
+
+def test_the_verdict_is_the_range_of_the_ratios_in_the_papers_settings(drawn_ratios):
+    verdict = parity_ratio.range_in_words(drawn_ratios, PAPERS_EPS0)
     tv_error = "At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's"
     most_popular = "and 2.20 to 2.80 times its error for the most popular value, in settings like"
     assert verdict.startswith(tv_error)
     assert most_popular in verdict
 
 
-def test_the_verdict_is_the_same_if_a_file_has_the_rules_for_delta_as_numbers():
+def test_the_verdict_is_the_same_if_a_file_has_the_rules_for_delta_as_numbers(drawn_ratios):
     """As a file has them that lacks the rule n^-1.1."""
-    drawn = parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
-    verdict = parity_ratio.range_in_words(drawn, PAPERS_EPS0)
-    numbers = drawn.assign(delta_rule=1e-6)
+    verdict = parity_ratio.range_in_words(drawn_ratios, PAPERS_EPS0)
+    numbers = drawn_ratios.assign(delta_rule=1e-6)
     assert parity_ratio.range_in_words(numbers, PAPERS_EPS0) == verdict
 
 
-def test_without_a_dataset_of_the_papers_the_verdict_is_the_range_of_all_ratios():
-    drawn = parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
-    verdict = parity_ratio.range_in_words(drawn, {"paris": [4.0, 6.0]})
+def test_without_a_dataset_of_the_papers_the_verdict_is_the_range_of_all_ratios(drawn_ratios):
+    verdict = parity_ratio.range_in_words(drawn_ratios, {"paris": [4.0, 6.0]})
     assert "1.10 to 9.00 times" in verdict
     assert "paper" not in verdict
