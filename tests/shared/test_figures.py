@@ -71,9 +71,11 @@ class DrawnFigure(NamedTuple):
     phrases: list[str]
 
 
-def drawn_by(module, *arguments, series, phrases):
+def drawn_by(module, *arguments, seen_in_figure, said_in_caption):
     """A `DrawnFigure`: what ``draw`` and ``caption`` of the module make of the arguments."""
-    return DrawnFigure(module.draw(*arguments), module.caption(*arguments), series, phrases)
+    figure = module.draw(*arguments)
+    caption = module.caption(*arguments)
+    return DrawnFigure(figure, caption, seen_in_figure, said_in_caption)
 
 
 def histogram_of_cells(on_a_map=True, rows=5, columns=6):
@@ -109,8 +111,7 @@ def audit(_folder):
 
     `LINES` are the columns of the formulas. `play` simulates 200,000 runs of each of three settings. From
     them `assess` gives a row for each setting, eps and attacker, with the attacker's lower bound on delta
-    (audited_delta). One attacker observes the count of x0, the other the whole histogram. The ``series``
-    (x, y) must be seen in the figure, the ``phrases`` in its caption.
+    (audited_delta). One attacker observes the count of x0, the other the whole histogram.
     """
     settings = ((60, 5, 2.0, 40), (20, 10, 1.0, 3), (5, 2, 0.5, 0))  # n, k, eps0, count of x0
     tallies = [
@@ -135,16 +136,15 @@ def audit(_folder):
         f"In all 3 settings, {exceeded} of 24 bounds exceed the paper's δ",  # 3 x 4 eps x 2 observers
         f"at ε = 0.1 it is {typeset(first, side=Side.LOWER)}",
     ]
-    return drawn_by(draw_audit, table, series=series, phrases=phrases)
+    return drawn_by(draw_audit, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def blanket(_folder):
     """Two panels: log10 delta by eq. (3) and by our bound over eps, and their distance over n.
 
     Eq. (3) is a bound of the blanket paper. In the table the column series says which panel a row is for.
-    equation_3 and upper are log10 of the two bounds, and decades is the distance between these. The
-    ``series`` (x, y) below must be seen in the figure. The ``phrases`` must be in its caption: the last one
-    says how many lines of panel (b) rise with n.
+    equation_3 and upper are log10 of the two bounds, and decades is the distance between these. The last
+    phrase says how many lines of panel (b) rise with n.
     """
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     over_eps = table[table["series"] == "eps"]
@@ -159,7 +159,7 @@ def blanket(_folder):
         f"at least {closest:,.0f} times in (a)",
         "3 of 3 rise",
     ]
-    return drawn_by(draw_blanket, table, series=series, phrases=phrases)
+    return drawn_by(draw_blanket, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def checkins(folder):
@@ -202,8 +202,7 @@ def bounds(_folder):
 
     The table has a row per setting and eps, and a column of log10 delta per method: published (of one count,
     by the paper's formula), exact (its true value), lower and upper (our bounds for all counts), and
-    `BOUNDS`, those of the literature. `OURS` are upper, exact and published. The ``series`` must be
-    seen in the figure, the ``phrases`` in its caption.
+    `BOUNDS`, those of the literature. `OURS` are upper, exact and published.
     """
     table = delta_bounds(**CONFIG["delta_bounds"])
     drawn = table[table["setting"] != 2]
@@ -225,7 +224,7 @@ def bounds(_folder):
         "Balle et al. (2019, Lemma 5.3)",
         "is their strong adversary only",
     ]
-    return drawn_by(draw_delta_bounds, table, series=series, phrases=phrases)
+    return drawn_by(draw_delta_bounds, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def surface(_folder):
@@ -238,7 +237,7 @@ def surface(_folder):
         f"up to {orders:.0f} orders",
     ]
     # The triangles of a surface have no series.
-    return drawn_by(draw_delta_surface, table, series=[], phrases=phrases)
+    return drawn_by(draw_delta_surface, table, seen_in_figure=[], said_in_caption=phrases)
 
 
 def noise(_folder):
@@ -246,8 +245,7 @@ def noise(_folder):
 
     The table has a row per eps and delta, the deltas falling. Its scales, published (diffprivlib's) and
     exact, are standard deviations at sensitivity 1. published_log10_delta is log10 of the delta that
-    diffprivlib's scale really gives. The ``series`` must be seen in the figure, the ``phrases`` in the
-    caption.
+    diffprivlib's scale really gives.
     """
     table = gaussian_scale()
     ratio = table["published"] / table["exact"]
@@ -262,7 +260,7 @@ def noise(_folder):
         scale, log10_delta = backwards[["published", "published_log10_delta"]].iloc[0]
         last_missed = backwards["log10_delta"].iloc[met - 1]
         phrases.append(f"ε = {eps}: {scale:.4g}, {log10_delta:.1f} and {last_missed:g}")
-    return drawn_by(draw_gaussian_scale, table, series=series, phrases=phrases)
+    return drawn_by(draw_gaussian_scale, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def girgis(_folder):
@@ -270,7 +268,7 @@ def girgis(_folder):
 
     `PANEL_A` and `PANEL_B` are the columns that the two panels draw, over the order and over eps: bounds of
     Girgis et al. (at each order the smallest of this order or a larger one), values of the clones, and a
-    lower bound by two counts. The ``series`` must be seen in the figure, and the ``phrases`` in its caption.
+    lower bound by two counts.
     The last phrase is the range of the first bound over the clones' divergence, for all eps0.
     """
     divergences = draw_girgis.envelope(girgis_rdp())
@@ -283,7 +281,9 @@ def girgis(_folder):
     ratios = divergences["girgis"] / divergences["clones"]
     phrases = ["n = 10,000, k = 10, ε₀ = 2", "ε₀ = 0.5, 2 and 4"]
     phrases.append(f"{range_text(ratios)} times")
-    return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)
+    return drawn_by(
+        draw_girgis, divergences, composed, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def koskela(table):
@@ -292,7 +292,7 @@ def koskela(table):
     assert set(rows["rounds"]) == set(table["rounds"])
     phrases = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     series = columns_over(rows, "eps", "upper")
-    return drawn_by(draw_koskela, table, series=series, phrases=phrases)
+    return drawn_by(draw_koskela, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def koskela_1a(_folder):
@@ -309,7 +309,7 @@ def first_picture(_folder):
     true_delta = typeset(10 ** table["exact"].iloc[0])
     phrases = ["n = 100, k = 10", f"{true_delta}. The δ of all counts"]
     series = columns_over(table, "eps", "published", "exact", "upper")
-    return drawn_by(draw_too_small, table, series=series, phrases=phrases)
+    return drawn_by(draw_too_small, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def every_design(_folder):
@@ -328,7 +328,7 @@ def every_design(_folder):
         series += [([value], [line]) for value, line in zip(table[error], lines, strict=True)]
         ratios = used[error]["k-RR"] / used.groupby("k")[error].min()
         phrases.append(f"{ratios.min():.2g}" if len(ratios) == 1 else range_text(ratios))
-    return drawn_by(draw_designs, table, series=series, phrases=phrases)
+    return drawn_by(draw_designs, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def positive_cells(maps):
@@ -609,11 +609,13 @@ def parity_ratio(_folder):
 
     # Without the synthetic dataset among those that are as the paper's.
     others = {name: eps0 for name, eps0 in PAPER.items() if name != "synthetic"}
-    changed = drawn_by(draw_parity_ratio, table, titles, others, series=[], phrases=[])
-    said = changed.figure.get_suptitle() + changed.caption
+    changed = table, titles, others
+    said = draw_parity_ratio.draw(*changed).get_suptitle() + draw_parity_ratio.caption(*changed)
     assert f"shuffling has {range_text(tv['ratio'], '.2f')} times" in said
     assert "like the paper's" not in said
-    return drawn_by(draw_parity_ratio, table, titles, PAPER, series=series, phrases=phrases)
+    return drawn_by(
+        draw_parity_ratio, table, titles, PAPER, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def delta_hats():
@@ -625,8 +627,8 @@ def delta_hat(folder):
     """The depths -log10 delta over eps: delta-hat as printed and exact, and the proven bound.
 
     `delta_hats` has a row for each of 6 points, three eps for 300 and for all users, and log10 of the three
-    deltas in the columns published, exact and upper. The ``series`` must be seen in the figure, the
-    ``phrases`` in its caption. The title `BROKEN_FORMULA` has dollar signs, and must be no formula.
+    deltas in the columns published, exact and upper. The title `BROKEN_FORMULA` has dollar signs, and must be
+    no formula.
     """
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
@@ -641,7 +643,7 @@ def delta_hat(folder):
         f"At {below_floats} of the 6 points it is below every float",
     ]
     arguments = table, {"paris": BROKEN_FORMULA}, 1e-30  # the table, titles, and the floor of delta
-    return drawn_by(draw_delta_hat, *arguments, series=series, phrases=phrases)
+    return drawn_by(draw_delta_hat, *arguments, seen_in_figure=series, said_in_caption=phrases)
 
 
 def delta_hat_trials(folder):
