@@ -259,22 +259,25 @@ def test_the_folder_of_the_results():
         results_folder(["figures.yaml"])
 
 
-def test_settings_that_are_not_the_papers_are_named():
-    """`differences` gives each such setting as three texts: its key, the paper's value, the other value.
+def test_a_setting_that_is_not_the_papers_is_named_with_both_values():
+    other = config_with("datasets.paris.tv.budgets", [{"eps0": 4, "eps": 5}])
+    papers_value = "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]"
+    other_value = "[{eps0: 4, eps: 5}]"
+    assert differences(other) == [("datasets.paris.tv.budgets", papers_value, other_value)]
 
-    `config_with` is the paper's configuration, `CONFIG`, with another value at a key, or with `MISSING`
-    without the key. A dataset of your own, such as `OWN`, and the seed are no settings of the paper's.
-    """
-    assert differences(CONFIG) == []
-    key, papers_value = "datasets.paris.tv.budgets", "[{eps0: 4, eps: 4}, {eps0: 6, eps: 6}]"
-    other = differences(config_with(key, [{"eps0": 4, "eps": 5}]))
-    assert other == [(key, papers_value, "[{eps0: 4, eps: 5}]")]
-    # Without a section all settings in it are named, with these words in the place of a value.
-    left_out = differences(config_with("datasets.paris.individual", MISSING))
-    assert {value for _, _, value in left_out} == {"left out"}
-    assert (
-        differences(config_with("datasets.mine", OWN)) == differences(config_with("seed", 5)) == []
-    )
+
+def test_the_settings_of_a_section_that_is_left_out_are_named_so():
+    without_section = config_with("datasets.paris.individual", MISSING)
+    assert {value for _key, _papers_value, value in differences(without_section)} == {"left out"}
+
+
+@pytest.mark.parametrize(
+    "config",
+    [CONFIG, config_with("datasets.mine", OWN), config_with("seed", 5)],
+    ids=["the paper's", "with a dataset of your own", "with another seed"],
+)
+def test_a_dataset_of_your_own_and_the_seed_are_no_settings_of_the_papers(config):
+    assert differences(config) == []
 
 
 # Dataset -> the eps0s of the paper's figures, written by hand.

@@ -62,19 +62,22 @@ BUDGETS = [{"eps0": 4, "eps": 4}, {"eps0": 6, "eps": 6}]
 class DrawnFigure(NamedTuple):
     """A figure with its caption, and what the tests expect of both.
 
-    ``series`` are pairs (x, y) of equally long columns: points in data coordinates that the figure must show.
-    Where x is None, only the heights y are compared. ``phrases`` must be in the caption.
+    What must be seen in the figure are series, pairs (x, y) of equally long columns: points in data
+    coordinates. Where x is None, only the heights y are compared. What must be said in the caption are
+    phrases.
     """
 
     figure: Any
     caption: str
-    series: list[Any]
-    phrases: list[str]
+    seen_in_figure: list[Any]
+    said_in_caption: list[str]
 
 
-def drawn_by(module, *arguments, series, phrases):
+def drawn_by(module, *arguments, seen_in_figure, said_in_caption):
     """A `DrawnFigure`: what ``draw`` and ``caption`` of the module make of the arguments."""
-    return DrawnFigure(module.draw(*arguments), module.caption(*arguments), series, phrases)
+    figure = module.draw(*arguments)
+    caption = module.caption(*arguments)
+    return DrawnFigure(figure, caption, seen_in_figure, said_in_caption)
 
 
 def histogram_of_cells(on_a_map=True, rows=5, columns=6):
@@ -137,7 +140,9 @@ def audit():
         f"In all 3 settings, {above_the_papers_delta} of 24 bounds exceed the paper's δ",
         f"at ε = 0.1 it is {typeset(bound, side=Side.LOWER)}",
     ]
-    return drawn_by(draw_audit, table, series=[*formulas, *attackers], phrases=phrases)
+    return drawn_by(
+        draw_audit, table, seen_in_figure=[*formulas, *attackers], said_in_caption=phrases
+    )
 
 
 def test_attacks_are_drawn_up_to_the_first_eps_at_which_none_has_a_bound():
@@ -170,7 +175,7 @@ def blanket():
         "3 of 3 rise",  # lines of the distance over n
     ]
     series = [*bounds_over_eps, *distance_over_n]
-    return drawn_by(draw_blanket, table, series=series, phrases=phrases)
+    return drawn_by(draw_blanket, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def two_cities(folder):
@@ -226,7 +231,7 @@ def bounds():
         ]  # smaller deltas are drawn at 10^-200, below the axis
         series += columns_over(on_the_axis, "eps", bound)
     phrases = orders_between_bounds(table[table["setting"] == 1])
-    return drawn_by(draw_delta_bounds, table, series=series, phrases=phrases)
+    return drawn_by(draw_delta_bounds, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def orders_between_bounds(rows):
@@ -257,7 +262,7 @@ def surface():
         f"up to {orders:.0f} orders",
     ]
     # The triangles of a surface have no series.
-    return drawn_by(draw_delta_surface, table, series=[], phrases=phrases)
+    return drawn_by(draw_delta_surface, table, seen_in_figure=[], said_in_caption=phrases)
 
 
 def noise():
@@ -269,7 +274,7 @@ def noise():
     table_with_ratio = table.assign(ratio=table["published"] / table["exact"])
     series = columns_over(table_with_ratio, "log10_delta", "ratio")
     phrases = [least_noise_in_words(eps, rows) for eps, rows in table.groupby("eps")]
-    return drawn_by(draw_gaussian_scale, table, series=series, phrases=phrases)
+    return drawn_by(draw_gaussian_scale, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def least_noise_in_words(eps, rows):
@@ -304,7 +309,9 @@ def girgis():
         f"{range_text(bound_over_clones)} times",
     ]
     series = [*left_panel, *right_panel]
-    return drawn_by(draw_girgis, divergences, composed, series=series, phrases=phrases)
+    return drawn_by(
+        draw_girgis, divergences, composed, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def koskela(table):
@@ -313,7 +320,7 @@ def koskela(table):
     assert set(rows["rounds"]) == set(table["rounds"])
     phrases = [f"n = {table['n'].iloc[0]:,}", f"ε₀ = {table['eps0'].iloc[0]:.4g}"]
     series = columns_over(rows, "eps", "upper")
-    return drawn_by(draw_koskela, table, series=series, phrases=phrases)
+    return drawn_by(draw_koskela, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def koskela_1a():
@@ -330,7 +337,7 @@ def first_picture():
     true_delta = typeset(10 ** table["exact"].iloc[0])
     phrases = ["n = 100, k = 10", f"{true_delta}. The δ of all counts"]
     series = columns_over(table, "eps", "published", "exact", "upper")
-    return drawn_by(draw_too_small, table, series=series, phrases=phrases)
+    return drawn_by(draw_too_small, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def every_design():
@@ -345,7 +352,7 @@ def every_design():
         krr_over_the_best_in_words(table, "rare_error"),
         krr_over_the_best_in_words(table, "popular_error"),
     ]
-    return drawn_by(draw_designs, table, series=series, phrases=phrases)
+    return drawn_by(draw_designs, table, seen_in_figure=series, said_in_caption=phrases)
 
 
 def krr_over_the_best_in_words(table, error):
@@ -656,7 +663,9 @@ def parity_ratio():
         "δ = n⁻¹·¹",
     ]
     titles = {"paris": BROKEN_FORMULA}
-    return drawn_by(draw_parity_ratio, table, titles, PAPER, series=series, phrases=phrases)
+    return drawn_by(
+        draw_parity_ratio, table, titles, PAPER, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def test_ratios_of_useless_estimates_are_not_drawn():
@@ -698,7 +707,7 @@ def delta_hat(folder):
     titles = {"paris": BROKEN_FORMULA}
     floor_of_delta = 1e-30
     arguments = table, titles, floor_of_delta
-    return drawn_by(draw_delta_hat, *arguments, series=series, phrases=phrases)
+    return drawn_by(draw_delta_hat, *arguments, seen_in_figure=series, said_in_caption=phrases)
 
 
 def delta_hat_trials(folder):
@@ -796,12 +805,12 @@ def pixels_of(image):
 
 
 def test_what_is_shown_are_the_tables_values(drawn):
-    """Every finite point of the ``series`` is one of the points that the figure shows, but for rounding.
+    """Every finite point that must be seen is one of the points that the figure shows, but for rounding.
 
     Rounding is 1e-9 of the largest coordinate.
     """
     shown = np.concatenate([points_of(axes) for axes in drawn.figure.axes])
-    for x, y in drawn.series:
+    for x, y in drawn.seen_in_figure:
         heights = np.asarray(y, float)[:, None]
         points = heights if x is None else np.column_stack([x, heights])
         points = points[np.isfinite(points).all(axis=-1)]
@@ -816,7 +825,9 @@ def distance_to_nearest(point, others):
 
 
 def test_the_caption_states_the_numbers_of_the_table(drawn):
-    assert [text for text in drawn.phrases if text not in drawn.caption] == [], drawn.caption
+    assert [text for text in drawn.said_in_caption if text not in drawn.caption] == [], (
+        drawn.caption
+    )
 
 
 def visible_texts(figure):

@@ -123,39 +123,47 @@ def test_a_table_is_written_as_csv():
 
 
 def write_in_job(text, file, log):
-    """Run a job that writes the text."""
+    """Run a job that writes the text to the file, and notes the file's sum in the log."""
     logging.root.handlers.clear()  # each job is a process with a log of its own
     with running_job(log=log, output=[file]) as snakemake:
         Path(snakemake.output[0]).write_text(text)
 
 
 @pytest.fixture
-def no_handlers():
-    """The logging of pytest, put back after jobs have set up theirs."""
+def logs_folder():
+    """An empty folder ``logs``. After jobs have set up their logging, that of pytest is put back."""
+    Path("logs").mkdir()
     before = list(logging.root.handlers)
     yield
     logging.root.handlers[:] = before
 
 
-@pytest.mark.usefixtures("no_handlers")
-def test_a_result_is_compared_with_the_sum_that_the_last_job_to_write_it_noted():
-    """A file is changed if its sum is not the one noted last, in whichever log. A file that is gone is not.
+def files_changed_since_noted():
+    """The files whose sum is not the one that was noted last in the logs of the folder ``logs``."""
+    return changed_files(noted_sums(Path("logs")))
 
-    `write_in_job` runs a job that writes a text to a file and notes the file's sum in a log. `noted_sums` is
-    file -> the sum noted last, from all logs of a folder. `changed_files` names the files with another sum.
-    """
-    Path("logs").mkdir()
-    write_in_job("1", "x.csv", "logs/first.log")
-    write_in_job("1", "gone.csv", "logs/gone.log")
-    assert changed_files(noted_sums(Path("logs"))) == []
 
+@pytest.mark.usefixtures("logs_folder")
+def test_a_result_is_changed_if_its_sum_is_not_the_noted_one():
+    write_in_job("1", "x.csv", log="logs/first.log")
+    assert files_changed_since_noted() == []
     Path("x.csv").write_text("2")
-    Path("gone.csv").unlink()
-    assert changed_files(noted_sums(Path("logs"))) == ["x.csv"]
+    assert files_changed_since_noted() == ["x.csv"]
 
-    # "a_new_name" comes before "first" in the alphabet: what is noted last counts, not the last log.
-    write_in_job("2", "x.csv", "logs/a_new_name.log")
-    assert changed_files(noted_sums(Path("logs"))) == []
+
+@pytest.mark.usefixtures("logs_folder")
+def test_a_result_that_is_gone_is_not_changed():
+    write_in_job("1", "gone.csv", log="logs/gone.log")
+    Path("gone.csv").unlink()
+    assert files_changed_since_noted() == []
+
+
+@pytest.mark.usefixtures("logs_folder")
+def test_the_sum_that_counts_is_noted_last_in_whichever_log():
+    """The log with the last sum comes first in the alphabet."""
+    write_in_job("1", "x.csv", log="logs/first.log")
+    write_in_job("2", "x.csv", log="logs/a_new_name.log")
+    assert files_changed_since_noted() == []
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():

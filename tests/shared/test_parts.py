@@ -44,26 +44,38 @@ def seen_in_cielab(colour, vision):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-@pytest.mark.parametrize("vision", DICHROMATS)
-def test_mechanisms_and_empty_cells_are_told_apart_with_every_colour_vision(vision):
-    """Colours that must be told apart differ by more than 20 in CIELAB, where 2.3 is just noticeable.
+def smallest_distance(pairs):
+    """The smallest difference between the two colours of a pair, in CIELAB: 2.3 is just noticeable."""
+    return min(np.linalg.norm(one - other) for one, other in pairs)
 
-    `seen_in_cielab` gives the CIELAB coordinates (lightness first) of a colour as people with this ``vision``
-    see it. `maps.HEAT` is the colour map of the cells: from 0 to 1 it has the colours of counts, for NaN that
-    of empty cells, and above 1 that of negative cells.
-    """
+
+def scale_in_cielab(vision):
+    """The colours of counts on a map, from the smallest to the largest, as this ``vision`` sees them."""
+    return [seen_in_cielab(colour, vision) for colour in maps.HEAT(np.linspace(0, 1, 50))]
+
+
+@pytest.mark.parametrize("vision", DICHROMATS)
+def test_mechanisms_are_told_apart_with_every_colour_vision(vision):
     mechanisms = [seen_in_cielab(colour, vision) for colour in style.COLOURS.values()]
-    empty, negative = (seen_in_cielab(maps.HEAT(value)[:3], vision) for value in (np.nan, 2.0))
-    scale = [seen_in_cielab(colour, vision) for colour in maps.HEAT(np.linspace(0, 1, 50))]
-    # The three mechanisms from each other, and empty and negative cells from all of the scale's colours.
-    pairs = [
-        *itertools.combinations(mechanisms, 2),
-        *itertools.product([empty, negative], scale),
-        (empty, negative),
-    ]
-    assert min(np.linalg.norm(one - other) for one, other in pairs) > 20
-    # A larger count is darker, in print without colours too.
-    assert np.all(np.diff([lightness for lightness, _, _ in scale]) < 0)
+    assert smallest_distance(itertools.combinations(mechanisms, 2)) > 20
+
+
+@pytest.mark.parametrize("vision", DICHROMATS)
+def test_empty_and_negative_cells_are_told_apart_from_counts_and_each_other(vision):
+    """`maps.HEAT` gives the colour of an empty cell for NaN, and of a negative cell for a value above 1."""
+    empty = seen_in_cielab(maps.HEAT(np.nan)[:3], vision)
+    negative = seen_in_cielab(maps.HEAT(2.0)[:3], vision)
+    pairs = [(empty, negative)]
+    for count in scale_in_cielab(vision):
+        pairs += [(empty, count), (negative, count)]
+    assert smallest_distance(pairs) > 20
+
+
+@pytest.mark.parametrize("vision", DICHROMATS)
+def test_a_larger_count_is_darker_with_every_colour_vision(vision):
+    """Then a map can be read in print without colours, too."""
+    lightness = [colour[0] for colour in scale_in_cielab(vision)]
+    assert np.all(np.diff(lightness) < 0)
 
 
 def test_cells_without_a_count_have_no_colour_and_negative_ones_a_minus_sign():
@@ -107,7 +119,9 @@ def test_equal_figures_are_equal_bytes_whatever_the_last_digits_of_their_layout(
         execute(engine, figure)
         for axes in figure.axes:
             x, y, width, height = axes.get_position(original=True).bounds
-            axes._set_position((x * (1 + 3e-16), y, width * (1 - 3e-16), height), which="original")
+            place = (x * (1 + 3e-16), y, width * (1 - 3e-16), height)
+            axes.set_position(place, which="original")
+            axes.set_in_layout(True)  # which a position that is set by hand turns off
 
     monkeypatch.setattr(ConstrainedLayoutEngine, "execute", with_noise)
     assert saved_files() == first
@@ -129,20 +143,23 @@ def test_numbers_lists_and_row_labels():
     assert wording.row_label("ε₀ = 2.25, ε = 0.125, δ = 1", 1.3) == "ε₀ = 2.25, ε = 0.125\nδ = 1"
 
 
-def test_rows_and_columns_that_are_no_grid():
-    """`grid_edges` refuses a table whose cells are no grid, and names the column that is wrong.
+def test_a_grid_with_broken_row_numbers_is_refused():
+    cells = histogram_of_cells()
+    with pytest.raises(ValueError, match="row must hold whole numbers"):
+        grid_edges(cells.assign(row=cells["row"] + 0.5))
 
-    `histogram_of_cells` is a table of 5 x 6 cells with their row, column and edges in degrees. Each change
-    replaces some of its columns.
-    """
-    table = histogram_of_cells()
-    for change, message in (
-        ({"row": table["row"] + 0.5}, "row must hold whole numbers"),
-        ({"column": 0}, "two cells have the same row and column"),
-        ({"south": -table["south"], "north": -table["north"]}, "south must rise with row"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            grid_edges(table.assign(**change))
+
+def test_a_grid_with_two_cells_at_one_place_is_refused():
+    cells = histogram_of_cells(rows=5, columns=6)
+    with pytest.raises(ValueError, match="two cells have the same row and column"):
+        grid_edges(cells.assign(column=0))
+
+
+def test_a_grid_whose_rows_go_south_is_refused():
+    cells = histogram_of_cells()
+    southwards = cells.assign(south=-cells["south"], north=-cells["north"])
+    with pytest.raises(ValueError, match="south must rise with row"):
+        grid_edges(southwards)
 
 
 @pytest.fixture
@@ -193,44 +210,62 @@ def test_theorem_31_is_drawn_as_its_monotone_envelope():
     assert girgis_rdp.envelope(printed)["girgis"].tolist() == [0.5, 2.6, 2.6, 2.7, 2.7]
 
 
-def test_the_verdict_of_the_ratios_is_the_range_of_settings_like_the_papers():
-    """The verdict is the range of the ratios, shuffling's error over the Gaussian's, in the paper's settings.
+PAPERS_EPS0 = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
 
-    The paper's settings have a dataset and an eps0 of ``papers``: rows 1 and 3. Row 2 has another eps0, row 5
-    another dataset. Two rows are not drawn: row 4, in which neither mechanism is useful (informative), and
-    row 6, which has the second rule for delta. The ratios for the most popular value are made twice those for
-    the TV error, and are drawn after them.
+
+def table_of_ratios():
+    """Ratios of shuffling's error over the Gaussian's: the same six settings for each metric and comparison.
+
+    The ratios for the most popular value are twice those for the TV error.
     """
     settings = pd.DataFrame(
-        {
-            "dataset": ["synthetic", "synthetic", "paris", "paris", "mine", "synthetic"],
-            "eps0": [4.0, 6.0, 4.0, 6.0, 4.0, 4.0],
-            "ratio": [1.1, 2.5, 1.4, 0.1, 9.0, 7.0],
-            "informative": [True, True, True, False, True, True],
-            "delta_rule": ["1e-06"] * 5 + ["n^-1.1"],
-        }
+        [
+            ("synthetic", 4.0, 1.1, True, "1e-06"),  # the paper's
+            ("synthetic", 6.0, 2.5, True, "1e-06"),  # not the paper's eps0
+            ("paris", 4.0, 1.4, True, "1e-06"),  # the paper's
+            ("paris", 6.0, 0.1, False, "1e-06"),  # not drawn: neither mechanism is useful
+            ("mine", 4.0, 9.0, True, "1e-06"),  # not the paper's dataset
+            ("synthetic", 4.0, 7.0, True, "n^-1.1"),  # not drawn: the second rule for delta
+        ],
+        columns=["dataset", "eps0", "ratio", "informative", "delta_rule"],
     ).assign(n=1000, bound="upper", limit=1.5)
-    table = pd.concat(
-        settings.assign(metric=metric, comparison=comparison, ratio=factor * settings["ratio"])
-        for metric, factor in (("tv", 1), ("most_popular", 2))
-        for comparison in ("unprojected", "projected")
-    )
-    papers = {"synthetic": [4.0], "san_francisco": [4.0, 6.0], "paris": [4.0, 6.0]}
-    # Only the projected ones are drawn. The others, of the same numbers, would be there a second time.
-    rows = parity_ratio.drawn_ratios(table, papers)
-    assert rows.loc[rows["is_papers"], "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
-    assert rows.loc[~rows["is_papers"], "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+    frames = []
+    for metric, factor in (("tv", 1), ("most_popular", 2)):
+        for comparison in ("unprojected", "projected"):
+            ratio = factor * settings["ratio"]
+            frames.append(settings.assign(metric=metric, comparison=comparison, ratio=ratio))
+    return pd.concat(frames)
 
-    verdict = parity_ratio.range_in_words(rows, papers)
-    assert verdict.startswith(
-        "At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's"
-    )
-    assert (
-        "and 2.20 to 2.80 times its error for the most popular value, in settings like" in verdict
-    )
-    # Without the rule n^-1.1 a file has the rules as numbers.
-    assert parity_ratio.range_in_words(rows.assign(delta_rule=1e-6), papers) == verdict
-    # Where the paper's datasets are not all there, over all rows.
-    over_all = parity_ratio.range_in_words(rows, {"paris": [4.0, 6.0]})
-    assert "1.10 to 9.00 times" in over_all
-    assert "paper" not in over_all
+
+@pytest.fixture
+def drawn_ratios():
+    """The rows of `table_of_ratios` that the figure draws, with the column is_papers."""
+    return parity_ratio.drawn_ratios(table_of_ratios(), PAPERS_EPS0)
+
+
+def test_the_drawn_ratios_are_projected_ones_in_useful_settings(drawn_ratios):
+    """Those of the TV error come first. Unprojected ones, of the same numbers, would be there again."""
+    is_papers = drawn_ratios["is_papers"]
+    assert drawn_ratios.loc[is_papers, "ratio"].tolist() == [1.1, 1.4, 2.2, 2.8]
+    assert drawn_ratios.loc[~is_papers, "ratio"].tolist() == [2.5, 9.0, 5.0, 18.0]
+
+
+def test_the_verdict_is_the_range_of_the_ratios_in_the_papers_settings(drawn_ratios):
+    verdict = parity_ratio.range_in_words(drawn_ratios, PAPERS_EPS0)
+    tv_error = "At equal privacy (δ = 10⁻⁶), shuffling has 1.10 to 1.40 times the Gaussian's"
+    most_popular = "and 2.20 to 2.80 times its error for the most popular value, in settings like"
+    assert verdict.startswith(tv_error)
+    assert most_popular in verdict
+
+
+def test_the_verdict_is_the_same_if_a_file_has_the_rules_for_delta_as_numbers(drawn_ratios):
+    """As a file has them that lacks the rule n^-1.1."""
+    verdict = parity_ratio.range_in_words(drawn_ratios, PAPERS_EPS0)
+    numbers = drawn_ratios.assign(delta_rule=1e-6)
+    assert parity_ratio.range_in_words(numbers, PAPERS_EPS0) == verdict
+
+
+def test_without_a_dataset_of_the_papers_the_verdict_is_the_range_of_all_ratios(drawn_ratios):
+    verdict = parity_ratio.range_in_words(drawn_ratios, {"paris": [4.0, 6.0]})
+    assert "1.10 to 9.00 times" in verdict
+    assert "paper" not in verdict
