@@ -205,6 +205,7 @@ def methods_of(dataset):
 
 
 def test_methods_have_a_row_for_each_experiment_on_a_dataset():
+    """`methods_of` has 1,000 users in 2 cells. Table VI has the individual errors of the paper."""
     dataset = yaml.safe_load("""
 title: Paris
 kind: gowalla

@@ -264,6 +264,7 @@ def test_sums_over_nodes_are_within_their_errors(law, step, last):
     points = tilted_points_of(*law)
     theta = points.theta.item()
     tau, h = 0.01 / theta, step / points.sigma.item()
+    # A single window around theta, which holds all nodes.
     one_window = {"distance": 1.0, "half_width": last * h * (1 + 1e-9), "windows": 1.0}
     arguments = {"tau": tau, "spacing": h, "last_node": last, **one_window}
     of_one_point = {name: np.array([number]) for name, number in arguments.items()}

@@ -92,6 +92,10 @@ EXCEPTIONS = {
 
 
 def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
+    """The rows are the deltas that the paper prints for cited works, in Table II and the short Table 1.
+
+    `FORMULAS` has our function for each of these columns, and `EXCEPTIONS` the verdict on the two cells.
+    """
     printed = [row for row in PRINTED if (row["mechanism"], row["item"]) in FORMULAS]
     assert len(printed) == 42  # three mechanisms: ten rows each of Table II, four of Table 1
     for row in printed:

@@ -38,6 +38,7 @@ def test_table_iii_has_the_range_of_eps_in_figure_1():
 
 
 def test_table_iii_has_the_parameters_of_both_experiments_on_synthetic_data():
+    """k is the number of cells of the dataset, and x0 are the cells whose individual errors are measured."""
     budgets = [{"eps0": 4, "eps": 4}]
     synthetic = {
         "cells": 15,
