@@ -123,7 +123,7 @@ def calculator():
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as server:
-        # It prints the address when the page is served.
+        # It prints the address a little before the page is served.
         assert any("URL" in line for line in server.stdout)
         assert accepts_connections(int(port))
         yield server, f"http://127.0.0.1:{port}"

@@ -161,9 +161,8 @@ def blanket():
     table = draw_blanket.rows_below_eps0(blanket_tightness())
     over_eps = table[table["series"] == "eps"]
     over_n = table[table["series"] == "n"]
-    on_the_axis = over_eps[
-        over_eps["upper"] > -200
-    ]  # smaller deltas are drawn at 10^-200, below the axis
+    # Smaller deltas are drawn at 10^-200, below the axis.
+    on_the_axis = over_eps[over_eps["upper"] > -200]
     bounds_over_eps = columns_over(on_the_axis, "eps", "upper", "equation_3")
     distance_over_n = columns_over(over_n, "n", "decades")
 
@@ -226,9 +225,8 @@ def bounds():
     drawn = table[table["setting"] != 2]
     series = []
     for bound in ("lower", *draw_delta_bounds.OURS, *draw_delta_bounds.BOUNDS):
-        on_the_axis = drawn[
-            drawn[bound] > -200
-        ]  # smaller deltas are drawn at 10^-200, below the axis
+        # Smaller deltas are drawn at 10^-200, below the axis.
+        on_the_axis = drawn[drawn[bound] > -200]
         series += columns_over(on_the_axis, "eps", bound)
     phrases = orders_between_bounds(table[table["setting"] == 1])
     return drawn_by(draw_delta_bounds, table, seen_in_figure=series, said_in_caption=phrases)

@@ -17,9 +17,8 @@ from tightshuffle.arguments import Floats, Integers
 _DECAY = 60.0  # points whose weight is below e^-60, far below rounding, are left out
 _PERIOD = 14.0  # L, the points of a whole period, in standard deviations of the tilted distribution
 _LOWEST_LEVEL = 3  # the period of a count with a small deviation is that of a deviation of 2^3
-_CLOSEST = (
-    3.0  # in 1 / standard deviation, how close the line of integration comes to the pole at 0
-)
+# How close the line of integration comes to the pole at 0, in 1 / standard deviation.
+_CLOSEST = 3.0
 _BATCH = 4096  # counts that are looked at together, which bounds the memory
 _TERMS = 2**13  # about how many terms of trapezoid sums are computed at once: they fit into a cache
 

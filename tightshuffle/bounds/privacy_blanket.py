@@ -27,9 +27,8 @@ _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mix
 BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
 WIDTH = 1e-4  # largest relative error that the computation adds to a bound
-_WIDEST = (
-    2e-3  # largest width of the bracket of k-RR with two values; mostly half of that is reached
-)
+# Largest width of the bracket of k-RR with two values; mostly half of that is reached.
+_WIDEST = 2e-3
 
 
 def log10_upper(points: Points, *, width: float = WIDTH) -> Floats:

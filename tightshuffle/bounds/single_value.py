@@ -37,9 +37,8 @@ SMALL_TERM = -60.0  # if the log of each one's term over the largest is surely l
 _HIGHEST = 500.0  # theta times the largest gain, at most: e^500 is a float
 # Of `_may_be_smaller`, by how much a Chernoff exponent has to be smaller than the blanket's.
 _LEAST, _WORTH = 4e-4, 1e-4  # in all, and as a part of the exponent: 0.005 % of eps
-_DOUBT = (
-    0.3  # where eps is above eps0 / 2: by what it may be larger, as the exponents say less there
-)
+# Where eps is above eps0 / 2: by what it may be larger, as the exponents say less there.
+_DOUBT = 0.3
 _FINE, _COARSE = 0.25, 1.1  # of the blocks of g: first steps, in 1 / gamma, and later factor
 
 

@@ -23,9 +23,8 @@ from tightshuffle.randomizers.unary import UnaryEncoding
 
 _WIDTH = 4e-4  # of the bound on delta, relative, times -log(delta): eps is wrong by at most 0.02 %
 _ROUGHLY = 1e-3  # the same for the rough curve, which only finds how far the points have to reach
-_KEPT_SETTINGS = (
-    16  # whose distributions are kept, as several eps of one setting are often asked for
-)
+# Settings whose distributions are kept, as several eps of one setting are often asked for.
+_KEPT_SETTINGS = 16
 
 
 def log10_delta(points: Points) -> Floats:

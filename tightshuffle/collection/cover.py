@@ -28,9 +28,8 @@ _RARE = 1e-9  # probability of numbers of reports that count as one: a larger nu
 _LAST_NODE = 45.0  # J x where the quadrature ends: beyond, about e^-45 of the integral is left
 _NODES = 24  # of the quadrature
 _ULP = 2.0**-52
-_ULPS_OF_QUADRATURE = (
-    400.0  # units in the last place that rounded nodes, weights and their sum may cost
-)
+# Units in the last place that rounded nodes, weights and their sum may cost.
+_ULPS_OF_QUADRATURE = 400.0
 _ULPS_OF_SHARE = 3.0  # units in the last place that a share under the tilt may be wrong by
 
 

@@ -43,12 +43,10 @@ from tightshuffle.side import Side
 
 _WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its upper end
 _ULP = 2.0**-52
-_MOST_NUMBERS = (
-    1500  # numbers m of messages in one sum: a longer one is left to `log_positive_part`
-)
-_LARGEST_C = (
-    0.9  # probability of a message other than 0, up to which rounding leaves 1 - c enough digits
-)
+# Numbers m of messages in one sum: a longer one is left to `log_positive_part`.
+_MOST_NUMBERS = 1500
+# Probability of a message other than 0, up to which rounding leaves 1 - c enough digits.
+_LARGEST_C = 0.9
 # -ln of the probability of the first numbers m of messages that are left out, about: below those that are
 # summed, and above them. S_m / m is larger for few messages.
 DEPTH_BELOW = 60.0

@@ -17,9 +17,8 @@ _MOST_ROUNDING = 1e-9  # by which a column's sum may differ from 1
 _SMALLEST_ENTRY = 1e-280  # of positive ones: products of smaller ones underflow
 _DIGITS = 60  # of differences that nearly cancel: eps can be next to eps0, and both tiny
 _SMALLEST_EPS0 = decimal.Decimal("1e-40")  # for a smaller log-ratio entries count as equal
-_LOST_BITS = (
-    3  # of a difference that nearly cancels, from which on it is computed again, with decimals
-)
+# Of a difference that nearly cancels, from which on it is computed again, with decimals.
+_LOST_BITS = 3
 
 
 @dataclass(frozen=True, init=False, eq=False)

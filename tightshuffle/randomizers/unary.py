@@ -47,9 +47,8 @@ class UnaryEncoding(IndependentSupport):
     supports every value: the blanket has e^eps0 times as much of it.
     """
 
-    fixed_background = (
-        False  # u is that of independent bits of probability q, which depends on eps0
-    )
+    # u is that of independent bits of probability q, which depends on eps0.
+    fixed_background = False
 
     @property
     def bits(self) -> float:

@@ -34,9 +34,8 @@ def draw(table: pd.DataFrame) -> Figure:
     axes = figure.add_subplot()
     for column, (name, colour, share_of_rows, shift_in_points) in LINES.items():
         axes.plot(table["eps"], table[column], color=colour, linewidth=2.4)
-        named = table.iloc[
-            int(share_of_rows * len(table))
-        ]  # the point beside which the name stands
+        # The point beside which the name stands.
+        named = table.iloc[int(share_of_rows * len(table))]
         axes.annotate(
             name,
             (named["eps"], named[column]),

@@ -133,9 +133,8 @@ class PopularLimit:
 class PopularValues:
     """The ratios of single values in settings like the paper's."""
 
-    largest: (
-        LargestRatio  # of the most popular cell of San Francisco, at eps0 = 6 and the most users
-    )
+    # Of the most popular cell of San Francisco, at eps0 = 6 and the most users.
+    largest: LargestRatio
     limits: list[PopularLimit]  # of each of the paper's datasets and eps0s
     table_v: Range  # of the values of Table V one by one, its n and eps0, and both deltas
 

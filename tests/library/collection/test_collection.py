@@ -380,9 +380,8 @@ def test_users_with_noise_hide_values_without_noise_in_several_rounds():
     assert mixed_once.epsilon(1e-2) < mixed.epsilon(1e-2) < alone.epsilon(1e-2) < math.inf
 
 
-LAWS = pytest.mark.parametrize(  # of the number of dummies of a value
-    "law", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"]
-)
+# Of the number of dummies of a value.
+LAWS = pytest.mark.parametrize("law", ["geometric:1.5:0.5", "2*binomial:2:0.3", "poisson:0.7"])
 
 
 def hidden_by_dummies(law, *groups):

@@ -61,9 +61,8 @@ def ln_positive_part(n, c, loss):
     It is the mean over m ~ Bin(n, c), how many G_i are not 0, of e^`log_binomial_excess`.
     """
     mean = n * c
-    reach = 12 * math.sqrt(
-        mean
-    )  # standard deviations, and 40 more, as a small mean has a longer upper tail
+    # 12 standard deviations, and 40 more, as a small mean has a longer upper tail.
+    reach = 12 * math.sqrt(mean)
     numbers = range(max(1, int(mean - reach)), min(n, int(mean + reach) + 40) + 1)
     log_terms = [
         exact_log_pmf(m, n, c) + log_binomial_excess(m, 0.5, up=1, down=loss) for m in numbers

@@ -299,9 +299,8 @@ def test_contour_bounds_enclose_the_smoothed_means(law, width):
     `smoothed_mean`, with 40 digits. `exact_log` is ln E[S_+] by fractions.
     """
     points = tilted_points_of(*law)
-    tau = (
-        math.sqrt(width / 2) / points.theta
-    )  # so small that U widens the bounds by less than ``width``
+    # So small that U widens the bounds by less than ``width``.
+    tau = math.sqrt(width / 2) / points.theta
     guess = bracket.log_gaussian_guess(points)
     low, high = np.ravel(contour.contour_bounds(points, tau, guess, width)).tolist()
     with mp.workdps(40):
