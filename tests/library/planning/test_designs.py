@@ -447,9 +447,11 @@ def test_sums_of_several_values_per_user_by_every_count():
     p, q = probabilities_of_one("rappor", eps0)
     deltas = []
     for holders in itertools.product((0, 1, 2), repeat=4):  # of each of the four values
-        others = [[p if number > other else q for number in holders] for other in (0, 1)]
-        before = probabilities_of_sums([[p, p, q, q], *others], most=3)
-        after = probabilities_of_sums([[q, q, p, p], *others], most=3)
+        # Of the two other users: the probability that each of the four bits is 1.
+        bits_of_first = [p if number > 0 else q for number in holders]
+        bits_of_second = [p if number > 1 else q for number in holders]
+        before = probabilities_of_sums([[p, p, q, q], bits_of_first, bits_of_second], most=3)
+        after = probabilities_of_sums([[q, q, p, p], bits_of_first, bits_of_second], most=3)
         deltas.append(hockey_sticks(np.array([eps]), before, after)[0])
     assert 0.5 * bound < max(deltas) <= bound
 
