@@ -57,6 +57,7 @@ calculator: .venv/test
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: .venv/test
 	@$(PYTEST) logical -m "not slow"
+	@cd library && $(PYTEST) logical -m "not slow"
 
 check: .venv/test .venv/dev
 	@$(MAKE) --no-print-directory --jobs 2 lint slow docs
@@ -72,6 +73,7 @@ lint: .venv/dev
 # One process more than there are cores, because one mostly waits for a cluster.
 slow: .venv/test .venv/dev
 	@$(PYTEST) $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m slow
+	@cd library && $(PYTEST) logical -m slow
 
 cluster: .venv/cluster
 	@echo "Edit profiles/slurm/config.yaml (partition, account), then: make cluster-check"
@@ -104,7 +106,7 @@ ifneq ("$(shell cat .venv/installed 2>/dev/null)","$(CURDIR)")
 .PHONY: .venv/installed
 endif
 
-.venv/installed: requirements.lock pyproject.toml
+.venv/installed: requirements.lock library/pyproject.toml
 	@case "$$PWD" in *[[:space:]]*) echo "error: Snakemake does not work in a folder with a space: $$PWD" >&2; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12" >&2; exit 1; }
@@ -112,7 +114,7 @@ endif
 	@$(PYTHON) -m venv --clear .venv
 	@.venv/bin/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@.venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib  # pip would compile on one core, and tests too
-	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e ./library
 	@echo "$(CURDIR)" > $@
 
 # Optional parts: test, dev (lint, types, the site) and cluster (Snakemake's plugins).
@@ -131,6 +133,6 @@ lock: .venv/installed
 	@$(COMPILE) --group test --constraint requirements.lock -o requirements-test.lock
 	@for group in dev cluster; do $(COMPILE) --group $$group --constraint requirements.lock -o requirements-$$group.lock \
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit 1; done
-	@python workflow/environment_of_lock.py requirements.lock "-e ." > environment.yml
+	@python workflow/environment_of_lock.py requirements.lock "-e ./library" > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml
 	@echo "Renewed the locks and conda's environments; run make to install them."

@@ -23,11 +23,20 @@ author = "the tight-shuffle authors"
 project_copyright = f"2026 {author}"
 release = tightshuffle.__version__
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"]
-exclude_patterns = [".*", "results/[!R]*", "tests", "workflow", "docs/api/modules.rst"]
+include_patterns = [
+    *["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"],
+    *["library/*.md", "library/docs/**"],
+]
+exclude_patterns = [".*", "results/[!R]*", "tests", "workflow", "library/docs/api/modules.rst"]
 
 extensions = ["myst_parser", "sphinx.ext.apidoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
-apidoc_modules = [{"path": "../tightshuffle", "destination": "docs/api", "module_first": True}]
+apidoc_modules = [
+    {
+        "path": "../library/tightshuffle",
+        "destination": "library/docs/api",
+        "module_first": True,
+    }
+]
 autodoc_mock_imports = ["marimo"]  # the calculator's, which the site does not need
 autodoc_default_options = {"members": True, "member-order": "bysource", "ignore-module-all": True}
 autodoc_typehints = "none"
@@ -69,7 +78,7 @@ def _escape_bars(*arguments: Any) -> None:
 
 def _set_formulas(app: Sphinx, doctree: nodes.document) -> None:
     """An indented line of a docstring is a formula in plain text."""
-    if app.env.docname.startswith("docs/api/"):
+    if app.env.docname.startswith("library/docs/api/"):
         for quote in list(doctree.findall(nodes.block_quote)):
             quote.replace_self(nodes.literal_block("", quote.astext(), language="none"))
 

@@ -1,4 +1,4 @@
-"""The two houses each have their tests, and so has the workflow that joins them."""
+"""The tests of the reproduction and of its workflow; the library has its own, in library/tests."""
 
 from pathlib import Path
 

@@ -1,7 +1,4 @@
-"""The order of the tests, the profile of hypothesis, and mpmath's digits.
-
-The library's tests need this file, so it imports test tools only.
-"""
+"""The order of the tests, the profile of hypothesis, and mpmath's digits."""
 
 import os
 

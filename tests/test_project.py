@@ -14,9 +14,10 @@ from flit_core import buildapi
 import tightshuffle
 from tests import ROOT
 
-PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# pyproject.toml: the section "project", and group of dependencies (such as pipeline) -> requirements.
-PROJECT, GROUPS = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+LIBRARY = ROOT / "library"
+# Group of dependencies, such as pipeline -> requirements.
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+PROJECT = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]
 # Extra of the library, such as calculator -> requirements.
 EXTRAS = PROJECT["optional-dependencies"]
 # Group -> its lock file, which has the exact version and the hashes of each package.
@@ -83,7 +84,7 @@ def test_every_extra_is_tested(extra):
 
 def test_citation_has_the_version_and_date_of_the_newest_release():
     """The first heading of CHANGELOG.md is such as "## [1.2.0] - 2026-01-31"."""
-    changelog = (ROOT / "CHANGELOG.md").read_text()
+    changelog = (LIBRARY / "CHANGELOG.md").read_text()
     version, date = re.search(r"^## \[(\d.*?)\] - (.+)", changelog, flags=re.MULTILINE).groups()
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert citation["version"] == version == tightshuffle.__version__
@@ -118,20 +119,16 @@ def test_no_file_has_a_row_of_checkins(project_files):
 
 
 def test_the_wheel_holds_the_library_and_nothing_else(tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT)
+    monkeypatch.chdir(LIBRARY)
     with zipfile.ZipFile(tmp_path / buildapi.build_wheel(str(tmp_path))) as wheel:
         held = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    library = {str(path.relative_to(ROOT)) for path in (ROOT / "tightshuffle").rglob("*.py")}
-    assert held == library | {"tightshuffle/py.typed"}
+    modules = {str(path.relative_to(LIBRARY)) for path in LIBRARY.glob("tightshuffle/**/*.py")}
+    assert held == modules | {"tightshuffle/py.typed"}
 
 
 def test_library_tests_import_the_library_and_test_tools_only():
-    """So the tests in tests/library can run on an installed library, without the rest of the project.
-
-    Of tests/ they use conftest.py and chi_square.py, which import no more than that, either.
-    """
-    shared = [ROOT / "tests/conftest.py", ROOT / "tests/chi_square.py"]
-    modules = [*(ROOT / "tests/library").rglob("*.py"), *shared]
+    """So they can run on an installed library, without the rest of the project."""
+    modules = (LIBRARY / "tests").rglob("*.py")
     code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     imports = r"^ *(?:import|from(?=.* import )) (\w+)"  # the first word: "numpy" of numpy.random
     imported = set(re.findall(imports, code, re.MULTILINE))
@@ -140,13 +137,16 @@ def test_library_tests_import_the_library_and_test_tools_only():
     tools = {name.replace("-", "_") for name in packages_of(requirements)}
     # The package pytest-xdist has the module xdist.
     assert imported <= {"tightshuffle", "tests", "xdist"} | tools | sys.stdlib_module_names
-    assert set(re.findall(r"^ *from tests\.(\w+)", code, re.MULTILINE)) <= {"library", "chi_square"}
 
 
 def copy_makefile(folder):
     """Copy the Makefile, and the files that its targets depend on, into a folder."""
-    for name in ("Makefile", "requirements.lock", "requirements-cluster.lock", "pyproject.toml"):
-        shutil.copy2(ROOT / name, folder)
+    (folder / "library").mkdir()
+    for name in (
+        *("Makefile", "requirements.lock", "requirements-cluster.lock"),
+        "library/pyproject.toml",
+    ):
+        shutil.copy2(ROOT / name, folder / name)
 
 
 def make(folder, *arguments):

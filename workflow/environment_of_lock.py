@@ -1,11 +1,11 @@
-"""Print a conda environment with the versions of a lock file: python environment_of_lock.py LOCK ["-e ."]."""
+"""Print a conda environment with the versions of a lock: python environment_of_lock.py LOCK [OPTION ...]."""
 
 import re
 import sys
 from pathlib import Path
 
-USERS = "For conda users: the versions of requirements.lock and, with `-e .`, this project and its command."
-# Snakemake copies the file of a rule elsewhere before conda reads it: there, `-e .` would find no project.
+USERS = "For conda users: the versions of requirements.lock, and the library with its command."
+# Snakemake copies the file of a rule elsewhere before conda reads it: there, ./library does not exist.
 RULES = "For `snakemake --software-deployment-method conda`: the versions of requirements.lock."
 HEAD = """\
 # {}

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     import grimp
 
 ROOT = Path(__file__).resolve().parents[2]  # the project's folder: this process runs its code
-# The package whose __init__.py imports modules in functions only: to import the package runs none of them.
-LAZY_PACKAGE = "tightshuffle"
+LIBRARY = "tightshuffle"  # the package in the folder library/
+# Its __init__.py imports modules in functions only: to import the package runs none of them.
+LAZY_PACKAGE = LIBRARY
 
 
 def source(path: str | os.PathLike[str]) -> str:
@@ -92,13 +93,13 @@ def _import_graph() -> "grimp.ImportGraph":
     """Which module of this project imports which other one. Imports for type checking alone are left out."""
     import grimp
 
-    return grimp.build_graph(
-        "tightshuffle", "scripts", exclude_type_checking_imports=True, cache_dir=None
-    )
+    return grimp.build_graph(LIBRARY, "scripts", exclude_type_checking_imports=True, cache_dir=None)
 
 
 def _file_of(module: str) -> str:
     """The path of a module, or of a package's __init__.py, relative to the project's folder."""
-    path = Path(*module.split("."))
+    parts = module.split(".")
+    house = "library" if parts[0] == LIBRARY else ""
+    path = Path(house, *parts)
     package = path / "__init__.py"
     return (package if (ROOT / package).is_file() else path.with_suffix(".py")).as_posix()

@@ -14,18 +14,22 @@ TEXTS = {
     "scripts/__init__.py": "",
     "scripts/stage/__init__.py": "",
     "scripts/stage/s.py": "import numpy\nfrom tightshuffle.inner.a import f\n",
-    "tightshuffle/__init__.py": "def public():\n    from tightshuffle import unused\n",
-    "tightshuffle/inner/__init__.py": "from tightshuffle.started import x\n",
-    "tightshuffle/inner/a.py": "from typing import TYPE_CHECKING\n"
+    "library/tightshuffle/__init__.py": "def public():\n    from tightshuffle import unused\n",
+    "library/tightshuffle/inner/__init__.py": "from tightshuffle.started import x\n",
+    "library/tightshuffle/inner/a.py": "from typing import TYPE_CHECKING\n"
     "if TYPE_CHECKING:\n    import tightshuffle.typed\n"
     "def f():\n    from tightshuffle import b\n",
-    "tightshuffle/b.py": "",
-    "tightshuffle/started.py": "x = 1\n",
+    "library/tightshuffle/b.py": "",
+    "library/tightshuffle/started.py": "x = 1\n",
     "scripts/stage/other.py": "",
-    "tightshuffle/typed.py": "",
-    "tightshuffle/unused.py": "",
+    "library/tightshuffle/typed.py": "",
+    "library/tightshuffle/unused.py": "",
 }
-UNUSED = ["scripts/stage/other.py", "tightshuffle/typed.py", "tightshuffle/unused.py"]
+UNUSED = [
+    "scripts/stage/other.py",
+    "library/tightshuffle/typed.py",
+    "library/tightshuffle/unused.py",
+]
 USED = sorted(set(TEXTS) - set(UNUSED))
 
 
@@ -58,6 +62,7 @@ def project(tmp_path, monkeypatch):
     for name, text in TEXTS.items():
         write_in_1970(tmp_path / name, text)
     monkeypatch.setattr(code, "ROOT", tmp_path)
+    monkeypatch.syspath_prepend(tmp_path / "library")
     monkeypatch.syspath_prepend(tmp_path)
     # The real packages of these names are not imported yet, as it were.
     for name in list(sys.modules):
@@ -74,7 +79,7 @@ def test_the_whole_package_is_used_where_its_public_functions_are(project):
     module = "from tightshuffle.inner.a import f\n"
     for lines in (whole + module, module + whole):
         (project / SCRIPT).write_text(lines)
-        assert "tightshuffle/unused.py" in digests_in_a_new_run()
+        assert "library/tightshuffle/unused.py" in digests_in_a_new_run()
 
 
 def test_files_are_the_script_and_what_is_imported_when_it_runs(project):
@@ -116,9 +121,9 @@ FUNCTION = 'class C:\n    def f(self):\n        return "text", b"bytes"\n'
 def test_comments_docstrings_and_layout_are_no_code(project, edited, is_other_code):
     digests = []
     for text in (FUNCTION, edited):
-        (project / "tightshuffle/b.py").write_text(text)
+        (project / "library/tightshuffle/b.py").write_text(text)
         clear_caches()
-        digests.append(code.code_digest("tightshuffle/b.py"))
+        digests.append(code.code_digest("library/tightshuffle/b.py"))
     assert (digests[0] != digests[1]) == is_other_code
 
 
@@ -127,16 +132,15 @@ def test_no_code_reads_a_docstring():
 
     `points.door` reads docstrings to write them: with the meanings of the arguments, for `help`.
     """
-    files = [
-        path for folder in ("scripts", "tightshuffle") for path in (ROOT / folder).rglob("*.py")
-    ]
+    folders = (ROOT / "scripts", ROOT / "library/tightshuffle")
+    files = [path for folder in folders for path in folder.rglob("*.py")]
     reads = re.compile(r"__doc__|\bgetdoc\b|\bget_docstring\b|\bdocstring_parser\b")
     reading = [path for path in files if reads.search(path.read_text(encoding="utf-8"))]
-    assert reading == [ROOT / "tightshuffle/points.py"]
+    assert reading == [ROOT / "library/tightshuffle/points.py"]
 
 
 def test_the_attack_loads_the_bounds_alone():
     """Not `import tightshuffle`, whose public functions use the whole package."""
-    assert "tightshuffle/collection/bounds.py" not in code.files_of(
+    assert "library/tightshuffle/collection/bounds.py" not in code.files_of(
         "scripts/beyond/attack/collect_audit.py"
     )

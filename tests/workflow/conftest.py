@@ -19,7 +19,7 @@ import pytest
 from scripts.shared.code import digest
 from tests import ROOT
 
-SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "tightshuffle", "workflow"]
+SOURCES = ["Snakefile", "config", "data", "docs", "profiles", "scripts", "library", "workflow"]
 QUICK = ("--configfile", "config/quick.yaml")
 # Snakemake starts faster; tests of a cluster leave it out.
 NO_PLUGINS = str(ROOT / "tests/without_plugins")

@@ -18,13 +18,14 @@ from tests.quotes import filled
 from tests.workflow.conftest import Project
 from tightshuffle.cli import main as cli
 
-NAMES = [
-    "README.md",
-    "results/README.md",
-    *(f"docs/{path.name}" for path in sorted(ROOT.glob("docs/*.md"))),
+LIBRARY = ROOT / "library"
+PATHS = [
+    *(ROOT / "README.md", ROOT / "results/README.md", LIBRARY / "README.md"),
+    *sorted(ROOT.glob("docs/*.md")),
+    *sorted(LIBRARY.glob("docs/*.md")),
 ]
-# Document -> its text.
-DOCUMENTS = {name: (ROOT / name).read_text() for name in NAMES}
+# Document, such as library/docs/theory.md -> its text.
+DOCUMENTS = {str(path.relative_to(ROOT)): path.read_text() for path in PATHS}
 # In a block of commands: each command, with its here-document if it has one, and the output behind it.
 EXAMPLE = re.compile(
     r"^\$ ([^\n]*<<'(\w+)'\n.*?^\2$|[^\n]*)\n(.*?)(?=^\$ |\Z)", re.MULTILINE | re.DOTALL
@@ -34,6 +35,11 @@ EXAMPLE = re.compile(
 def slow(test):
     """The test with the marks of those that need a full run."""
     return pytest.mark.slow(pytest.mark.pipeline(test))
+
+
+def house_of(name):
+    """The folder from which on a file, named from the project's folder, names others."""
+    return LIBRARY if name.startswith("library/") else ROOT
 
 
 def fenced(language, text):
@@ -69,20 +75,20 @@ def test_documents_have_their_quotes_with_the_numbers_of_the_results(results):
 @slow
 def test_page_of_designs_has_every_part_that_is_made_from_the_results_of_the_study(results):
     page = designs_page(pd.read_csv(results / "study/study.csv"), LINES)
-    parts = page.removeprefix("# ").strip().split("\n\n")  # "## " in docs/designs.md
-    assert [part for part in parts if part not in DOCUMENTS["docs/designs.md"]] == []
+    parts = page.removeprefix("# ").strip().split("\n\n")  # "## " in library/docs/designs.md
+    assert [part for part in parts if part not in DOCUMENTS["library/docs/designs.md"]] == []
 
 
 @slow
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_path_between_backquotes_exists(document, results):
     """After a full run, which fills the folder ``results``."""
-    path = r"`((?:results|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`"
+    path = r"`((?:results|library|tightshuffle|scripts|tests|data|docs)/[\w./-]+\w)`"
     # Filled by commands that not everybody runs: on a cluster, for the site, a download.
     by_some = ("results/logs", "results/site", "data/raw")
     named = re.findall(path, DOCUMENTS[document])
     checked = [name for name in named if not name.startswith(by_some)]
-    assert [name for name in checked if not (ROOT / name).exists()] == []
+    assert [name for name in checked if not (house_of(document) / name).exists()] == []
 
 
 def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_before_it():
@@ -95,44 +101,46 @@ def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_befor
         assert others == [] or others[0].startswith("--"), words
 
 
-def value_of(code):
-    """The value of the last line of Python code, an expression, after the lines before it have run."""
+def value_printed_by(code, house):
+    """What Python prints for the last line of code, an expression, if it runs in the folder ``house``."""
     *before, last = ast.parse(code).body
-    names = {}
-    exec(compile(ast.Module(before, []), "document", "exec"), names)
-    return eval(ast.unparse(last), names)
+    lines = [*map(ast.unparse, before), f"print({ast.unparse(last)})"]
+    return subprocess.check_output([sys.executable, "-c", "\n".join(lines)], cwd=house, text=True)
 
 
 @pytest.mark.slow
 def test_python_of_the_documents_runs_and_has_the_values_in_its_comments():
     """Such as "# 0.0123" at the end of a block's last line: the value of this line, rounded."""
     compared = 0
-    for block in fenced("python", "\n".join(DOCUMENTS.values())):
-        value = value_of(block)
-        if comment := re.search(r"# (\d+\.(\d+))", block.splitlines()[-1]):
-            stated, decimals = comment.groups()
-            assert round(value, len(decimals)) == float(stated)
-            compared += 1
+    for document, text in DOCUMENTS.items():
+        for block in fenced("python", text):
+            value = value_printed_by(block, house_of(document))
+            if comment := re.search(r"# (\d+\.(\d+))", block.splitlines()[-1]):
+                stated, decimals = comment.groups()
+                assert round(float(value), len(decimals)) == float(stated)
+                compared += 1
     assert compared  # else no number was found
 
 
 def pages_named_in(path):
-    """(page, section) for every page of docs/ that a file names; the section may be "".
+    """(page, section) for every page of documents that a file names; the section may be "".
 
-    docs/theory.md, "Sums only" stands for a heading that begins with these words.
+    library/docs/theory.md, "Sums only" stands for a heading that begins with these words.
     """
     # In one line, as a name may go on in the next line of a comment.
     text = re.sub(r"\s+(# +)?", " ", path.read_text())
-    return re.findall(r'\b(docs/\w+\.md)\b(?:, "([^"]+)")?', text)
+    return re.findall(r'\b((?:library/)?docs/\w+\.md)\b(?:, "([^"]+)")?', text)
 
 
 def test_code_and_settings_name_pages_and_sections_that_exist():
     named_sections = 0
-    for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
+    for folder in ("library", "scripts", "tests", "workflow", "config"):
         for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
             if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
+                house = house_of(str(path.relative_to(ROOT)))
                 for page, section in pages_named_in(path):
-                    headings = re.findall(r"^#+ (.*)", DOCUMENTS.get(page, ""), re.MULTILINE)
+                    document = str((house / page).relative_to(ROOT))
+                    headings = re.findall(r"^#+ (.*)", DOCUMENTS.get(document, ""), re.MULTILINE)
                     exists = any(heading.startswith(section) for heading in headings)
                     assert exists, f"{path}: {page}, {section}"
                     named_sections += bool(section)
@@ -140,11 +148,11 @@ def test_code_and_settings_name_pages_and_sections_that_exist():
 
 
 def test_theory_names_modules_that_exist():
-    """In the library, without "tightshuffle/", or in this project."""
-    modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", DOCUMENTS["docs/theory.md"])
+    """In the library, with or without "tightshuffle/"."""
+    modules = re.findall(r"`([a-z_]+/[a-z_/]+(?:\.py)?)`", DOCUMENTS["library/docs/theory.md"])
     assert len(modules) > 10  # else they were not found: there are 17
     for name in modules:
-        assert (ROOT / "tightshuffle" / name).exists() or (ROOT / name).exists(), name
+        assert (LIBRARY / "tightshuffle" / name).exists() or (LIBRARY / name).exists(), name
 
 
 @pytest.fixture
@@ -154,7 +162,7 @@ def working_folder(results, tmp_path, monkeypatch):
         (tmp_path / path.name).symlink_to(path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(LIBRARY)]))
 
 
 def run_example(command, capsys):

@@ -196,9 +196,10 @@ EDITS = {  # edited file -> the rules that rerun, and no others
     "docs/design.md": set(),
 }
 EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, while others do
-    "tightshuffle/bounds/privacy_blanket.py": {"run_trials", "run_audit"} | NO_BOUND,
-    "tightshuffle/collection/bounds.py": {"run_trials", "run_parity", "collect_audit"} | NO_BOUND,
-    "tightshuffle/randomizers/subset.py": NO_BOUND,
+    "library/tightshuffle/bounds/privacy_blanket.py": {"run_trials", "run_audit"} | NO_BOUND,
+    "library/tightshuffle/collection/bounds.py": {"run_trials", "run_parity", "collect_audit"}
+    | NO_BOUND,
+    "library/tightshuffle/randomizers/subset.py": NO_BOUND,
 }
 
 

@@ -5,8 +5,9 @@ import sys
 
 from snakemake.exceptions import WorkflowError
 
-sys.path.insert(0, str(PROJECT))
-os.environ.update(PYTHONPATH=str(PROJECT))  # jobs run this folder's code, whatever is installed
+CODE = [str(PROJECT), str(PROJECT / "library")]
+sys.path[:0] = CODE
+os.environ.update(PYTHONPATH=os.pathsep.join(CODE))  # jobs run this folder's code, whatever is installed
 
 from scripts.paper.trials.parts import points_of_parts
 from scripts.report.sections import figures_of, in_page_order, targets_of_figures

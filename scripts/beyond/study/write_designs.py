@@ -1,4 +1,4 @@
-"""Which randomizer to use: the sentences and the table of docs/designs.md, which a test compares."""
+"""Which randomizer to use: the sentences and the table of library/docs/designs.md, which a test compares."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -143,7 +143,7 @@ def _tv_in_words(tv: float) -> str:
 
 
 def designs_page(study: pd.DataFrame, which: Mapping[str, Sequence[float]]) -> str:
-    """That part of docs/designs.md which says what the study found: a title, `statement` and `table_lines`.
+    """The part of library/docs/designs.md on what the study found: a title, `statement` and `table_lines`.
 
     ``study`` are the rows of results/study/study.csv, and ``which`` the n, k and eps of the table.
     """

@@ -13,7 +13,6 @@ from scripts.beyond.study.compute_designs import designs
 from scripts.beyond.study.compute_study import best_randomizers, largest_eps0, study
 from scripts.beyond.study.gather_study import gather
 from scripts.beyond.study.labels import LABELS
-from tests.library.randomizers.matrices import matrix_of, supports_of
 from tightshuffle.gaussian import exact_scale, geometric_error
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
@@ -189,40 +188,6 @@ def test_the_noise_in_an_empty_cell_is_at_its_limit_for_many_users(name, truth, 
     limit = noise_limit(eps, truth, sigma_in_users)
     # Within 0.2 %.
     assert noise_ratio == pytest.approx(limit / math.sqrt(truth), rel=2e-3)
-
-
-def difference_factor(name, eps0):
-    """V D / 4: the variance of the estimated difference of two empty cells, over the Gaussian's.
-
-    The Gaussian is the one of equal privacy for many users (docs/theory.md). The cells are those of the
-    values 0 and 1, and all users hold value 2. V is the variance of the estimate by one user's report. D is
-    the chi-square distance between the reports of value 0 and of value 1: the sum of their squared
-    differences of probability, over the probability with value 2.
-    """
-    k = 3 if name == "hash" else 4  # hashing has g^k functions
-    randomizer = BY_KEY[name].tuned(k, eps0)
-    # Both have a row for each possible report and a column for each value.
-    probabilities = matrix_of(randomizer.name, k, eps0)
-    supports = supports_of(randomizer.name, k).astype(float)
-    of_value_2 = probabilities[:, 2]
-    chi_square = ((probabilities[:, 0] - probabilities[:, 1]) ** 2 / of_value_2).sum()
-
-    estimate = (supports[:, 0] - supports[:, 1]) / (randomizer.p_star - randomizer.q_star)
-    # Its mean is right for users with each of the three values.
-    assert estimate @ probabilities[:, :3] == pytest.approx([1, -1, 0], abs=1e-12)
-    variance = of_value_2 @ estimate**2 - (of_value_2 @ estimate) ** 2
-    return variance * chi_square / 4
-
-
-@pytest.mark.parametrize("eps0", [0.1, 1.0, 3.0])
-def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(eps0):
-    factors = {name: difference_factor(name, eps0) for name in LABELS}
-    assert min(factors.values()) >= 1 - 1e-12
-    assert factors["grr"] == pytest.approx(1, rel=1e-12)
-    e = math.exp(eps0)
-    # Closed forms of docs/theory.md.
-    assert factors["oue"] == pytest.approx(2 * (e**2 + 1) / (e + 1) ** 2, rel=1e-12)
-    assert factors["rappor"] == pytest.approx(2 * math.cosh(eps0 / 2) - 1, rel=1e-12)
 
 
 def test_a_guarantee_that_no_design_can_give_is_named_by_its_key():

@@ -1,4 +1,4 @@
-# The study: every randomizer at equal privacy, and which one to use (docs/designs.md).
+# The study: every randomizer at equal privacy, and which one to use (library/docs/designs.md).
 from scripts.beyond.study.labels import LABELS
 
 

@@ -1,0 +1,72 @@
+"""`tightshuffle collection`: the numbers of the class, in three forms."""
+
+import json
+from functools import partial
+
+import pytest
+
+from tests.cli.calls import json_answer, text_answer
+from tightshuffle.collection import Collection, read_collection
+
+
+@pytest.fixture
+def path_of_two_groups(tmp_path):
+    """The path of a file of a collection from two groups, "small" and "large", with dummies."""
+    path = tmp_path / "mine.yaml"
+    path.write_text("""
+k: 20
+groups:
+  - {name: small, users: 500, eps0: 1}
+  - {name: large, users: 3000, eps0: 3, participation: 0.5}
+dummies: {poisson_per_user_and_value: 0.01}
+""")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "bound_of_class", "line"),
+    [
+        ("eps", partial(Collection.epsilon, delta=1e-6), "collection --delta 1e-6"),
+        ("log10_delta", partial(Collection.log10_delta, eps=0.1), "collection --eps 0.1"),
+    ],
+)
+def test_bounds_of_every_group_are_those_of_the_class(
+    path_of_two_groups, name, bound_of_class, line
+):
+    """The bound "unseen" is for an attacker who cannot know who takes part."""
+    collection = read_collection(str(path_of_two_groups))
+    for record in json_answer(line, path_of_two_groups)["groups"]:
+        bound = partial(bound_of_class, collection, group=record["group"])
+        assert record[f"{name}_upper"] == bound()
+        assert record[f"{name}_lower"] == bound(bound="lower")
+        assert record[f"{name}_unseen"] == bound(unseen=True)
+
+
+@pytest.mark.parametrize("question", ["--delta 1e-6", "--eps 0.1"])
+def test_json_has_the_largest_group_the_error_and_the_guarantees_without_a_shuffler(
+    path_of_two_groups, question
+):
+    collection = read_collection(str(path_of_two_groups))
+    found = json_answer(f"collection {question}", path_of_two_groups)
+    assert found["largest"] == "large"
+    assert found["expected_tv"]["collection"] == collection.expected_error()
+    for record in found["groups"]:
+        without_shuffler = collection.if_the_shuffler_fails(record["group"])
+        assert record["eps_without_shuffler"] == without_shuffler
+
+
+def test_the_text_rounds_each_eps_to_the_safe_side(path_of_two_groups):
+    small = json_answer("collection --delta 1e-6", path_of_two_groups)["groups"][0]
+    text = text_answer("collection --delta 1e-6", path_of_two_groups)
+    [line] = [line for line in text.splitlines() if line.startswith("small")]
+    at_least, at_most, if_unseen = map(float, line.split()[3:6])
+    assert at_least <= small["eps_lower"] < small["eps_upper"] <= at_most
+    assert if_unseen >= small["eps_unseen"]
+
+
+def test_values_sent_as_they_are_have_no_error_and_no_guarantee(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps({"k": 4, "groups": [{"users": 10, "eps0": "inf"}]}))
+    given = json_answer("collection --delta 1e-6", path)
+    assert given["groups"][0]["eps_upper"] is None  # JSON has no infinity
+    assert given["expected_tv"] == {"collection": 0}
