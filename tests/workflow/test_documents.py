@@ -130,7 +130,7 @@ def test_code_and_settings_name_pages_and_sections_that_exist():
     named_sections = 0
     for folder in ("tightshuffle", "scripts", "tests", "workflow", "config"):
         for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
-            if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
+            if path.suffix in (".py", ".smk", ".yaml", ".j2"):
                 for page, section in pages_named_in(path):
                     headings = re.findall(r"^#+ (.*)", DOCUMENTS.get(page, ""), re.MULTILINE)
                     exists = any(heading.startswith(section) for heading in headings)
