@@ -2,10 +2,10 @@
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports, docs
 # make verify     check that no result has changed              make help    this list
 # make unlock     allow runs again after one was killed; then run the same command
-# make pictures   renew docs/images, docs/article.pdf            make lock    renew the pinned versions
+# make pictures   renew docs/images                              make lock    renew the pinned versions
 # make clean      remove all results
 # make paper      only the paper: its figures and tables, delta-hat, and a verdict on every printed value
-# make fig1 ... fig7, figures, tables, report, article    only this part
+# make fig1 ... fig7, figures, tables, report    only this part
 # make fps1, fps2, fps3    the figures as FPS 2023 numbers them; fig1 to fig7 are arXiv's numbers
 # make data, delta, trials, values, bounds, companions, parity, study, attack, statements    only this stage
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
@@ -21,7 +21,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PYTHONPATH :=
-TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables article data delta trials values bounds companions parity study attack statements report
+TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables data delta trials values bounds companions parity study attack statements report
 
 .PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
 
@@ -35,8 +35,7 @@ INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
 all: $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
-	  echo "The paper's statements: $$PWD/$$results/report/statements.html" && \
-	  echo "The article: $$PWD/$$results/report/article.pdf"
+	  echo "The paper's statements: $$PWD/$$results/report/statements.html"
 
 $(TARGETS): $(INSTALLED)
 	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \

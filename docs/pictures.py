@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pikepdf
 from PIL import Image
 
 HERE = Path(__file__).parent
@@ -34,10 +33,3 @@ if __name__ == "__main__":
         if any(f"images/{drawn.name})" in text for text in texts):
             picture = Image.open(drawn).convert("RGB")
             small_picture(picture).save(HERE / "images" / drawn.name, optimize=True)
-    with pikepdf.open(RESULTS / "report/article.pdf") as article:
-        article.save(
-            HERE / "article.pdf",
-            object_stream_mode=pikepdf.ObjectStreamMode.generate,
-            recompress_flate=True,
-            deterministic_id=True,  # the same file from every run
-        )

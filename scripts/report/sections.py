@@ -1,6 +1,6 @@
 """The figures in one table: which stage draws each, where the page shows it, its title and its number.
 
-Rules, page and article read the table. The rules import this, so it imports no library.
+Rules and page read the table. The rules import this, so it imports no library.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

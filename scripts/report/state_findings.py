@@ -1,4 +1,4 @@
-"""Every number that the report, the article or docs/ state, computed once, for results/findings.json.
+"""Every number that the report or docs/ state, computed once, for results/findings.json.
 
 The modules ``findings`` of the stages compute them. Numbers stay numbers, and printed digits are texts. A
 number for which a text says "at least" is rounded to the safe side.
@@ -52,7 +52,7 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
 def state_findings(
     results: Results, topics: Iterable[str] = tuple(TOPICS)
 ) -> dict[str, dict[str, Any]]:
-    """The numbers that report, article and docs/ state: topic -> name -> number, as JSON can hold them.
+    """The numbers that report and docs/ state: topic -> name -> number, as JSON can hold them.
 
     ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that computes
     its numbers from them. A configuration need not make all tables: if this function fails for lack of data,

@@ -136,7 +136,7 @@ def test_code_and_settings_name_pages_and_sections_that_exist():
     named_sections = 0
     for folder in ("library", "scripts", "tests", "workflow", "config"):
         for path in sorted(ROOT.joinpath(folder).rglob("*.*")):
-            if path.suffix in (".py", ".smk", ".yaml", ".j2", ".typ"):
+            if path.suffix in (".py", ".smk", ".yaml", ".j2"):
                 house = house_of(str(path.relative_to(ROOT)))
                 for page, section in pages_named_in(path):
                     document = str((house / page).relative_to(ROOT))

@@ -60,10 +60,6 @@ def test_files_of_figures_are_of_the_kind_in_their_names(results, kind, beginnin
         assert results[f"{RESULTS}/figures/{figure}.{kind}"].startswith(beginning), figure
 
 
-def test_the_article_is_a_pdf(results):
-    assert results[f"{RESULTS}/report/article.pdf"].startswith(b"%PDF")
-
-
 def test_every_table_has_more_than_a_header_and_one_row(results):
     for table in TABLES:
         assert results[f"{RESULTS}/tables/{table}.csv"].count(b"\n") > 2, table
@@ -154,7 +150,7 @@ def test_every_job_reads_only_what_its_rule_knows(finished_project):
     of the run have read was noted in the folder ``seen``, one file of JSON for each job.
     """
     jobs = [json.loads(path.read_text()) for path in (finished_project.folder / "seen").iterdir()]
-    # Else most jobs were not noted: there are 65, these among them.
+    # Else most jobs were not noted: there are 64, these among them.
     assert len(jobs) > 40
     some = {"draw_tv", "compute_girgis", "run_trials", "write_report"}
     assert {job["rule"] for job in jobs} >= some
@@ -178,19 +174,18 @@ def test_the_sums_have_a_line_for_every_other_result(results):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the report's page, with a number that the article quotes, and with a value that the
-# paper prints; and rules that use no bound on delta.
+# Rules that rerun with the report's page, with a number that texts state, and with a value that the paper
+# prints; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
-QUOTED = {"state_findings", "write_article"} | PAGE
+QUOTED = {"state_findings"} | PAGE
 JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUOTED
 NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
 EDITS = {  # edited file -> the rules that rerun, and no others
-    "scripts/paper/trials/draw_tv.py": {"draw_tv", "write_article"} | PAGE,
+    "scripts/paper/trials/draw_tv.py": {"draw_tv"} | PAGE,
     "scripts/beyond/attack/draw_audit.py": {"draw_audit"} | PAGE,
     "scripts/beyond/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
     "scripts/report/page/style.css": PAGE,
     "docs/errata.md": PAGE,  # which is a page of the report
-    "scripts/report/article/article.typ": {"write_article", "write_sums", "all"},
     "data/published/claims.csv": {"judge_claims"} | QUOTED,
     "data/published/values.csv": {"compute_printed_deltas", "compute_cited_bounds"} | JUDGED,
     "docs/design.md": set(),
@@ -292,7 +287,7 @@ def targets_of_makefile():
 @slow
 def test_snakemake_knows_every_target_of_the_makefile(fresh_project):
     targets = targets_of_makefile()
-    some = "fig1 fig7 figures tables report article data paper statements"
+    some = "fig1 fig7 figures tables report data paper statements"
     assert set(some.split()) <= set(targets)
     rules = {"run_trials", "run_parity", "write_report", "write_tables"}
     assert fresh_project.planned(*targets).keys() >= rules

@@ -1,14 +1,8 @@
-# The numbers that texts state, the paper's tables, the page and the article.
+# The numbers that texts state, and the page.
 ERRATA = "docs/errata.md"
 PAGE = sorted(
     path.relative_to(PROJECT).as_posix() for path in PROJECT.glob("scripts/report/page/*.*")
 )
-ARTICLE = [
-    f"scripts/report/article/{name}" for name in ("article.typ", "style.typ", "references.bib")
-]
-ARTICLE_FIGURES = [
-    name for name in FIGURES if f'drawn("{name}"' in (PROJECT / ARTICLE[0]).read_text("utf-8")
-]
 OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 MADE_BY_SOME = {}  # tables behind the findings that only some configurations make
 if PARITY:
@@ -20,17 +14,15 @@ if OF_DELTA_HAT:
     MADE_BY_SOME["delta_hat_trials"] = expand(
         rules.run_delta_hat_trials.output, dataset=OF_DELTA_HAT
     )
-CHANGED = configuration.differences(config)  # listed first in the report and in the article
 
 
 localrules:
     state_findings,
     write_report,
-    write_article,
 
 
 rule state_findings:
-    "Every number that the page, the article or docs/ state."
+    "Every number that the page or docs/ state."
     input:
         **MADE_BY_SOME,
         verdicts="<results>/values/verdicts.csv",
@@ -87,50 +79,16 @@ rule write_report:
             configfiles=OVERLAYS,
             protocol=config["protocol"],
             titles={name: dataset["title"] for name, dataset in DATASETS.items()},
-            changed=CHANGED,
+            changed=configuration.differences(config),
             figures=[figure._asdict() for figure in FIGURES.values()],
         ),
     script:
         "../../scripts/report/write_report.py"
 
 
-rule write_article:
-    "The reproduction as an article, with this run's numbers, tables and figures."
-    input:
-        findings="<results>/findings.json",
-        study="<results>/study/study.csv",
-        verdicts="<results>/values/verdicts.csv",
-        claim_verdicts="<results>/statements/claim_verdicts.csv",
-        cited_bounds="<results>/bounds/cited_bounds.csv",
-        parameters="<results>/tables/table_III.csv",
-        histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=PAPERS),
-        figures=expand("<results>/figures/{name}.svg", name=ARTICLE_FIGURES),
-        captions=expand("<results>/figures/{name}.txt", name=ARTICLE_FIGURES),
-        parts=[source(part) for part in ARTICLE],
-    output:
-        "<results>/report/article.pdf",
-    log:
-        "<results>/logs/write_article.log",
-    conda:
-        "../envs/rules.yml"
-    params:
-        *code_of("scripts/report/write_article.py"),
-        **named(
-            contents=digests(map(source, ARTICLE)),
-            changed=CHANGED,
-            datasets=PAPERS,
-            protocol=config["protocol"],
-            parity=config["parity"],
-            seed=config["seed"],
-        ),
-    script:
-        "../../scripts/report/write_article.py"
-
-
 rule report:
-    "The page and the article, with the tables and the numbers that they state."
+    "The page, with the tables and the numbers that it states."
     input:
         rules.write_report.output,
-        rules.write_article.output,
         rules.write_tables.output,
         rules.state_findings.output,
