@@ -28,7 +28,6 @@ exclude_patterns = [".*", "results/[!R]*", "tests", "workflow", "docs/api/module
 
 extensions = ["myst_parser", "sphinx.ext.apidoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
 apidoc_modules = [{"path": "../tightshuffle", "destination": "docs/api", "module_first": True}]
-autodoc_mock_imports = ["marimo"]  # the calculator's, which the site does not need
 autodoc_default_options = {"members": True, "member-order": "bysource", "ignore-module-all": True}
 autodoc_typehints = "none"
 myst_enable_extensions = ["dollarmath"]

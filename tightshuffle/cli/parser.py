@@ -143,12 +143,6 @@ where mine.yaml is
     - {name: version 1, users: 300000, eps0: 3}
     - {name: version 2, users: 100000, eps0: 2, participation: 0.8}
 """
-_CALCULATOR = """\
-A page in the browser that answers: guarantees, plans, designs, pictures, groups, rounds, your own matrices.
-
-It runs on this machine only, until Ctrl-C. It needs the extra calculator: in the project's folder, run
-pip install '.[calculator]'.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -380,13 +374,6 @@ def make_parser() -> argparse.ArgumentParser:
     _add(compare, *_SETTING, "--eps")
     compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
 
-    calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
-    calculator.add_argument(
-        "--port", type=int, metavar="P", help="the port (default: the first free one)"
-    )
-    calculator.add_argument(
-        "--no-browser", action="store_true", help="print the address, open no browser"
-    )
     for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):
         command.add_argument(
             "--json", action="store_true", help="one JSON object instead of a table"
