@@ -159,13 +159,6 @@ class _Flat(argparse.Action):
         setattr(namespace, self.dest, [value for words in lists for value in words])
 
 
-class _Renamed(argparse.Action):
-    """An option of an earlier version: its error says what it is called now (``const``)."""
-
-    def __call__(self, parser: Any, namespace: Any, value: Any, option_string: Any = None) -> None:
-        raise ValueError(f"{option_string} is called {self.const} now")
-
-
 _ROUNDS = (
     "rounds in which every user reports with fresh randomness; values may depend on earlier results"
 )
@@ -260,10 +253,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "a histogram of your own: a CSV file with the columns cell and count",
     },
-}
-_OLD_NAMES = {
-    "--rounds": ["--compositions"],
-    "--values-per-user": ["--reports-per-user", "--values"],
 }
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
 _GUARANTEE = ("--rounds", "--release", "--deletion")
@@ -382,10 +371,6 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
-    """Add the options, with the ``changes`` to what `_OPTIONS` says, and their old names."""
+    """Add the options, with the ``changes`` to what `_OPTIONS` says."""
     for name in names:
         command.add_argument(name, **{**_OPTIONS[name], **changes})
-        for old_name in _OLD_NAMES.get(name, []):
-            command.add_argument(
-                old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS
-            )
