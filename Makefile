@@ -10,7 +10,6 @@
 # make data, delta, trials, values, bounds, companions, parity, study, attack, statements    only this stage
 # make CONFIG=config/mine.yaml, make fig7 CONFIG=config/mine.yaml    the same with settings of your own
 # make PROFILE=profiles/slurm, make fig7 PROFILE=profiles/slurm      the same on a cluster; also with CONFIG=
-# make calculator a page in the browser that answers for settings of your own
 # make bench      times of the bounds, the simulations and the pipeline, as ratios: some minutes
 # make cluster    install Snakemake's plugins for Slurm and PBS (docs/running.md)
 # make cluster-check    send one short test job to the cluster with the profile; PROFILE=profiles/cluster-generic for PBS
@@ -23,7 +22,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PYTHONPATH :=
 TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables data delta trials values bounds companions parity study attack statements report
 
-.PHONY: all install help $(TARGETS) calculator docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
+.PHONY: all install help $(TARGETS) docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
@@ -49,9 +48,6 @@ unlock: .venv/installed
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
-
-calculator: .venv/test
-	@tightshuffle calculator
 
 PYTEST := python -m pytest --maxprocesses 4 --dist loadfile --no-loadscope-reorder --numprocesses
 test: .venv/test

@@ -37,7 +37,6 @@ apidoc_modules = [
         "module_first": True,
     }
 ]
-autodoc_mock_imports = ["marimo"]  # the calculator's, which the site does not need
 autodoc_default_options = {"members": True, "member-order": "bysource", "ignore-module-all": True}
 autodoc_typehints = "none"
 myst_enable_extensions = ["dollarmath"]

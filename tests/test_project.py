@@ -18,7 +18,7 @@ LIBRARY = ROOT / "library"
 # Group of dependencies, such as pipeline -> requirements.
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
 PROJECT = tomllib.loads((LIBRARY / "pyproject.toml").read_text())["project"]
-# Extra of the library, such as calculator -> requirements.
+# Extra of the library, such as yaml -> requirements.
 EXTRAS = PROJECT["optional-dependencies"]
 # Group -> its lock file, which has the exact version and the hashes of each package.
 LOCKS = {
@@ -132,8 +132,7 @@ def test_library_tests_import_the_library_and_test_tools_only():
     code = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     imports = r"^ *(?:import|from(?=.* import )) (\w+)"  # the first word: "numpy" of numpy.random
     imported = set(re.findall(imports, code, re.MULTILINE))
-    # The test of the calculator's picture needs an extra, and says so where it is missing.
-    requirements = [*PROJECT["dependencies"], *GROUPS["test"], *EXTRAS["calculator"]]
+    requirements = [*PROJECT["dependencies"], *GROUPS["test"]]
     tools = {name.replace("-", "_") for name in packages_of(requirements)}
     # The package pytest-xdist has the module xdist.
     assert imported <= {"tightshuffle", "tests", "xdist"} | tools | sys.stdlib_module_names

@@ -1,4 +1,4 @@
-"""The public functions as a reader meets them: their arguments, old names, and what they hand on."""
+"""The public functions as a reader meets them: their arguments, and what they hand on."""
 
 import inspect
 
@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle.cli.main import main
 from tightshuffle.dp_accounting import ShuffledDpEvent
-from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
-from tightshuffle.dummies.bound import HiddenByDummies
-from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import MEANINGS, make_points
 
 ARGUMENTS = {  # of each public function that asks about a setting, beside n, k, eps0, randomizer, colluding
@@ -56,48 +52,6 @@ def test_an_unknown_argument_is_refused_with_the_name_of_the_function(name):
 
 def test_every_argument_of_a_point_has_a_meaning():
     assert set(inspect.signature(make_points).parameters) - {"eps"} == set(MEANINGS)
-
-
-@pytest.mark.parametrize(
-    ("function", "old", "new"),
-    [
-        (tightshuffle.upper, "compositions", "rounds"),
-        (tightshuffle.epsilon, "compositions", "rounds"),
-        (tightshuffle.plan, "compositions", "rounds"),
-        (tightshuffle.fewest_users, "compositions", "rounds"),
-        (compare_designs, "compositions", "rounds"),
-        (compare_designs, "reports_per_user", "values_per_user"),
-        (fewest_dummies, "compositions", "rounds"),
-        (best_cut_law, "values", "values_per_user"),
-        (smallest_poisson_mean, "values", "values_per_user"),
-        (HiddenByDummies, "values", "values_per_user"),
-    ],
-)
-def test_an_old_name_is_refused_with_the_new_one(function, old, new):
-    with pytest.raises(TypeError, match=f"has no argument '{old}': it is called '{new}' now"):
-        function(**{old: 2})
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            "epsilon clones --n 9 --k 3 --eps0 1 --delta 1e-3 --compositions 2",
-            "is called --rounds now",
-        ),
-        (
-            "design --n 9 --k 3 --eps 1 --delta 1e-3 --reports-per-user 2",
-            "is called --values-per-user now",
-        ),
-        (
-            "dummies --n 9 --k 3 --eps 1 --delta 1e-3 --values 2",
-            "--values is called --values-per-user now",
-        ),
-    ],
-)
-def test_an_old_option_is_refused_with_the_new_one(words, message, capsys):
-    assert main(words.split()) == 2
-    assert message in capsys.readouterr().err
 
 
 def test_a_bracket_of_several_deltas_is_epsilon_by_lower_and_upper():

@@ -1,12 +1,11 @@
 """Checks of the arguments that all bounds share. A ValueError names the bad argument."""
 
-import functools
 import os
 import reprlib
 from collections.abc import Callable, Collection
 from importlib.util import find_spec
 from numbers import Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +13,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.integer[Any]]
 Booleans = npt.NDArray[np.bool_]
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
-RENAMED = {  # arguments' names of version 0.1 -> those of today
-    "compositions": "rounds",
-    "reports_per_user": "values_per_user",
-    "values": "values_per_user",
-    "round_up": "side",
-}
 # Of a divergence: P against Q, Q against P, the larger one.
 DIRECTIONS = ("forward", "reverse", "both")
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
@@ -179,24 +170,6 @@ def check_installed(extra: str, *libraries: str) -> None:
         raise ModuleNotFoundError(
             f"this needs {', '.join(missing)}: in the project's folder, pip install '.[{extra}]'"
         )
-
-
-def refuse_old_names(function: str, keywords: Collection[str]) -> None:
-    """TypeError with the new name if ``keywords`` has an argument's name of an earlier version."""
-    for old, new in RENAMED.items():
-        if old in keywords:
-            raise TypeError(f"{function}() has no argument {old!r}: it is called {new!r} now")
-
-
-def renamed(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """A decorator for a function whose arguments had other names: see `refuse_old_names`."""
-
-    @functools.wraps(function)
-    def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-        refuse_old_names(function.__qualname__, keywords)
-        return function(*args, **keywords)
-
-    return checked
 
 
 def _numbers(

@@ -9,7 +9,7 @@ import functools
 import inspect
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Required, TypedDict, TypeVar
+from typing import Any, Generic, ParamSpec, Required, TypedDict, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,6 @@ from tightshuffle.arguments import (
     DIRECTIONS,
     Floats,
     Integers,
-    Parameters,
-    Result,
     check_at_most,
     check_choice,
     check_colluding,
@@ -32,13 +30,14 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
     check_rounds,
-    refuse_old_names,
 )
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.randomizers import Randomizer, check_given, parse
 from tightshuffle.side import Side
 
 Number = TypeVar("Number")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
 RELEASES = ("reports", "sums")
@@ -369,7 +368,6 @@ def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[P
             try:
                 signature.bind(*args, **keywords)
             except TypeError as error:
-                refuse_old_names(function.__name__, keywords)
                 raise TypeError(f"{function.__name__}() {error}") from None
             return function(*args, **keywords)
 

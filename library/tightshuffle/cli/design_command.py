@@ -19,7 +19,7 @@ from tightshuffle.number_text import plain
 from tightshuffle.planning.designs import Comparison, Design, compare_designs
 from tightshuffle.planning.plan import expected_reports
 
-HEADER = (
+_HEADER = (
     "design",
     "popular value",
     "rare value",
@@ -31,7 +31,7 @@ HEADER = (
     "parameters",
 )
 # The columns with numbers are the first ones. The last ones, with texts, are a table of their own.
-_NUMBER_COLUMNS = HEADER.index("who is trusted")
+_NUMBER_COLUMNS = _HEADER.index("who is trusted")
 DEFAULTS = {
     "rounds": 1,
     "values_per_user": 1,
@@ -72,7 +72,7 @@ def answer_design(arguments: Namespace) -> Answer:
     left_out = [f"Left out: {name} ({why})." for name, why in comparison.left_out.items()]
     if left_out:
         left_out.append("")
-    rows = [HEADER, *map(design_cells, comparison.designs)]
+    rows = [_HEADER, *map(_design_cells, comparison.designs)]
     lines = [
         f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}) for every dataset, {setting_text(setting)}",
         "",
@@ -82,7 +82,7 @@ def answer_design(arguments: Namespace) -> Answer:
         table([(line[0], *line[_NUMBER_COLUMNS:]) for line in rows]),
         "",
         *left_out,
-        *remarks(
+        *_remarks(
             comparison, arguments.n, arguments.rounds, arguments.participation, arguments.share
         ),
     ]
@@ -96,8 +96,8 @@ def answer_design(arguments: Namespace) -> Answer:
     return Answer("\n".join(lines), record)
 
 
-def design_cells(design: Design) -> tuple[str, ...]:
-    """The cells of a design in the tables, as texts, in the order of `HEADER`."""
+def _design_cells(design: Design) -> tuple[str, ...]:
+    """The cells of a design in the tables, as texts, in the order of `_HEADER`."""
     return (
         design.name,
         _number_of_users(design.popular_error),
@@ -111,7 +111,7 @@ def design_cells(design: Design) -> tuple[str, ...]:
     )
 
 
-def remarks(
+def _remarks(
     compared: Comparison, n: int, rounds: int, participation: float, share: float
 ) -> list[str]:
     """Sentences that say what the columns are, and what a reader of the table must not overlook.

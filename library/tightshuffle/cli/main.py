@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from tightshuffle.cli.calculator_command import serve_page
 from tightshuffle.cli.commands import ANSWERS
 from tightshuffle.cli.parser import make_parser
 
@@ -29,10 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            parser = make_parser()
-            arguments = parser.parse_args(argv)
-            if arguments.command == "calculator":
-                return serve_page(arguments.port, browser=not arguments.no_browser)
+            arguments = make_parser().parse_args(argv)
             answer = ANSWERS[arguments.command](arguments)
         # Each warning and complaint once, before the answer.
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]

@@ -143,12 +143,6 @@ where mine.yaml is
     - {name: version 1, users: 300000, eps0: 3}
     - {name: version 2, users: 100000, eps0: 2, participation: 0.8}
 """
-_CALCULATOR = """\
-A page in the browser that answers: guarantees, plans, designs, pictures, groups, rounds, your own matrices.
-
-It runs on this machine only, until Ctrl-C. It needs the extra calculator: in the project's folder, run
-pip install '.[calculator]'.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -163,13 +157,6 @@ class _Flat(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, lists: Any, option_string: Any = None) -> None:
         setattr(namespace, self.dest, [value for words in lists for value in words])
-
-
-class _Renamed(argparse.Action):
-    """An option of an earlier version: its error says what it is called now (``const``)."""
-
-    def __call__(self, parser: Any, namespace: Any, value: Any, option_string: Any = None) -> None:
-        raise ValueError(f"{option_string} is called {self.const} now")
 
 
 _ROUNDS = (
@@ -266,10 +253,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "FILE",
         "help": "a histogram of your own: a CSV file with the columns cell and count",
     },
-}
-_OLD_NAMES = {
-    "--rounds": ["--compositions"],
-    "--values-per-user": ["--reports-per-user", "--values"],
 }
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
 _GUARANTEE = ("--rounds", "--release", "--deletion")
@@ -380,13 +363,6 @@ def make_parser() -> argparse.ArgumentParser:
     _add(compare, *_SETTING, "--eps")
     compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
 
-    calculator = add("calculator", "a page in the browser that answers", _CALCULATOR)
-    calculator.add_argument(
-        "--port", type=int, metavar="P", help="the port (default: the first free one)"
-    )
-    calculator.add_argument(
-        "--no-browser", action="store_true", help="print the address, open no browser"
-    )
     for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):
         command.add_argument(
             "--json", action="store_true", help="one JSON object instead of a table"
@@ -395,10 +371,6 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def _add(command: argparse._ActionsContainer, *names: str, **changes: Any) -> None:
-    """Add the options, with the ``changes`` to what `_OPTIONS` says, and their old names."""
+    """Add the options, with the ``changes`` to what `_OPTIONS` says."""
     for name in names:
         command.add_argument(name, **{**_OPTIONS[name], **changes})
-        for old_name in _OLD_NAMES.get(name, []):
-            command.add_argument(
-                old_name, action=_Renamed, const=name, nargs="?", help=argparse.SUPPRESS
-            )

@@ -25,7 +25,6 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
     check_whole,
-    renamed,
 )
 from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
 from tightshuffle.dummies.laws import (
@@ -66,7 +65,6 @@ _ERROR_DEPTH = 30.0
 _LN10 = math.log(10)
 
 
-@renamed
 def best_cut_law(
     eps: float,
     delta: float | None = None,
@@ -257,7 +255,6 @@ def _least_mean(guarantee: "_Guarantee", law: _Candidate) -> int:
     return mean
 
 
-@renamed
 def smallest_poisson_mean(
     eps: float,
     delta: float | None = None,

@@ -24,7 +24,6 @@ from tightshuffle.arguments import (
     check_log10_delta,
     check_one,
     check_whole,
-    renamed,
 )
 from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummies.laws import Law
@@ -73,7 +72,6 @@ class HiddenByDummies(Composition):
     first_depth = 0.0
     clear = 0.0
 
-    @renamed
     def __init__(
         self,
         law: Law,

@@ -23,7 +23,6 @@ from tightshuffle.arguments import (
     check_positive,
     check_rounds,
     check_whole,
-    renamed,
 )
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.collection.errors import errors_of_values
@@ -97,7 +96,6 @@ class Comparison:
     left_out: dict[str, str]
 
 
-@renamed
 def compare_designs(
     n: float,
     k: float,
@@ -454,7 +452,6 @@ def _central(task: _Task, name: str, error: float, parameters: str) -> Design:
     )
 
 
-@renamed
 def fewest_dummies(
     n: float,
     k: float,

@@ -30,7 +30,6 @@ from tightshuffle.arguments import (
     check_participation,
     check_positive,
     check_whole,
-    renamed,
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
@@ -84,7 +83,6 @@ class Plan:
     randomizer: str
 
 
-@renamed
 def plan(
     *,
     n: float | None = None,
@@ -274,7 +272,6 @@ def plan(
     )
 
 
-@renamed
 def fewest_users(
     eps: float,
     delta: float | None = None,

@@ -193,7 +193,6 @@ class SupportRandomizer(Randomizer):
 
     key: ClassVar[str]  # its name without the parameter
     parameter: ClassVar[str] = ""  # the field that is part of its name
-    title: ClassVar[str]
     fixed_background: ClassVar[bool] = True  # whether u is the same at every eps0
 
     k: int

@@ -21,7 +21,6 @@ class HadamardResponse(SupportRandomizer):
     """
 
     key = "hadamard"
-    title = "Hadamard response"
 
     @property
     def order(self) -> int:

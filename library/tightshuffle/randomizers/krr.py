@@ -19,7 +19,6 @@ class KRandomizedResponse(SupportRandomizer):
     """
 
     key = "grr"
-    title = "k-randomized response"
     m: ClassVar[int] = 1  # it is subset selection of one value
 
     @property

@@ -25,7 +25,6 @@ class SubsetSelection(SupportRandomizer):
 
     key = "subset"
     parameter = "m"
-    title = "subset selection"
 
     m: int
 

@@ -70,7 +70,6 @@ class SymmetricUnaryEncoding(UnaryEncoding):
     """
 
     key = "rappor"
-    title = "RAPPOR (symmetric unary encoding)"
 
     @property
     def q(self) -> float:
@@ -89,7 +88,6 @@ class OptimizedUnaryEncoding(UnaryEncoding):
     """
 
     key = "oue"
-    title = "optimized unary encoding"
 
     @property
     def p_star(self) -> float:
@@ -117,7 +115,6 @@ class LocalHashing(IndependentSupport):
 
     key = "hash"
     parameter = "g"
-    title = "local hashing"
 
     g: int
 
