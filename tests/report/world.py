@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
+from scripts.beyond.statements.joint_tables import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, ShownFigure, in_page_order
 from scripts.report.state_findings import state_findings

@@ -7,14 +7,13 @@ import pandas as pd
 from scipy import optimize
 
 import tightshuffle
-from scripts.beyond.parity.run_parity import POPULAR
-from scripts.beyond.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.shared.findings import Range, Results, chosen_rows, in_papers_settings, range_of
 from scripts.shared.printed import PAPER
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
+NEARLY = 0.05  # of the smaller error: two that differ by no more count as nearly the same
 _RATIO_AND_INTERVAL = ["n", "ratio", "low", "high"]  # for n users
 
 
@@ -249,7 +248,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         of=len(informative),
         low=ratios.low,
         high=ratios.high,
-        nearly=nearly_equal(informative["ratio"]).sum(),
+        nearly=_nearly_equal(informative["ratio"]).sum(),
         nearly_percent=100 * NEARLY,
         repetitions=every_informative["repetitions"].min(),
         eps0=sorted(projected["eps0"].unique()),
@@ -262,6 +261,11 @@ def equal_privacy(results: Results) -> EqualPrivacy:
             for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     )
+
+
+def _nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
+    """Where two errors with this ratio differ by at most 5 % (`NEARLY`) of the smaller one."""
+    return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
 
 
 def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformError]:
@@ -348,11 +352,9 @@ def papers_settings(results: Results) -> PapersSettings:
     paired = in_papers_settings(tv[tv["comparison"] == PAIRED], papers)["ratio"]
     range_of_paired = range_of(paired)
 
-    every_metric = upper[upper["comparison"] == "projected"]
-    # `POPULAR` has the metrics "most_popular" and "ten_most_popular", in this order.
-    most_popular, ten_most_popular = (
-        in_papers_settings(chosen_rows(every_metric, metric=metric), papers) for metric in POPULAR
-    )
+    every_metric = in_papers_settings(upper[upper["comparison"] == "projected"], papers)
+    most_popular = chosen_rows(every_metric, metric="most_popular")
+    ten_most_popular = chosen_rows(every_metric, metric="ten_most_popular")
 
     informative = projected[projected["informative"]]
     not_papers = informative.drop(in_papers_settings(informative, papers).index)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scripts.beyond.statements import verdict_rules as rules
 from scripts.beyond.statements.claim_counts import counted_claims
-from scripts.beyond.statements.judge_jointly import (
+from scripts.beyond.statements.joint_tables import (
     CONTRADICTED,
     OTHER_NOISE,
     OUR_NUMBERING,

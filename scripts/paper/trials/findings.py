@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT
-from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
+from scripts.paper.delta.delta_hat_table import DEPTH_OF_SMALLEST_FLOAT
+from scripts.paper.trials.delta_hat_ratios import FORMS, gaussian_ratios
 from scripts.shared.findings import Range, Results, range_of
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import exact_scale
