@@ -271,6 +271,19 @@ synthetic, 1000, 15, 4,    0.5, exact,     gaussian,    0.05
 synthetic, 1000, 15, 4,    1.0, exact,     gaussian,    0.06
 """),
     "constants": csv_table("floor, ratio\n 1e-8, 40.0\n 1e-30, 3.5"),
+    "gaussian_scale": csv_table("""
+eps, log10_delta, exact, published
+1,   -30,         9.5,   9.0
+4,   -8,          1.4,   1.3
+4,   -10,         1.7,   1.6
+4,   -30,         2.8,   2.2
+"""),
+    "designs": csv_table("""
+n,       k,    eps, delta, rounds, name,              eps0
+100000,  256,  1,   1e-6,  1,      k-RR with dummies, 10.0
+100000,  256,  1,   1e-6,  1,      k-RR,              7.9
+1000000, 4096, 0.1, 1e-6,  1,      k-RR,              7.3
+"""),
     "parity_ratio": [*parity_rows(), PUBLISHED_RATIO],
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, alone=0.0061, together=0.0059, violated_jointly=True),

@@ -35,6 +35,8 @@ rule state_findings:
         **MADE_BY_SOME,
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
+        gaussian_scale="<results>/trials/gaussian_scale.csv",
+        designs="<results>/study/designs.csv",
         audit="<results>/attack/audit.csv",
         joint_tests="<results>/statements/joint_tests.csv",
         grids="<results>/statements/grids.csv",
