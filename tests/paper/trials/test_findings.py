@@ -23,5 +23,5 @@ def test_the_range_of_ratios_is_over_all_choices_of_the_constants():
 
 def test_the_scales_of_the_gaussian_are_those_at_eps_4():
     """The library's is the published one, and the exact one is needed."""
-    scales = gaussian_scales(results([], **EVERYTHING))
+    scales = gaussian_scales(results([]))
     assert scales == GaussianScales(delta=1e-30, library=2.2, needed=2.8)
