@@ -322,6 +322,15 @@ n,       k,    eps, delta, rounds, name,              eps0
 1000000, 4096, 0.1, 1e-6,  1,      k-RR,              7.3
 """),
     "parity_ratio": [*parity_rows(), PUBLISHED_RATIO],
+    "unequal_privacy": csv_table("""
+mechanism, n,      k,  eps0, delta, eps
+gaussian,  ,       ,   ,     1e-6,  3.0
+gaussian,  ,       ,   ,     1e-30, 7.6
+shuffle,   1000,   15, 4,    1e-6,  1.4
+shuffle,   100000, 15, 4,    1e-6,  0.1
+shuffle,   1000,   15, 4,    1e-30, 2.9
+shuffle,   100000, 15, 4,    1e-30, 0.3
+"""),
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, alone=0.0061, together=0.0059, violated_jointly=True),
         audit_row(-2.0, alone=0.0101, together=0.0091, violated_jointly=False, eps=1.0),

@@ -13,6 +13,7 @@ OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 MADE_BY_SOME = {}  # tables behind the findings that only some configurations make
 if PARITY:
     MADE_BY_SOME["parity_ratio"] = "<results>/parity/parity_ratio.csv"
+    MADE_BY_SOME["unequal_privacy"] = "<results>/parity/unequal_privacy.csv"
 if TV:
     MADE_BY_SOME["constants"] = "<results>/trials/constants.csv"
 if OF_DELTA_HAT:
