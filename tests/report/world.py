@@ -349,6 +349,11 @@ Table V, gaussian,  chi-square, 0.0049,      rejected, 0.14,       0.031,       
         grid_row("stepped", 0.002, 0.01, delta=1e-10),
         grid_row("stepped", 0.014, 0.04, "another", delta=1e-10),
     ],
+    "noise_scale": csv_table("""
+digits,  errors, low, high
+rounded, 30,     1.6, 2.3
+cut off, 30,     1.7, 2.6
+"""),
     "totals": csv_table("""
 dataset,       grid,    checkins
 paris,         uniform, 11190

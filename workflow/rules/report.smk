@@ -45,6 +45,7 @@ rule state_findings:
         audit="<results>/attack/audit.csv",
         joint_tests="<results>/statements/joint_tests.csv",
         grids="<results>/statements/grids.csv",
+        noise_scale="<results>/statements/noise_scale.csv",
         totals="<results>/data/checkins/totals.csv",
     output:
         "<results>/findings.json",
