@@ -1,11 +1,15 @@
 """What the findings of all stages share: the tables that they read, ranges of numbers, and chosen rows.
 
-A finding is a number that a text states: the page, the README or a page of docs/. Every stage
-has a module ``findings``, whose functions compute those of its subject and return them as a frozen dataclass.
+A finding is a number that a text states: the page, the README or a page of docs/. Every stage has a module
+``findings``, whose functions read those of its subject from tables, and return them as a frozen dataclass.
+They count, choose and compare what the tables have: a bound or a noise is computed by a stage's script, which
+writes it to a table. So findings import no module that computes.
+
 The fields have the names of results/findings.json. They are numbers, or texts that stand in a table, such as
 the digits that the paper prints: the words of a sentence belong to the page that states the number.
 """
 
+import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -40,6 +44,16 @@ def chosen_rows(rows: pd.DataFrame, **values: float | str) -> pd.DataFrame:
     if chosen.empty:
         raise LookupError(f"no row with {values}")
     return chosen
+
+
+def gaussian_scales_at(results: Results, eps: float, delta: float) -> "pd.Series[Any]":
+    """The row of the table gaussian_scale for (eps, delta): the scales of the Gaussian's noise.
+
+    Its columns exact and published are standard deviations in users, for sensitivity 1. Raises LookupError if
+    there is no such row.
+    """
+    rows = chosen_rows(results["gaussian_scale"], eps=eps, log10_delta=math.log10(delta))
+    return rows.iloc[0]
 
 
 def in_papers_settings(rows: pd.DataFrame, papers: Mapping[str, Collection[float]]) -> pd.DataFrame:

@@ -226,7 +226,7 @@ def test_overview_has_the_ratios_of_errors_in_the_papers_settings(main_page):
 
 
 def test_overview_has_the_distance_of_the_best_earlier_bound(main_page):
-    # The bound in `CITED_BOUNDS`, 10^-3.9693, over the true delta as our library gives it.
+    # The bound of Balle et al., 10^-3.9693, over that by the privacy blanket, 10^-5.8822.
     assert "82 times smaller than the best" in overview_under(main_page, "What holds")
 
 
@@ -236,12 +236,12 @@ def test_overview_has_the_largest_gap_of_a_printed_delta(main_page):
 
 
 def test_overview_compares_eps_at_the_same_delta(main_page):
-    """Numbers are as our library gives them, for 1,000 and 100,000 users, if no comment says otherwise."""
+    """`EVERYTHING` has the eps of both mechanisms, those of shuffling for 1,000 and 100,000 users."""
     text = overview_under(main_page, "What does not hold")
-    # At delta = 1e-6. There `EVERYTHING` has the eps of shuffling: 0.25 for any number of users.
-    assert "has ε = 3.05. The shuffled reports have 0.250 for 1,000 users" in text
+    of_shuffling = "The shuffled reports have 1.40 for 1,000 users and 0.100 for 100,000 users."
+    assert f"has ε = 3.00. {of_shuffling}" in text
     # At the delta of the rerun, 1e-30.
-    assert "they have 2.86 and 0.319, where the Gaussian noise is made for 4" in text
+    assert "they have 2.90 and 0.300, where the Gaussian noise is made for 4" in text
 
 
 def test_overview_has_the_ratios_of_errors_in_other_settings(main_page):

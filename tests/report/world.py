@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from scripts.beyond.statements.judge_jointly import OUR_NUMBERING
+from scripts.beyond.statements.joint_tables import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, ShownFigure, in_page_order
 from scripts.report.state_findings import state_findings
@@ -254,7 +254,51 @@ def csv_table(text):
 
 # The error of shuffling over that of Gaussian noise as the paper compares them.
 PUBLISHED_RATIO = parity_rows()[0] | {"comparison": "published", "bound": None}
-EVERYTHING = {  # name of a table -> its rows
+# The tables that no setting changes, all of log10 deltas or of scales: name -> rows.
+IN_EVERY_RUN = {
+    "printed_deltas": csv_table("""
+item,     mechanism,  n,   k,  eps0, eps, count, published, exact
+Table IV, this paper, 100, 10, 2,    0.5, 80,    -20,       -7
+Table IV, this paper, 100, 10, 2,    1.0, 80,    -30,       -17
+Table IV, this paper, 50,  10, 2,    0.5, 40,    -15,       -6
+Table 1,  this paper, 100, 10, 0.5,  0.1, 80,    -28,       -9
+"""),
+    "cited_bounds": csv_table("""
+item,     mechanism,  eps, cited
+Table II, balle,      0.1, -2
+Table 1,  balle,      0.2, -8
+Table 1,  erlingsson, 0.1,
+Table 1,  balle,      0.1, -3.9693
+Table 1,  feldman,    0.1, -3
+Table 1,  koskela,    0.1, -5.8822
+"""),
+    "corollary_1": csv_table("""
+eps, log10_lower, log10_upper
+0.5, -4,          -3.69897
+1.0, -8,          -7
+0.5, -4,          -3.69897
+"""),
+    "stated_deltas": csv_table("""
+setting,  n,    k,  eps0, eps, delta,                    log10_delta, bracket
+Table IV, 100,  10, 2.0,  0.5, worst count,              -5,
+Table IV, 100,  10, 2.0,  0.5, no holder: x0 against x1, -6,
+Table IV, 100,  10, 2.0,  0.5, no holder: x1 against x0, -5,
+Table 1,  100,  10, 0.5,  0.1, lower,                    -6.1,        1e-4
+Table 1,  100,  10, 0.5,  0.1, stronger-clones,          -3.5,
+example,  1000, 15, 4.0,  1.0, lower,                    -4.01,       1e-4
+example,  1000, 15, 4.0,  1.0, upper,                    -4,          1e-4
+example,  1000, 15, 4.0,  2.0, lower,                    -9.1,        1e-4
+example,  1000, 15, 4.0,  2.0, upper,                    -9,          1e-4
+"""),
+    "gaussian_scale": csv_table("""
+eps, log10_delta, exact, published
+1,   -30,         9.5,   9.0
+4,   -8,          1.4,   1.3
+4,   -10,         1.7,   1.6
+4,   -30,         2.8,   2.2
+"""),
+}
+EVERYTHING = {  # name of another table -> its rows
     # At the second point the printed delta-hat (log10) is below every float.
     "delta_hat": csv_table("""
 dataset,   n,    k,  eps0, eps, published, exact
@@ -271,7 +315,22 @@ synthetic, 1000, 15, 4,    0.5, exact,     gaussian,    0.05
 synthetic, 1000, 15, 4,    1.0, exact,     gaussian,    0.06
 """),
     "constants": csv_table("floor, ratio\n 1e-8, 40.0\n 1e-30, 3.5"),
+    "designs": csv_table("""
+n,       k,    eps, delta, rounds, name,              eps0
+100000,  256,  1,   1e-6,  1,      k-RR with dummies, 10.0
+100000,  256,  1,   1e-6,  1,      k-RR,              7.9
+1000000, 4096, 0.1, 1e-6,  1,      k-RR,              7.3
+"""),
     "parity_ratio": [*parity_rows(), PUBLISHED_RATIO],
+    "unequal_privacy": csv_table("""
+mechanism, n,      k,  eps0, delta, eps
+gaussian,  ,       ,   ,     1e-6,  3.0
+gaussian,  ,       ,   ,     1e-30, 7.6
+shuffle,   1000,   15, 4,    1e-6,  1.4
+shuffle,   100000, 15, 4,    1e-6,  0.1
+shuffle,   1000,   15, 4,    1e-30, 2.9
+shuffle,   100000, 15, 4,    1e-30, 0.3
+"""),
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, alone=0.0061, together=0.0059, violated_jointly=True),
         audit_row(-2.0, alone=0.0101, together=0.0091, violated_jointly=False, eps=1.0),
@@ -290,6 +349,11 @@ Table V, gaussian,  chi-square, 0.0049,      rejected, 0.14,       0.031,       
         grid_row("stepped", 0.002, 0.01, delta=1e-10),
         grid_row("stepped", 0.014, 0.04, "another", delta=1e-10),
     ],
+    "noise_scale": csv_table("""
+digits,  errors, low, high
+rounded, 30,     1.6, 2.3
+cut off, 30,     1.7, 2.6
+"""),
     "totals": csv_table("""
 dataset,       grid,    checkins
 paris,         uniform, 11190
@@ -307,9 +371,10 @@ def text_table(rows):
 def results(rows, **tables):
     """What findings are stated from: tables by name, titles of datasets, and the paper's datasets and eps0s.
 
-    ``rows`` are those of the table verdicts, ``tables`` the rows of other tables by name.
+    ``rows`` are those of the table verdicts, ``tables`` the rows of other tables by name. Those of
+    `IN_EVERY_RUN` are there, too.
     """
-    read = {name: pd.DataFrame(content) for name, content in tables.items()}
+    read = {name: pd.DataFrame(content) for name, content in (IN_EVERY_RUN | tables).items()}
     return read | {"verdicts": text_table(rows), "titles": SETTINGS["titles"], "papers": PAPER}
 
 
@@ -320,7 +385,7 @@ def html_page(
 
     ``verdicts``: rows of verdicts.csv. ``figures``: what the page says of each figure, by default of made-up
     ones. ``settings``: those of the run, by default the paper's. ``tables``: rows of the other tables by
-    name, by default none. `PARAMETERS` and `CITED_BOUNDS` are tables of one row.
+    name, by default those of `IN_EVERY_RUN` only. `PARAMETERS` and `CITED_BOUNDS` are tables of one row.
     """
     printed = {
         "verdicts": text_table(verdicts),

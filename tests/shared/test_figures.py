@@ -40,8 +40,9 @@ from scripts.paper.trials import (
 )
 from scripts.paper.trials.compute_constants import compute_constants
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
+from scripts.paper.trials.delta_hat_ratios import gaussian_ratios
 from scripts.paper.trials.estimate_cells import estimate_cells
-from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
+from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
 from scripts.shared import style, wording
 from scripts.shared.configuration import PAPERS_FILE, merged

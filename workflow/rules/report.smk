@@ -7,6 +7,7 @@ OF_DELTA_HAT = [name for name in DELTA_HAT if name in PAPERS]
 MADE_BY_SOME = {}  # tables behind the findings that only some configurations make
 if PARITY:
     MADE_BY_SOME["parity_ratio"] = "<results>/parity/parity_ratio.csv"
+    MADE_BY_SOME["unequal_privacy"] = "<results>/parity/unequal_privacy.csv"
 if TV:
     MADE_BY_SOME["constants"] = "<results>/trials/constants.csv"
 if OF_DELTA_HAT:
@@ -27,9 +28,16 @@ rule state_findings:
         **MADE_BY_SOME,
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
+        printed_deltas="<results>/delta/printed_deltas.csv",
+        gaussian_scale="<results>/trials/gaussian_scale.csv",
+        cited_bounds="<results>/bounds/cited_bounds.csv",
+        corollary_1="<results>/bounds/corollary_1.csv",
+        stated_deltas="<results>/bounds/stated_deltas.csv",
+        designs="<results>/study/designs.csv",
         audit="<results>/attack/audit.csv",
         joint_tests="<results>/statements/joint_tests.csv",
         grids="<results>/statements/grids.csv",
+        noise_scale="<results>/statements/noise_scale.csv",
         totals="<results>/data/checkins/totals.csv",
     output:
         "<results>/findings.json",

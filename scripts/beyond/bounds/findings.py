@@ -1,22 +1,13 @@
 """The numbers that texts state about delta and its bounds."""
 
-import inspect
+import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
 from scripts.shared.findings import Results, chosen_rows
-from tightshuffle.guarantee import lower, upper
-from tightshuffle.literature import count
-from tightshuffle.methods import delta
-from tightshuffle.numerics.positive_part import log_positive_part
-
-DEFAULT: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting of Table IV
-HOLDERS = 80  # of the other users, who hold x0 in Tables IV and 1
-TABLE_1: dict[str, Any] = {"n": 100, "k": 10, "eps0": 0.5}  # it does not state k
-EXAMPLE: dict[str, Any] = {"n": 1000, "k": 15, "eps0": 4.0}
+from scripts.shared.printed import OWN
 
 
 @dataclass(frozen=True)
@@ -89,58 +80,51 @@ class BoundsApart:
     bracket_percent: float
 
 
-def default_setting(_: Results) -> DefaultSetting:
+def default_setting(results: Results) -> DefaultSetting:
     """delta at three eps in Table IV's default setting, and at one of them how much the direction matters.
 
-    The setting has n = 100 users, k = 10 values and eps0 = 2 (`DEFAULT`). ``rows`` has five deltas for each
-    eps: of the count of x0 if 80 (`HOLDERS`) of the 99 other users hold x0, of the worst count, and of all
-    counts. ``reverse`` is a ratio at ``reverse_eps``, of the count of x0 if no other user holds x0: its delta
-    of x1 against x0 over its delta of x0 against x1.
+    The setting has n = 100 users, k = 10 values and eps0 = 2. ``rows`` has five deltas for each eps: of the
+    count of x0 if 80 of the 99 other users hold x0, of the worst count, and of all counts. ``reverse`` is a
+    ratio at ``reverse_eps``, of the count of x0 if no other user holds x0: its delta of x1 against x0 over
+    its delta of x0 against x1.
 
-    The argument is not used, as every finding is a function of the results.
+    ``results`` has three tables of log10 delta: "printed_deltas" (of the count of x0, where the paper prints
+    it), "corollary_1" (with our bounds in this setting) and "stated_deltas" (the rest).
     """
-    reverse_eps = 0.5
-    no_other_holder: dict[str, Any] = {**DEFAULT, "count": 0}
-    # `count.delta` returns log10 delta. "forward" is x0 against x1, and "reverse" is x1 against x0.
-    log10_reverse = count.delta(reverse_eps, **no_other_holder, direction="reverse")
-    log10_forward = count.delta(reverse_eps, **no_other_holder, direction="forward")
+    table = chosen_rows(results["stated_deltas"], setting="Table IV")
+    setting = _setting_of(table)
+    of_x0 = chosen_rows(results["printed_deltas"], item="Table IV", **setting)
+    rows = []
+    for worst in chosen_rows(table, delta="worst count").to_dict("records"):
+        eps = worst["eps"]
+        # Three parts of Table IV print this setting, and corollary_1 has the same bounds for four datasets.
+        count_of_x0 = chosen_rows(of_x0, eps=eps).iloc[0]
+        bounds = chosen_rows(results["corollary_1"], eps=eps).iloc[0]
+        readings = Readings(
+            eps=eps,
+            published=_ten_to_the(count_of_x0["published"]),
+            exact=_ten_to_the(count_of_x0["exact"]),
+            worst=_ten_to_the(worst["log10_delta"]),
+            lower=_ten_to_the(bounds["log10_lower"]),
+            upper=_ten_to_the(bounds["log10_upper"]),
+        )
+        rows.append(readings)
+
+    forward = chosen_rows(table, delta="no holder: x0 against x1").iloc[0]
+    reverse = chosen_rows(table, delta="no holder: x1 against x0").iloc[0]
     return DefaultSetting(
-        **DEFAULT,
-        count=HOLDERS,
-        rows=[_five_deltas(eps) for eps in (0.1, 0.5, 1.0)],
-        reverse_eps=reverse_eps,
-        reverse=_ten_to_the(log10_reverse - log10_forward),
-    )
-
-
-def _five_deltas(eps: float) -> Readings:
-    """Five deltas at eps in Table IV's default setting: n = 100, k = 10, eps0 = 2.
-
-    - published and exact: of the count of x0, for x0 against x1, if 80 (`HOLDERS`) of the 99 other users hold
-      x0: by Theorem 1 as printed, and the true one
-    - worst: the largest true delta of a count, over every number of other users who hold its value and over
-      both directions
-    - lower and upper: our bounds on delta of the whole histogram in the worst dataset
-    """
-    of_count: dict[str, Any] = {**DEFAULT, "count": HOLDERS, "direction": "forward"}
-    every_number = np.arange(DEFAULT["n"])  # 0 to n - 1 other users
-    log10_worst = count.delta(eps, **DEFAULT, count=every_number, direction="both").max()
-    return Readings(
-        eps=eps,
-        # These functions return log10 delta.
-        published=_ten_to_the(theorem_1_as_printed(eps, **of_count)),
-        exact=_ten_to_the(count.delta(eps, **of_count)),
-        worst=_ten_to_the(log10_worst),
-        lower=_ten_to_the(lower(eps, log10=True, **DEFAULT)),
-        upper=_ten_to_the(upper(eps, log10=True, **DEFAULT)),
+        **setting,
+        count=int(of_x0["count"].iloc[0]),
+        rows=rows,
+        reverse_eps=reverse["eps"],
+        reverse=_ten_to_the(reverse["log10_delta"] - forward["log10_delta"]),
     )
 
 
 def literature_bounds(results: Results) -> LiteratureBounds:
     """The bounds of the short version's Table 1 at eps = 0.1: the printed digits, and the true values.
 
-    The setting is n = 100 and eps0 = 0.5, and k = 10, which Table 1 does not state. The table "verdicts" in
-    ``results`` has a row for each value that the paper prints, with all columns as texts. The fields are:
+    The setting is n = 100 and eps0 = 0.5, and k = 10, which Table 1 does not state. The fields are:
 
     - rows: for each bound, its name, the digits printed for it (or None), and the delta by the cited theorem
       (or None where it does not apply). The last row is the paper's own: the true delta of the count of x0
@@ -148,59 +132,69 @@ def literature_bounds(results: Results) -> LiteratureBounds:
     - near_percent: by how many percent high exceeds low
     - times: how many times high the best analytic bound is, that of Balle et al.
 
-    Raises LookupError if the paper prints nothing at this eps.
+    ``results`` has the table "verdicts", with a row of texts for each value that the paper prints, and three
+    tables of log10 delta: "cited_bounds" (what the columns of the literature name), "printed_deltas" (of the
+    count of x0) and "stated_deltas" (the rest). Raises LookupError if the paper prints nothing at this
+    eps.
     """
     eps = 0.1
     rows = chosen_rows(results["verdicts"], item="Table 1", eps=str(eps))
     printed = rows.set_index("mechanism")["printed"]
+    cited = chosen_rows(results["cited_bounds"], item="Table 1", eps=eps)
+    log10_cited = cited.set_index("mechanism")["cited"]
+    own = chosen_rows(results["printed_deltas"], item="Table 1", eps=eps, mechanism=OWN).iloc[0]
+    table = chosen_rows(results["stated_deltas"], setting="Table 1", eps=eps)
+    log10_stated = table.set_index("delta")["log10_delta"]
 
-    def log10_delta(method: str) -> Any:
-        return delta(eps, method=method, log10=True, **TABLE_1)
-
-    log10_low = log10_delta("lower")
-    log10_high = log10_delta("privacy-blanket")
-    log10_balle = log10_delta("balle-bennett")
-    log10_one_count = count.delta(eps, **TABLE_1, count=HOLDERS, direction="forward")
-    cited = (  # name, mechanism of the printed value ("": nothing is printed), log10 of the bound
-        # No bound: the conditions of the theorem fail.
-        ("Erlingsson et al., 2019", "erlingsson", None),
-        ("Balle et al., 2019 (Bennett)", "balle", log10_balle),
-        ("Feldman et al., 2021 (summed)", "feldman", log10_delta("clones")),
-        ("Feldman et al., 2023 (summed)", "", log10_delta("stronger-clones")),
+    log10_low = log10_stated["lower"]
+    log10_high = log10_cited["koskela"]
+    named = (  # name, mechanism of the printed value ("": nothing is printed), log10 of the bound
+        ("Erlingsson et al., 2019", "erlingsson", log10_cited["erlingsson"]),
+        ("Balle et al., 2019 (Bennett)", "balle", log10_cited["balle"]),
+        ("Feldman et al., 2021 (summed)", "feldman", log10_cited["feldman"]),
+        ("Feldman et al., 2023 (summed)", "", log10_stated["stronger-clones"]),
         ("Koskela et al., 2021 (weak adversary)", "koskela", log10_high),
-        ("Biswas et al., count of x0", "this paper", log10_one_count),
+        ("Biswas et al., count of x0", OWN, own["exact"]),
     )
 
     bounds = []
-    for name, mechanism, log10_bound in cited:
-        bound = None if log10_bound is None else _ten_to_the(log10_bound)
+    for name, mechanism, log10_bound in named:
+        # Where the conditions of the theorem fail, there is no bound.
+        bound = None if math.isnan(log10_bound) else _ten_to_the(log10_bound)
         bounds.append(CitedBound(name=name, printed=printed.get(mechanism), bound=bound))
     return LiteratureBounds(
-        **TABLE_1,
+        **_setting_of(table),
         eps=eps,
         rows=bounds,
         low=_ten_to_the(log10_low),
         high=_ten_to_the(log10_high),
         near_percent=_percent_above(log10_low, log10_high),
-        times=10 ** (log10_balle - log10_high),
+        times=_ten_to_the(log10_cited["balle"] - log10_high),
     )
 
 
-def bounds_apart(_: Results) -> BoundsApart:
+def bounds_apart(results: Results) -> BoundsApart:
     """How far our upper bound on delta is above our lower one, at two eps for n = 1,000, k = 15, eps0 = 4.
 
     ``rows`` has the eps and the percent by which upper exceeds lower. ``bracket_percent`` is the default
     relative width, in percent, of the bracket to which the sum in either bound is computed.
 
-    The argument is not used, as every finding is a function of the results.
+    The table "stated_deltas" in ``results`` has log10 of both bounds.
     """
+    table = chosen_rows(results["stated_deltas"], setting="example")
     rows = []
-    for eps in (1.0, 2.0):
-        log10_low = lower(eps, log10=True, **EXAMPLE)
-        log10_high = upper(eps, log10=True, **EXAMPLE)
-        rows.append(Width(eps=eps, percent=_percent_above(log10_low, log10_high)))
-    width = inspect.signature(log_positive_part).parameters["width"].default
-    return BoundsApart(**EXAMPLE, rows=rows, bracket_percent=100 * width)
+    for eps in table["eps"].unique().tolist():
+        log10_bounds = chosen_rows(table, eps=eps).set_index("delta")["log10_delta"]
+        percent = _percent_above(log10_bounds["lower"], log10_bounds["upper"])
+        rows.append(Width(eps=eps, percent=percent))
+    bracket_percent = 100 * table["bracket"].iloc[0]
+    return BoundsApart(**_setting_of(table), rows=rows, bracket_percent=bracket_percent)
+
+
+def _setting_of(rows: pd.DataFrame) -> dict[str, Any]:
+    """n, k and eps0 of ``rows``, which all have the same."""
+    first = rows.iloc[0]
+    return {"n": first["n"], "k": first["k"], "eps0": first["eps0"]}
 
 
 def _ten_to_the(log10_number: Any) -> float:

@@ -1,20 +1,14 @@
 """The numbers that texts state about errors at equal privacy."""
 
-import math
 from dataclasses import dataclass
 
 import pandas as pd
-from scipy import optimize
 
-import tightshuffle
-from scripts.beyond.parity.run_parity import POPULAR
-from scripts.beyond.parity.summarise_parity import NEARLY, nearly_equal
 from scripts.shared.findings import Range, Results, chosen_rows, in_papers_settings, range_of
 from scripts.shared.printed import PAPER
-from scripts.shared.published_gaussian import published_scale
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
+NEARLY = 0.05  # of the smaller error: two that differ by no more count as nearly the same
 _RATIO_AND_INTERVAL = ["n", "ratio", "low", "high"]  # for n users
 
 
@@ -249,7 +243,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         of=len(informative),
         low=ratios.low,
         high=ratios.high,
-        nearly=nearly_equal(informative["ratio"]).sum(),
+        nearly=_nearly_equal(informative["ratio"]).sum(),
         nearly_percent=100 * NEARLY,
         repetitions=every_informative["repetitions"].min(),
         eps0=sorted(projected["eps0"].unique()),
@@ -262,6 +256,11 @@ def equal_privacy(results: Results) -> EqualPrivacy:
             for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     )
+
+
+def _nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
+    """Where two errors with this ratio differ by at most 5 % (`NEARLY`) of the smaller one."""
+    return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
 
 
 def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformError]:
@@ -348,11 +347,9 @@ def papers_settings(results: Results) -> PapersSettings:
     paired = in_papers_settings(tv[tv["comparison"] == PAIRED], papers)["ratio"]
     range_of_paired = range_of(paired)
 
-    every_metric = upper[upper["comparison"] == "projected"]
-    # `POPULAR` has the metrics "most_popular" and "ten_most_popular", in this order.
-    most_popular, ten_most_popular = (
-        in_papers_settings(chosen_rows(every_metric, metric=metric), papers) for metric in POPULAR
-    )
+    every_metric = in_papers_settings(upper[upper["comparison"] == "projected"], papers)
+    most_popular = chosen_rows(every_metric, metric="most_popular")
+    ten_most_popular = chosen_rows(every_metric, metric="ten_most_popular")
 
     informative = projected[projected["informative"]]
     not_papers = informative.drop(in_papers_settings(informative, papers).index)
@@ -497,46 +494,30 @@ def unequal_privacy(results: Results) -> UnequalPrivacy:
 
     eps is that of the whole histogram: for the Gaussian exact, and for shuffled k-RR by our upper bound, at
     the smallest and at the largest n. ``delta``, ``gaussian`` and ``shuffled`` are at delta = 1e-6, and
-    ``at_floor`` has the same at delta = 1e-30, with the stated eps (said).
+    ``at_floor`` has the same at delta = 1e-30, with the stated eps (said). The table "unequal_privacy" in
+    ``results`` has a row for each mechanism, n and delta.
 
     Raises LookupError unless the paper's synthetic setting is in the results.
     """
-    delta = 1e-6
-    floor = 1e-30  # the smallest delta for which our rerun computes Gaussian noise
-    eps0 = 4.0
     if "synthetic" not in results["papers"]:
         raise LookupError("not the paper's settings: synthetic")
-    rows = chosen_rows(
-        results["parity_ratio"], dataset="synthetic", bound="upper", delta=delta, eps0=eps0
-    )
-    # The smallest and the largest n. The column eps is the upper bound's at delta = 1e-6.
-    ends = rows.sort_values("n").iloc[[0, -1]][["n", "k", "eps"]].to_dict("records")
-
-    at_floor = []
-    for end in ends:
-        eps = tightshuffle.epsilon(floor, n=int(end["n"]), k=int(end["k"]), eps0=eps0)
-        at_floor.append(UsersEps(n=end["n"], eps=eps))
+    table = results["unequal_privacy"]
+    gaussian = chosen_rows(table, mechanism="gaussian").set_index("delta")["eps"]
+    shuffled = chosen_rows(table, mechanism="shuffle")
+    floor, delta = gaussian.index.sort_values()
     return UnequalPrivacy(
         delta=delta,
-        gaussian=_eps_of_gaussian(delta, eps0, floor),
-        shuffled=[UsersEps(n=end["n"], eps=end["eps"]) for end in ends],
+        gaussian=gaussian[delta],
+        shuffled=_eps_by_users(chosen_rows(shuffled, delta=delta)),
         at_floor=AtFloor(
-            delta=floor, said=eps0, gaussian=_eps_of_gaussian(floor, eps0, floor), shuffled=at_floor
+            delta=floor,
+            said=shuffled["eps0"].iloc[0],
+            gaussian=gaussian[floor],
+            shuffled=_eps_by_users(chosen_rows(shuffled, delta=floor)),
         ),
     )
 
 
-def _eps_of_gaussian(delta: float, said_eps: float, said_delta: float) -> float:
-    """The true eps, at ``delta``, of a histogram with the Gaussian noise of our rerun of the paper's figures.
-
-    The rerun computes the noise for (said_eps, said_delta) and the sensitivity 1. But if one user's value
-    changes, two counts of the histogram change by 1, so its sensitivity is sqrt(2).
-    """
-    scale = published_scale(said_eps, said_delta, sensitivity=1.0)
-
-    def excess(eps: float) -> float:
-        # log10 of how many times ``delta`` the true delta at eps is.
-        log10_delta = log10_delta_of_scale(eps, scale=scale, sensitivity=HISTOGRAM_SENSITIVITY)
-        return float(log10_delta) - math.log10(delta)
-
-    return float(optimize.brentq(excess, 0.0, 20.0, xtol=1e-10))
+def _eps_by_users(rows: pd.DataFrame) -> list[UsersEps]:
+    """The columns n and eps of each row."""
+    return [UsersEps(n=int(row["n"]), eps=row["eps"]) for row in rows.to_dict("records")]

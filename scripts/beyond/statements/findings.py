@@ -8,16 +8,14 @@ import pandas as pd
 
 from scripts.beyond.statements import verdict_rules as rules
 from scripts.beyond.statements.claim_counts import counted_claims
-from scripts.beyond.statements.judge_jointly import (
+from scripts.beyond.statements.joint_tables import (
     CONTRADICTED,
     OTHER_NOISE,
     OUR_NUMBERING,
     REJECTED,
     WRONG_FACTORS,
 )
-from scripts.beyond.statements.noise_scale import gaussian_errors, likely_scales
-from scripts.shared.findings import Results, chosen_rows
-from scripts.shared.published_gaussian import published_scale
+from scripts.shared.findings import Results, chosen_rows, gaussian_scales_at
 
 _EPS = 4.0  # of the errors that the paper prints
 
@@ -180,8 +178,8 @@ def grids(results: Results) -> Grids:
 
     A noise is a delta and a sensitivity of the Gaussian at eps = 4: that of our rerun, and `OTHER_NOISE`,
     which fits the printed errors as well. ``results`` has the table "grids", with a row for each noise, city
-    (dataset), grid and numbering of its cells, with p-values and a verdict. It also has "titles", dataset ->
-    title.
+    (dataset), grid and numbering of its cells, with p-values and a verdict. It also has the table
+    "gaussian_scale", with the scales for sensitivity 1, and "titles", dataset -> title.
     """
     rows = results["grids"]
     rows = rows.assign(contradicted=rows["verdict"] == CONTRADICTED)
@@ -194,10 +192,12 @@ def grids(results: Results) -> Grids:
         title = results["titles"].get(str(city), city)
         by_city[str(city)] = _grids_of_city(title, with_our_noise, with_other_noise)
 
+    # A scale is proportional to the sensitivity.
+    scale = sensitivity * gaussian_scales_at(results, _EPS, delta)["published"]
     return Grids(
         by_city=by_city,
         contradicted=[city for city in by_city.values() if city.contradicts_both],
-        other_noise=Noise(delta, sensitivity, published_scale(_EPS, delta, sensitivity)),
+        other_noise=Noise(delta, sensitivity, scale),
     )
 
 
@@ -239,17 +239,19 @@ def noise_scales(results: Results) -> NoiseScales:
     """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
 
     A scale is the noise's standard deviation in users. Those that fit are a 95 % interval by the likelihood
-    ratio. One plausible scale is for (eps, delta) = (4, 1e-8) and sensitivity sqrt(2), that of a histogram.
-    The other is that of our rerun, for (4, 1e-30) and sensitivity 1.
+    ratio, if the printed errors are rounded. One plausible scale is for (eps, delta) = (4, 1e-8) and
+    sensitivity sqrt(2), that of a histogram. The other is that of our rerun, for (4, 1e-30) and
+    sensitivity 1.
 
-    ``results`` has the tables "totals", with the number of users (checkins) of every dataset and grid, and
-    "verdicts", with the printed values.
+    ``results`` has the tables "noise_scale", with the interval, and "gaussian_scale", with the scales for
+    sensitivity 1. Raises LookupError if there is no interval.
     """
     delta = 1e-8
-    totals = chosen_rows(results["totals"], grid="uniform").set_index("dataset")["checkins"]
-    users = {str(dataset): int(checkins) for dataset, checkins in totals.items()}
-    low, high = likely_scales(gaussian_errors(results["verdicts"], users))
-    of_histogram = published_scale(_EPS, delta, math.sqrt(2))
-    of_rerun = published_scale(_EPS, 1e-30, 1.0)
+    interval = chosen_rows(results["noise_scale"], digits="rounded").iloc[0]
+    low = interval["low"]
+    high = interval["high"]
+    # A scale is proportional to the sensitivity.
+    of_histogram = math.sqrt(2) * gaussian_scales_at(results, _EPS, delta)["published"]
+    of_rerun = gaussian_scales_at(results, _EPS, 1e-30)["published"]
     both_fit = low <= min(of_histogram, of_rerun) and max(of_histogram, of_rerun) <= high
     return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=_EPS)

@@ -17,6 +17,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from scripts.beyond.statements.joint_tables import (
+    CONTRADICTED,
+    NOT_CONTRADICTED,
+    NOT_REJECTED,
+    OTHER_NOISE,
+    OUR_NUMBERING,
+    REJECTED,
+    WRONG_FACTORS,
+)
 from scripts.beyond.statements.verdict_rules import LEVEL, holm_corrected
 from scripts.paper.trials.run_trials import Protocol
 from scripts.paper.values.judge_values import Trials, draws_of, read_individual_trials, read_users
@@ -27,10 +36,6 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
 
-REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
-CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid
-# Column of a power -> the factor by which wrong errors exceed ours.
-WRONG_FACTORS = {"power_half": 0.5, "power_sqrt2": math.sqrt(2), "power_double": 2.0}
 RANDOM_RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 LARGEST_EXACT_POWER = 22  # powers of ten up to 10^22 are exact floats
 QUARTERS = 4  # bins of the chi-square statistic
@@ -39,9 +44,6 @@ GRID_COLUMNS = [
     "dataset", "grid", "k", "n", "delta", "sensitivity", "numbering",
     "p", "p_error", "corrected_p", "verdict",
 ]  # fmt: skip
-# delta, sensitivity: another noise that fits the printed errors (docs/errata.md, 7).
-OTHER_NOISE = (1e-10, 1.0)
-OUR_NUMBERING = "row by row from the south-west"  # as in `data.grid`
 # The p-value of a grid is a mean over batches. A batch has 5 times as many runs as the table has repetitions,
 # which are 1,000. With these numbers a p-value of 0.006 has a standard error of 0.0002.
 BATCHES, REPETITIONS_FACTOR = 10, 5

@@ -22,10 +22,7 @@ from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.guarantee import upper  # the guarantee alone: this stage needs no other bound
 from tightshuffle.numerics.seeds import seed_of
 
-SETTING = ["dataset", "n", "k", "eps0"]  # what the rows of one sample and one eps0 share
 LOG10_ENDS = (-2.0, -30.0)  # log10 of the exact delta-hat at the first and the last eps
-# -log10 of 1e-324. This delta and every smaller one is 0 as a float, and diffprivlib refuses it.
-DEPTH_OF_SMALLEST_FLOAT = 324
 # diffprivlib's noise does not grow any more where delta falls further. At this delta it is the largest.
 DELTA_OF_LARGEST_NOISE = 1e-30
 

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT, SETTING
+from scripts.paper.delta.delta_hat_table import DEPTH_OF_SMALLEST_FLOAT, SETTING
 from scripts.paper.delta.setting_panels import setting_panels
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure

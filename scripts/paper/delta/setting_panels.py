@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.paper.delta.compute_delta_hat import SETTING
+from scripts.paper.delta.delta_hat_table import SETTING
 from scripts.shared import style, wording
 from scripts.shared.table_files import groups
 

@@ -6,9 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.paper.delta.compute_delta_hat import SETTING
+from scripts.paper.delta.delta_hat_table import SETTING
 from scripts.paper.delta.setting_panels import setting_panels
-from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
+from scripts.paper.trials.delta_hat_ratios import FORMS, gaussian_ratios
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job

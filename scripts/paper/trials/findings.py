@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from scripts.paper.delta.compute_delta_hat import DEPTH_OF_SMALLEST_FLOAT
-from scripts.paper.trials.run_delta_hat_trials import FORMS, gaussian_ratios
-from scripts.shared.findings import Range, Results, range_of
-from scripts.shared.published_gaussian import published_scale
-from tightshuffle.gaussian import exact_scale
+from scripts.paper.delta.delta_hat_table import DEPTH_OF_SMALLEST_FLOAT
+from scripts.paper.trials.delta_hat_ratios import FORMS, gaussian_ratios
+from scripts.shared.findings import Range, Results, gaussian_scales_at, range_of
 
 
 @dataclass(frozen=True)
@@ -40,14 +38,15 @@ class Constants:
     high: float  # the largest one
 
 
-def gaussian_scales(_: Results) -> GaussianScales:
+def gaussian_scales(results: Results) -> GaussianScales:
     """Two standard deviations of the Gaussian's noise at eps = 4, delta = 1e-30 and sensitivity 1.
 
-    library is diffprivlib's, which our rerun of the paper's trials has. needed is the exact one.
+    library is diffprivlib's, which our rerun of the paper's trials has. needed is the exact one. The table
+    "gaussian_scale" in ``results`` has both. Raises LookupError if it lacks this delta.
     """
     delta = 1e-30
-    library = published_scale(4.0, delta, sensitivity=1.0)
-    return GaussianScales(delta=delta, library=library, needed=float(exact_scale(4.0, delta)))
+    scales = gaussian_scales_at(results, 4, delta)
+    return GaussianScales(delta=delta, library=scales["published"], needed=scales["exact"])
 
 
 def delta_hat(results: Results) -> DeltaHat:

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.delta.compute_delta_hat import SETTING, sample_of
+from scripts.paper.delta.compute_delta_hat import sample_of
+from scripts.paper.delta.delta_hat_table import SETTING
+from scripts.paper.trials.delta_hat_ratios import FORMS
 from scripts.paper.trials.run_trials import error_table
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
@@ -20,7 +22,6 @@ from tightshuffle.gaussian import exact_scale
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.numerics.seeds import seed_of
 
-FORMS = ("published", "exact")  # of delta-hat
 COLUMNS = [
     *SETTING,
     "eps",
@@ -91,23 +92,6 @@ def run_delta_hat_trials(
                 tables.append(errors.assign(**setting, form=form, **parameters))
 
     return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
-
-
-def gaussian_ratios(trials: pd.DataFrame) -> pd.DataFrame:
-    """The Gaussian's mean TV error divided by that of shuffle+INV: a row for every setting, form and eps.
-
-    TV is total variation. A setting is a dataset, n, k and eps0. The Gaussian's noise is chosen for eps and
-    delta-hat, the paper's delta, in the form "published" (by the printed formula) or "exact" (the true one).
-    The columns are dataset, n, k, eps0, form, eps and ratio.
-
-    ``trials`` has a row for every repetition of a mechanism, with the TV error in the column value.
-    """
-    inverted = trials[trials["mechanism"] == "shuffle+INV"].groupby(SETTING)["value"].mean()
-    gaussian = trials[trials["mechanism"] == "gaussian"]
-    means = gaussian.groupby([*SETTING, "form", "eps"])["value"].mean().reset_index()
-    means = means.join(inverted.rename("inverted"), on=SETTING)
-    means["ratio"] = means["value"] / means["inverted"]
-    return means.drop(columns=["value", "inverted"])
 
 
 if __name__ == "__main__":

@@ -82,6 +82,10 @@ def test_the_largest_ratio_is_of_a_setting_that_the_paper_ran():
 
 
 def test_the_papers_own_comparison_is_at_unequal_privacy():
+    """At each of two deltas, and at the smaller one both mechanisms are said to have eps = 4."""
     privacy = unequal_privacy(results(VERDICTS, **EVERYTHING))
-    assert privacy.gaussian == pytest.approx(3.04907, abs=1e-5)  # eps of the noise scale 2.1517
-    assert privacy.shuffled == [UsersEps(n=1000, eps=0.25), UsersEps(n=100_000, eps=0.25)]
+    assert (privacy.delta, privacy.gaussian) == (1e-6, 3.0)
+    assert privacy.shuffled == [UsersEps(n=1000, eps=1.4), UsersEps(n=100_000, eps=0.1)]
+    floor = privacy.at_floor
+    assert (floor.delta, floor.said, floor.gaussian) == (1e-30, 4, 7.6)
+    assert floor.shuffled == [UsersEps(n=1000, eps=2.9), UsersEps(n=100_000, eps=0.3)]

@@ -1,14 +1,14 @@
-"""Which scales of the Gaussian fit the printed errors: against draws that are printed as text.
-
-What fits the paper's own errors is in tests/report/test_findings.py.
-"""
+"""Which scales of the Gaussian fit the printed errors: against draws that are printed as text."""
 
 from decimal import ROUND_DOWN, Decimal
 
 import numpy as np
 import pytest
 
+from scripts.beyond.statements.fit_noise_scale import fitting_scales
 from scripts.beyond.statements.noise_scale import Error, likely_scales, ln_likelihood_of_scales
+from scripts.shared.printed import read_values
+from tests import ROOT
 
 SCALE = 2.152  # standard deviation of the noise in each cell, in users
 RUNS = 200_000
@@ -59,3 +59,23 @@ def test_the_likely_scales_are_those_around_the_one_that_was_drawn():
     assert 2.3 < low < 2.5 < high < 2.7
     # The maximum likelihood estimate of a scale from N values has a standard error of scale / sqrt(2 N).
     assert high - low == pytest.approx(2 * 1.96 * 2.5 / np.sqrt(2 * 2000), rel=0.1)
+
+
+VALUES = read_values(ROOT / "data/published/values.csv")
+
+
+def test_the_scales_that_fit_the_papers_errors_are_those_of_the_errata():
+    """28 errors of single cells and two distances, by the users of both cities."""
+    table = fitting_scales(VALUES, {"san_francisco": 123026, "paris": 11190})
+    assert table.round(2).to_dict("records") == [
+        {"digits": "rounded", "errors": 30, "low": 1.56, "high": 2.34},
+        {"digits": "cut off", "errors": 30, "low": 1.72, "high": 2.63},
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of the logarithm of 0
+@pytest.mark.parametrize("users", [{"paris": 11190}, {"san_francisco": 10**12, "paris": 11190}])
+def test_no_scale_fits_without_a_city_or_with_far_too_many_users(users):
+    table = fitting_scales(VALUES, users)
+    assert list(table) == ["digits", "errors", "low", "high"]
+    assert table.empty

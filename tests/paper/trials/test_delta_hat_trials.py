@@ -8,7 +8,8 @@ import pytest
 
 from scripts.paper.delta.compute_delta_hat import compute_delta_hat, sample_of
 from scripts.paper.trials.compute_constants import compute_constants, expected_tv_of_noise
-from scripts.paper.trials.run_delta_hat_trials import gaussian_ratios, run_delta_hat_trials
+from scripts.paper.trials.delta_hat_ratios import gaussian_ratios
+from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers.expected_errors import krr_errors

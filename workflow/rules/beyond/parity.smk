@@ -4,6 +4,7 @@ PARITY = configuration.having("tv", DATASETS)
 
 localrules:
     summarise_parity,
+    compute_unequal_privacy,
     draw_parity_ratio,
 
 
@@ -64,6 +65,22 @@ rule summarise_parity:
         "../../../scripts/beyond/parity/summarise_parity.py"
 
 
+rule compute_unequal_privacy:
+    "The true eps of the two mechanisms that the paper's Figure 2 compares."
+    input:
+        "<results>/parity/parity_ratio.csv",
+    output:
+        "<results>/parity/unequal_privacy.csv",
+    log:
+        "<results>/logs/compute_unequal_privacy.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/parity/compute_unequal_privacy.py"),
+    script:
+        "../../../scripts/beyond/parity/compute_unequal_privacy.py"
+
+
 rule draw_parity_ratio:
     "shuffle+INV over Gaussian, at equal privacy."
     input:
@@ -89,4 +106,5 @@ rule parity:
     input:
         expand(rules.run_parity.output, dataset=PARITY),
         rules.summarise_parity.output,
+        rules.compute_unequal_privacy.output,
         figures_of_stage("parity"),

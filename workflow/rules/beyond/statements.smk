@@ -3,6 +3,10 @@ CLAIMS = "data/published/claims.csv"
 CITIES = [name for name in INDIVIDUAL if name in GOWALLA]
 
 
+localrules:
+    fit_noise_scale,
+
+
 rule judge_jointly:
     "Joint tests of the printed random values, and of those of the cities on both of their grids."
     input:
@@ -31,6 +35,24 @@ rule judge_jointly:
         ),
     script:
         "../../../scripts/beyond/statements/judge_jointly.py"
+
+
+rule fit_noise_scale:
+    "The scales of the Gaussian's noise that fit the printed errors."
+    input:
+        values=source(VALUES),
+        totals="<results>/data/checkins/totals.csv",
+    output:
+        "<results>/statements/noise_scale.csv",
+    log:
+        "<results>/logs/fit_noise_scale.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/statements/fit_noise_scale.py"),
+        **named(contents=digests([source(VALUES)])),
+    script:
+        "../../../scripts/beyond/statements/fit_noise_scale.py"
 
 
 rule judge_claims:
@@ -73,7 +95,8 @@ rule judge_claims:
 
 
 rule statements:
-    "The verdicts on the paper's statements, and the joint tests."
+    "The verdicts on the paper's statements, the joint tests, and the noise that fits the printed errors."
     input:
         rules.judge_jointly.output,
+        rules.fit_noise_scale.output,
         rules.judge_claims.output,
