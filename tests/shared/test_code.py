@@ -140,3 +140,17 @@ def test_the_attack_loads_the_bounds_alone():
     assert "tightshuffle/collection/bounds.py" not in code.files_of(
         "scripts/beyond/attack/collect_audit.py"
     )
+
+
+def scripts_that_use(file):
+    """The scripts of all rules that import a file, directly or through others: an edit reruns their jobs."""
+    rules = [path.read_text(encoding="utf-8") for path in ROOT.glob("workflow/rules/**/*.smk")]
+    scripts = re.findall(r'code_of\("(.+?)"\)', "".join(rules))
+    assert len(scripts) > 40  # else they were not found; there are 52
+    return [script for script in scripts if file in code.files_of(script)]
+
+
+def test_an_edit_of_the_literatures_columns_reruns_the_table_of_printed_deltas_alone():
+    """No trials: they use Theorem 1, which stands in another file."""
+    users = scripts_that_use("scripts/paper/delta/literature_as_printed.py")
+    assert users == ["scripts/paper/delta/compute_printed_deltas.py"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from scripts.shared.findings import Results, chosen_rows
 from tightshuffle.guarantee import lower, upper
 from tightshuffle.literature import count

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scripts.paper.delta.compute_delta_hat import LOG10_ENDS, compute_delta_hat, eps_grid, sample_of
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from tightshuffle import upper
 from tightshuffle.literature import count
 
