@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import tomllib
 
 import pytest
 
@@ -154,3 +155,19 @@ def test_an_edit_of_the_literatures_columns_reruns_the_table_of_printed_deltas_a
     """No trials: they use Theorem 1, which stands in another file."""
     users = scripts_that_use("scripts/paper/delta/literature_as_printed.py")
     assert users == ["scripts/paper/delta/compute_printed_deltas.py"]
+
+
+def test_an_edit_of_a_proven_bound_reruns_no_job_of_the_paper():
+    """So no trials."""
+    users = scripts_that_use("tightshuffle/bounds/rounds.py")
+    assert "scripts/beyond/bounds/compute_delta_hat_bound.py" in users
+    assert [script for script in users if script.startswith("scripts/paper/")] == []
+
+
+def test_the_contract_of_the_papers_stages_has_the_same_modules_in_both_lists():
+    """import-linter does not look at what a module imports if only ``ignore_imports`` has it."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    [contract] = [each for each in contracts if "scripts.paper" in each.get("source_modules", [])]
+    reached = [module for module in contract["source_modules"] if module != "scripts.paper"]
+    assert contract["ignore_imports"] == [f"** -> {module}" for module in reached]
