@@ -23,9 +23,9 @@ from scripts.paper.values.judge_values import Trials, draws_of, read_individual_
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.numerics.seeds import seed_of
 
 REJECTED, NOT_REJECTED = "rejected", "not rejected"  # of a joint test
 CONTRADICTED, NOT_CONTRADICTED = "contradicted", "not contradicted"  # of a city's grid

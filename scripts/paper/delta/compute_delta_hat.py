@@ -17,9 +17,9 @@ from scripts.paper.delta.delta_hat import log10_delta_hat, worst_count
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.numerics.seeds import seed_of
 
 SETTING = ["dataset", "n", "k", "eps0"]  # what the rows of one sample and one eps0 share
 LOG10_ENDS = (-2.0, -30.0)  # log10 of the exact delta-hat at the first and the last eps

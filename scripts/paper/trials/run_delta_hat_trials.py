@@ -15,10 +15,10 @@ from scripts.paper.delta.compute_delta_hat import SETTING, sample_of
 from scripts.paper.trials.run_trials import error_table
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.numerics.seeds import seed_of
 
 FORMS = ("published", "exact")  # of delta-hat
 COLUMNS = [
