@@ -28,9 +28,9 @@ from scipy import special, stats
 import tightshuffle
 from scripts.paper.data.sample_synthetic import sample_normal
 from scripts.paper.trials.run_trials import Protocol, run_point
+from scripts.shared.seeds import seed_of
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import cut_power
-from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.planning.designs import compare_designs
 from tightshuffle.randomizers import KRandomizedResponse
 

@@ -67,6 +67,13 @@ TABLE = (
     ),
     Row("gaussian_scale", "trials", "experts", "Noise of the analytic Gaussian mechanism"),
     Row("too_small", "bounds", "overview", "δ by the paper's formula and its true value"),
+    Row(
+        "delta_hat_bound",
+        "bounds",
+        "delta-hat",
+        "δ̂ and a proven bound on the δ of all counts",
+        needs="delta_hat",
+    ),
     Row("delta_bounds", "bounds", "experts", "δ over ε: published, exact and all bounds"),
     Row("blanket", "companions", "companion", "Eq. (3) of the authors' blanket paper"),
     Row("girgis_rdp", "companions", "companion", "Girgis et al.: Rényi differential privacy"),

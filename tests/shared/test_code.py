@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import tomllib
 
 import pytest
 
@@ -144,3 +145,33 @@ def test_the_attack_loads_the_bounds_alone():
     assert "library/tightshuffle/collection/bounds.py" not in code.files_of(
         "scripts/beyond/attack/collect_audit.py"
     )
+
+
+def scripts_that_use(file):
+    """The scripts of all rules that import a file, directly or through others: an edit reruns their jobs."""
+    rules = [path.read_text(encoding="utf-8") for path in ROOT.glob("workflow/rules/**/*.smk")]
+    scripts = re.findall(r'code_of\("(.+?)"\)', "".join(rules))
+    assert len(scripts) > 40  # else they were not found; there are 52
+    return [script for script in scripts if file in code.files_of(script)]
+
+
+def test_an_edit_of_the_literatures_columns_reruns_the_table_of_printed_deltas_alone():
+    """No trials: they use Theorem 1, which stands in another file."""
+    users = scripts_that_use("scripts/paper/delta/literature_as_printed.py")
+    assert users == ["scripts/paper/delta/compute_printed_deltas.py"]
+
+
+def test_an_edit_of_a_proven_bound_reruns_no_job_of_the_paper():
+    """So no trials."""
+    users = scripts_that_use("tightshuffle/bounds/rounds.py")
+    assert "scripts/beyond/bounds/compute_delta_hat_bound.py" in users
+    assert [script for script in users if script.startswith("scripts/paper/")] == []
+
+
+def test_the_contract_of_the_papers_stages_has_the_same_modules_in_both_lists():
+    """import-linter does not look at what a module imports if only ``ignore_imports`` has it."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = pyproject["tool"]["importlinter"]["contracts"]
+    [contract] = [each for each in contracts if "scripts.paper" in each.get("source_modules", [])]
+    reached = [module for module in contract["source_modules"] if module != "scripts.paper"]
+    assert contract["ignore_imports"] == [f"** -> {module}" for module in reached]

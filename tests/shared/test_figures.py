@@ -15,8 +15,9 @@ from matplotlib.text import Text
 from scripts.beyond.attack import draw_audit
 from scripts.beyond.attack.collect_audit import assess
 from scripts.beyond.attack.run_audit import play
-from scripts.beyond.bounds import draw_delta_bounds, draw_too_small
+from scripts.beyond.bounds import draw_delta_bounds, draw_delta_hat_bound, draw_too_small
 from scripts.beyond.bounds.compute_delta_bounds import delta_bounds
+from scripts.beyond.bounds.compute_delta_hat_bound import delta_hat_bound
 from scripts.beyond.bounds.compute_too_small import deltas_at_one_eps0
 from scripts.beyond.companions import draw_blanket, draw_girgis, draw_koskela
 from scripts.beyond.companions.compute_blanket import blanket_tightness
@@ -690,10 +691,10 @@ def delta_hats():
 
 
 def delta_hat(folder):
-    """-log10 delta over eps: delta-hat as printed (published) and exact, and the proven bound (upper)."""
+    """-log10 delta over eps: delta-hat as printed (published) and exact."""
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
-    depths = -table[["published", "exact", "upper"]]
+    depths = -table[["published", "exact"]]
     series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
     orders_of_magnitude = table["exact"] - table["published"]
     below_floats = (table["published"] < -308).sum()
@@ -707,6 +708,21 @@ def delta_hat(folder):
     floor_of_delta = 1e-30
     arguments = table, titles, floor_of_delta
     return drawn_by(draw_delta_hat, *arguments, seen_in_figure=series, said_in_caption=phrases)
+
+
+def delta_hat_beside_bound():
+    """-log10 delta over eps: delta-hat as printed (published) and exact, and the proven bound (upper)."""
+    table = delta_hat_bound(delta_hats())
+    depths = -table[["published", "exact", "upper"]]
+    series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
+    phrases = [
+        f"The exact δ̂ (eq. 15) lies {range_text(table['upper'] - table['exact'], '.1f')} orders",
+        f"as printed {range_text(table['upper'] - table['published'], ',.0f')}, on {BROKEN_FORMULA}",
+    ]
+    arguments = table, {"paris": BROKEN_FORMULA}
+    return drawn_by(
+        draw_delta_hat_bound, *arguments, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def delta_hat_trials(folder):
@@ -756,6 +772,7 @@ FIGURES = [
     audit,
     blanket,
     bounds,
+    delta_hat_beside_bound,
     first_picture,
     girgis,
     koskela_1a,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from scripts.beyond.attack.run_audit import Tally
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers

@@ -1,7 +1,8 @@
 """log10 of the bounds that the columns of Tables II and 1 name, at every setting that the tables print.
 
-The paper prints other expressions under these names (scripts/paper/delta/printed_formulas.py). Each bound is
-taken at the k of the paper's own column of the same table, since the rows of the literature state none.
+The paper prints other expressions under these names (scripts/paper/delta/literature_as_printed.py). Each
+bound is taken at the k of the paper's own column of the same table, since the rows of the literature state
+none.
 """
 
 import math

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS, delta

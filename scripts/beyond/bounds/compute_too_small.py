@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.paper.delta.compute_delta_surface import Section, points
-from scripts.paper.delta.printed_formulas import log10_delta_of_count
+from scripts.paper.delta.theorem_1 import log10_delta_of_count
 from scripts.shared.job import job, write_csv
 from tightshuffle.guarantee import lower, upper
 

@@ -21,11 +21,11 @@ from scripts.paper.trials.run_trials import error_table
 from scripts.shared.delta_rules import DeltaRule, delta_rules
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.methods import epsilon
-from tightshuffle.numerics.seeds import seed_of
 
 # Metric -> the mean error of this many values.
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}

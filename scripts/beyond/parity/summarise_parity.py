@@ -16,10 +16,10 @@ import pandas as pd
 from scripts.beyond.parity.run_parity import POPULAR, most_popular
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
+from scripts.shared.seeds import seed_of
 from scripts.shared.table_files import read_frames, read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.numerics.seeds import seed_of
 from tightshuffle.randomizers.expected_errors import (
     gaussian_errors,
     krr_errors,

@@ -19,7 +19,7 @@ import pandas as pd
 
 from scripts.beyond.statements.evidence import GAUSSIAN, NoEvidenceError, Reading
 from scripts.beyond.statements.verdict_rules import Comparisons, signs_where
-from scripts.paper.delta.printed_formulas import log10_delta_of_count, theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_printed
 from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.arguments import OutsideRange

@@ -5,8 +5,8 @@ import pandas as pd
 from scipy import special
 
 from scripts.shared.job import job, write_csv
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats
-from tightshuffle.numerics.seeds import seed_of
 
 # Larger populations are sampled cell by cell: the same distribution, faster.
 MOST_USERS_ONE_BY_ONE = 10**7

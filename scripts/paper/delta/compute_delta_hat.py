@@ -1,4 +1,4 @@
-"""delta-hat where it is not 0, that is for eps < eps0: as printed, exact, and beside a proven bound.
+"""delta-hat where it is not 0, that is for eps < eps0: as printed and exact.
 
 delta-hat is the delta that the paper gives the Gaussian mechanism. For eps >= eps0, as in the paper's figures
 and tables, it is 0. Here, in an experiment of our own, eps lies below eps0, where the exact delta-hat falls
@@ -17,10 +17,9 @@ from scripts.paper.delta.delta_hat import log10_delta_hat, worst_count
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import log10_delta_of_scale
-from tightshuffle.guarantee import upper  # the guarantee alone: this stage needs no other bound
-from tightshuffle.numerics.seeds import seed_of
 
 LOG10_ENDS = (-2.0, -30.0)  # log10 of the exact delta-hat at the first and the last eps
 # diffprivlib's noise does not grow any more where delta falls further. At this delta it is the largest.
@@ -47,7 +46,6 @@ def compute_delta_hat(
     - published_value, the value that has this delta, numbered from 1;
     - published_count, how many users of the sample hold this value;
     - exact, exact_value and exact_count, the same three by the true delta;
-    - upper, log10 of a proven bound on the delta of the whole histogram of reports, for every dataset;
     - diffprivlib, log10 of a delta. diffprivlib's Gaussian adds more noise for a smaller delta, but only up
       to a largest noise. This column has the delta that the largest noise really gives at eps.
 
@@ -126,7 +124,6 @@ def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, A
     - published: log10 of delta-hat by the formula that the paper's Theorem 1 prints;
     - published_value and published_count: the value that has this delta, numbered from 1, and its holders;
     - exact, exact_value and exact_count: the same three by the true deltas;
-    - upper: log10 of a proven bound on the delta of the whole histogram of reports, for every dataset;
     - diffprivlib: log10 of the delta that the largest noise of diffprivlib's Gaussian really gives at eps.
 
     ``sample`` is the histogram (k,) of the users, and ``eps0`` their local budget.
@@ -140,7 +137,6 @@ def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, A
         columns[f"{form}_count"] = holders
         columns[form] = worst.log10_delta
 
-    columns["upper"] = upper(eps, n=int(sample.sum()), k=len(sample), eps0=eps0, log10=True)
     # The sensitivity is 1 here, and by default in `log10_delta_of_scale`.
     largest_noise = published_scale(eps, DELTA_OF_LARGEST_NOISE, sensitivity=1.0)
     columns["diffprivlib"] = float(log10_delta_of_scale(eps, scale=largest_noise))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.delta.printed_formulas import FORMS, log10_delta_of_count
+from scripts.paper.delta.theorem_1 import FORMS, log10_delta_of_count
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats
 

@@ -8,7 +8,12 @@ import math
 
 import pandas as pd
 
-from scripts.paper.delta import printed_formulas
+from scripts.paper.delta.literature_as_printed import (
+    balle_as_printed,
+    erlingsson_as_printed,
+    feldman_as_printed,
+)
+from scripts.paper.delta.theorem_1 import FORMS, log10_delta_of_count
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tightshuffle.arguments import Floats
@@ -16,8 +21,8 @@ from tightshuffle.arguments import Floats
 # table -> the paper's version that prints it: arXiv 2205.08858 is the long one, FPS 2023 the short one
 VERSION_OF_TABLE = {"Table II": "long", "Table 1": "short"}
 LOG10_DELTA_OF_EARLIER_WORK = {  # mechanism -> log10 delta by the formula that the paper prints for it
-    "balle": printed_formulas.balle_as_printed,
-    "feldman": printed_formulas.feldman_as_printed,
+    "balle": balle_as_printed,
+    "feldman": feldman_as_printed,
 }
 
 
@@ -29,7 +34,7 @@ def printed_deltas(values: pd.DataFrame) -> pd.DataFrame:
     exact is log10 of the true delta. NaN stands where there is no formula.
     """
     frame = values[values["quantity"] == "delta"].copy()
-    for reading in printed_formulas.FORMS:
+    for reading in FORMS:
         frame[reading] = math.nan
     for _, group in frame.groupby(["mechanism", "item"]):
         for reading, log10_deltas in _log10_deltas(group).items():
@@ -57,14 +62,12 @@ def _log10_deltas(group: pd.DataFrame) -> dict[str, Floats]:
         k = group["k"].astype(int).to_numpy()
         count = group["count"].astype(int).to_numpy()
         deltas = {}
-        for form in printed_formulas.FORMS:
-            deltas[form] = printed_formulas.log10_delta_of_count(
-                eps, form=form, n=n, k=k, eps0=eps0, count=count
-            )
+        for form in FORMS:
+            deltas[form] = log10_delta_of_count(eps, form=form, n=n, k=k, eps0=eps0, count=count)
         return deltas
 
     if mechanism == "erlingsson":
-        return {"published": printed_formulas.erlingsson_as_printed(eps, n=n, eps0=eps0)}
+        return {"published": erlingsson_as_printed(eps, n=n, eps0=eps0)}
 
     if mechanism in LOG10_DELTA_OF_EARLIER_WORK:
         # The long and the short version of the paper print different formulas.

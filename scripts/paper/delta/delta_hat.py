@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scripts.paper.delta.printed_formulas import log10_delta_of_count
+from scripts.paper.delta.theorem_1 import log10_delta_of_count
 from tightshuffle.arguments import Integers
 
 # Two computed values of log10 delta that are equal in truth differ by less than this.

@@ -9,8 +9,8 @@ from scripts.paper.data.users import Users, sample_users, users_of
 from scripts.paper.trials.run_trials import Protocol, run_mechanisms
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
-from tightshuffle.numerics.seeds import seed_of
 
 
 def estimate_cells(

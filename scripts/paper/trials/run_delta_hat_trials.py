@@ -17,10 +17,10 @@ from scripts.paper.trials.delta_hat_ratios import FORMS
 from scripts.paper.trials.run_trials import error_table
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.numerics.seeds import seed_of
 
 COLUMNS = [
     *SETTING,

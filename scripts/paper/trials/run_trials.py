@@ -13,10 +13,10 @@ from scripts.paper.trials.metrics import individual_error, total_variation, unif
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.literature.count import log10_ceiling
-from tightshuffle.numerics.seeds import seed_of
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only

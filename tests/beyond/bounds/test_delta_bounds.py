@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scripts.beyond.bounds.compute_delta_bounds import BOUNDS, delta_bounds
-from scripts.paper.delta.printed_formulas import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from tightshuffle import delta, upper
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scripts.paper.delta.delta_hat import log10_delta_hat, worst_count
-from scripts.paper.delta.printed_formulas import log10_delta_of_count
+from scripts.paper.delta.theorem_1 import log10_delta_of_count
 
 
 @pytest.mark.parametrize("form", ["published", "exact"])

@@ -13,9 +13,9 @@ from scripts.paper.trials import run_trials
 from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms, run_point
 from scripts.shared.published_gaussian import published_scale
+from scripts.shared.seeds import seed_of
 from tests.chi_square import consistent
 from tightshuffle.krr import sample_histogram
-from tightshuffle.numerics.seeds import seed_of
 
 COUNTS_OF_1300_USERS = np.array([40, 900, 300, 0, 60])
 SHARED = {

@@ -5,8 +5,10 @@ localrules:
     compute_cited_bounds,
     compute_corollary_1,
     compute_stated_deltas,
+    compute_delta_hat_bound,
     draw_too_small,
     draw_delta_bounds,
+    draw_delta_hat_bound,
 
 
 rule compute_cited_bounds:
@@ -119,6 +121,44 @@ rule draw_delta_bounds:
         "../../../scripts/beyond/bounds/draw_delta_bounds.py"
 
 
+rule compute_delta_hat_bound:
+    "A proven bound on delta of the whole histogram beside delta-hat, for eps < eps0."
+    input:
+        "<results>/delta/delta_hat_{dataset}.csv",
+    output:
+        shown(
+            "<results>/bounds/delta_hat_bound_{dataset}.csv",
+            "delta-hat bound",
+            "delta-hat beside a proven bound",
+        ),
+    log:
+        "<results>/logs/compute_delta_hat_bound/{dataset}.log",
+    wildcard_constraints:
+        dataset=one_of(DELTA_HAT),
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/bounds/compute_delta_hat_bound.py"),
+    script:
+        "../../../scripts/beyond/bounds/compute_delta_hat_bound.py"
+
+
+rule draw_delta_hat_bound:
+    input:
+        expand(rules.compute_delta_hat_bound.output, dataset=DELTA_HAT),
+    output:
+        **drawn("delta_hat_bound"),
+    log:
+        "<results>/logs/draw_delta_hat_bound.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/beyond/bounds/draw_delta_hat_bound.py"),
+        **named(titles=TITLES),
+    script:
+        "../../../scripts/beyond/bounds/draw_delta_hat_bound.py"
+
+
 rule bounds:
     "Bounds on delta of the whole histogram beside the paper's formula, and their figures."
     input:
@@ -127,4 +167,5 @@ rule bounds:
         rules.compute_stated_deltas.output,
         rules.compute_too_small.output,
         rules.compute_delta_bounds.output,
+        expand(rules.compute_delta_hat_bound.output, dataset=DELTA_HAT),
         figures_of_stage("bounds"),

@@ -65,14 +65,14 @@ rule draw_delta_surface:
 
 
 rule compute_delta_hat:
-    "delta-hat, eq. (15), for eps < eps0: as printed, exact, and beside a proven bound."
+    "delta-hat, eq. (15), for eps < eps0: as printed and exact."
     input:
         histogram="<results>/data/histograms/{dataset}.csv",
     output:
         shown(
             "<results>/delta/delta_hat_{dataset}.csv",
             "delta-hat",
-            "as printed, exact, and a proven bound",
+            "as printed and exact",
         ),
     log:
         "<results>/logs/compute_delta_hat/{dataset}.log",

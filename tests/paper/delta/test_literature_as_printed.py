@@ -6,11 +6,10 @@ import mpmath
 import numpy as np
 import pytest
 
-from scripts.paper.delta.printed_formulas import (
+from scripts.paper.delta.literature_as_printed import (
     balle_as_printed,
     erlingsson_as_printed,
     feldman_as_printed,
-    theorem_1_as_printed,
 )
 from scripts.paper.values.judgement import digits_verdict
 from scripts.shared.printed import read_values, records
@@ -104,15 +103,6 @@ def test_the_formulas_give_the_printed_digits_but_for_two_cells_of_table_ii():
         cell = (row["item"], row["n"], row["eps"], row["mechanism"])
         expected = EXCEPTIONS.get(cell, "same digits")
         assert digits_verdict(row["printed"], from_log10(ours)) == expected, row
-
-
-def test_theorem_1_gives_the_digits_of_table_iv():
-    """In its line with n = 150 users, of whom 0.8 n hold x0."""
-    printed = [row for row in PRINTED if row["item"] == "Table IV" and row["n"] == "150"]
-    assert len(printed) == 7
-    for row in printed:
-        log10_delta = theorem_1_as_printed(float(row["eps"]), n=150, k=10, eps0=2, count=120)
-        assert digits_verdict(row["printed"], from_log10(log10_delta)) == "same digits"
 
 
 def test_feldmans_column_of_table_ii_is_not_the_bound_of_section_iv_a():
