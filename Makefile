@@ -1,9 +1,10 @@
 # make            install, then regenerate everything offline   make test    the fast tests: minutes
 # make install    only install the locked versions into .venv   make check   all other tests, lint, types, imports, docs
-# make verify     check that no result has changed              make help    this list
+# make help       this list
 # make unlock     allow runs again after one was killed; then run the same command
-# make pictures   renew docs/images                              make lock    renew the pinned versions
-# make clean      remove all results
+# make verify     compare results with what their jobs wrote, and with our run in data/reference
+# make clean      remove all results                                make lock    renew the pinned versions
+# make pictures   renew docs/images and docs/gallery.md             make reference    renew data/reference
 # make paper      only the paper: its figures and tables, delta-hat, and a verdict on every printed value
 # make fig1 ... fig7, figures, tables, report    only this part
 # make fps1, fps2, fps3    the figures as FPS 2023 numbers them; fig1 to fig7 are arXiv's numbers
@@ -22,7 +23,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 export PYTHONPATH :=
 TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables data delta trials values bounds companions parity study attack statements report
 
-.PHONY: all install help $(TARGETS) docs test check lint slow verify unlock cluster cluster-check bench lock pictures clean
+.PHONY: all install help $(TARGETS) docs test check lint slow verify unlock cluster cluster-check bench lock pictures reference clean
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
@@ -88,7 +89,10 @@ bench: .venv/test
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 python -m benchmarks.bench
 
 pictures: all .venv/dev
-	@python docs/pictures.py
+	@python -m docs.pictures
+
+reference: all
+	@python -m scripts.shared.write_reference results data/reference
 
 clean:
 	rm -rf .snakemake

@@ -1,4 +1,4 @@
-"""Write the gallery, and copy the documents' pictures, small enough to commit, from a run: `make pictures`."""
+"""Write the gallery, and copy the documents' pictures, small enough to commit: `make pictures`."""
 
 import re
 from pathlib import Path

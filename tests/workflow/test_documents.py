@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 import yaml
 
+from docs.pictures import gallery
 from scripts.beyond.study.write_designs import LINES, designs_page
+from scripts.shared.verify import other_findings, sums_of
 from tests import ROOT
 from tests.quotes import filled
 from tests.workflow.conftest import Project
@@ -62,14 +64,62 @@ def results():
     return ROOT / "results"
 
 
+REFERENCE = ROOT / "data/reference"
+
+
 @slow
-def test_documents_have_their_quotes_with_the_numbers_of_the_results(results):
+def test_the_results_have_the_findings_of_the_reference_run(results):
+    assert other_findings(results / "findings.json", REFERENCE / "findings.json") == []
+
+
+@slow
+def test_the_reference_run_made_the_files_that_a_run_makes(results):
+    assert sums_of(REFERENCE / "SHA256SUMS").keys() == sums_of(results / "SHA256SUMS").keys()
+
+
+def test_documents_have_their_quotes_with_the_numbers_of_the_reference_run():
     """docs/quotes.yaml has the texts, and `filled` puts in the numbers of findings.json."""
-    findings = (results / "findings.json").read_text()
+    findings = (REFERENCE / "findings.json").read_text()
     quotes = yaml.safe_load((ROOT / "docs/quotes.yaml").read_text())
     for document, texts in quotes.items():
         said = " ".join(DOCUMENTS[document].replace("**", "").split())
         assert [text for text in texts if filled(text, findings) not in said] == [], document
+
+
+def rows_to_evaluate():
+    """The rows of the table of docs/evaluate.md: name -> (command, files, expected)."""
+    lines = re.findall(r"^\| ([^|]*) \| [^|]* \| `([^|]*)` \| ([^|]*) \| ([^|]*) \|$",
+                       DOCUMENTS["docs/evaluate.md"], re.MULTILINE)  # fmt: skip
+    return {
+        name: (command, re.findall(r"`([^`]+)`", files), expected)
+        for name, command, files, expected in lines
+    }
+
+
+def test_each_row_to_evaluate_has_a_target_of_make_and_files_of_the_reference_run():
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.search(r"^TARGETS := (.*)", makefile, re.MULTILINE)[1].split()
+    made = sums_of(REFERENCE / "SHA256SUMS")
+    rows = rows_to_evaluate()
+    assert {f"Figure {number}" for number in range(1, 8)} <= rows.keys()
+    assert {"Table 1 (FPS)", *(f"Table {number}" for number in ("II", "III", "IV", "V", "VI"))} <= rows.keys()
+    for name, (command, files, _) in rows.items():
+        assert command.removeprefix("make").strip() in ["", *targets], name
+        assert files, name
+        assert [file for file in files if f"results/{file}" not in made] == [], name
+
+
+@slow
+def test_captions_have_what_is_expected_of_the_figures(results):
+    for name, (_, files, expected) in rows_to_evaluate().items():
+        if re.fullmatch(r"Figure \d", name):
+            caption = (results / files[0]).with_suffix(".txt").read_text()
+            assert [part for part in expected.split("; ") if part not in caption] == [], name
+
+
+@slow
+def test_the_gallery_has_the_captions_of_the_run(results):
+    assert gallery(results / "figures") == DOCUMENTS["docs/gallery.md"]
 
 
 @slow
