@@ -102,7 +102,10 @@ def test_each_row_to_evaluate_has_a_target_of_make_and_files_of_the_reference_ru
     made = sums_of(REFERENCE / "SHA256SUMS")
     rows = rows_to_evaluate()
     assert {f"Figure {number}" for number in range(1, 8)} <= rows.keys()
-    assert {"Table 1 (FPS)", *(f"Table {number}" for number in ("II", "III", "IV", "V", "VI"))} <= rows.keys()
+    assert {
+        "Table 1 (FPS)",
+        *(f"Table {number}" for number in ("II", "III", "IV", "V", "VI")),
+    } <= rows.keys()
     for name, (command, files, _) in rows.items():
         assert command.removeprefix("make").strip() in ["", *targets], name
         assert files, name
