@@ -1,9 +1,9 @@
 """What the findings of all stages share: the tables that they read, ranges of numbers, and chosen rows.
 
-A finding is a number that a text states: the page, the README or a page of docs/. Every stage
-has a module ``findings``, whose functions compute those of its subject and return them as a frozen dataclass.
-The fields have the names of results/findings.json. They are numbers, or texts that stand in a table, such as
-the digits that the paper prints: the words of a sentence belong to the page that states the number.
+A finding is a number that a text states: the page, the README or a page of docs/. The module ``findings`` of
+a stage has functions that compute those of its subject and return them as a frozen dataclass. The fields have
+the names of results/findings.json. They are numbers, or texts that stand in a table, such as the digits that
+the paper prints: the words of a sentence belong to the page that states the number.
 """
 
 from collections.abc import Collection, Iterable, Mapping

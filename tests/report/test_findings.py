@@ -29,7 +29,7 @@ def quoted_texts():
 
 
 def test_documents_quote_at_most_90_numbers(quoted_texts):
-    """So docs/quotes.yaml promises. There are 85, and fewer than 20 would mean that they are not found."""
+    """So docs/quotes.yaml promises. There are 90, and fewer than 20 would mean that they are not found."""
     assert 20 < "".join(quoted_texts).count("{") <= 90
 
 

@@ -46,7 +46,6 @@ COMPARISONS = {
     "maximum likelihood": ("maximum_likelihood", "projection"),
     "the paper's pairing": ("projection", "none"),
 }
-NEARLY = 0.05  # of the smaller error: two that differ by no more count as nearly the same
 PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
@@ -56,11 +55,6 @@ class Interval(NamedTuple):
     estimate: Floats
     low: Floats
     high: Floats
-
-
-def nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
-    """Where two errors with this ratio differ by at most 5 % (`NEARLY`) of the smaller one."""
-    return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
 
 
 def largest_change_percent(ratios: pd.DataFrame) -> float | None:

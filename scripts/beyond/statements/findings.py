@@ -1,6 +1,5 @@
 """The numbers that texts state about the paper's statements, its random values, and its unstated noise."""
 
-import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
@@ -45,10 +44,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class AlmostComparable:
-    """The paper's statement on accuracy by both readings."""
+    """The paper's statement on accuracy as it is published."""
 
     published: Reading
-    exact: Reading
 
 
 @dataclass(frozen=True)
@@ -112,9 +110,6 @@ class NoiseScales:
 
     low: float  # in users, the end of the 95 % interval
     high: float
-    both_fit: bool  # the scale of delta and sensitivity sqrt(2), and that of our rerun
-    delta: float
-    eps: float
 
 
 def statements(results: Results) -> Statements:
@@ -143,16 +138,13 @@ def statements(results: Results) -> Statements:
 
 
 def almost_comparable(results: Results) -> AlmostComparable:
-    """The verdicts on the paper's statement that both models are "almost comparable", with their reasons.
+    """The verdict on the paper's statement that both models are "almost comparable", with its reason.
 
-    ``results`` has the table "claim_verdicts". A reason says in how many comparisons the statement is true
+    ``results`` has the table "claim_verdicts". The reason says in how many comparisons the statement is true
     and false.
     """
     row = chosen_rows(results["claim_verdicts"], id="almost-comparable").iloc[0]
-    return AlmostComparable(
-        published=Reading(row["verdict_published"], row["statistic_published"]),
-        exact=Reading(row["verdict_exact"], row["statistic_exact"]),
-    )
+    return AlmostComparable(Reading(row["verdict_published"], row["statistic_published"]))
 
 
 def joint_tests(results: Results) -> JointTests:
@@ -236,20 +228,15 @@ def _grids_of_city(
 
 
 def noise_scales(results: Results) -> NoiseScales:
-    """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
+    """Which scales of the Gaussian fit the errors printed at eps = 4.
 
     A scale is the noise's standard deviation in users. Those that fit are a 95 % interval by the likelihood
-    ratio. One plausible scale is for (eps, delta) = (4, 1e-8) and sensitivity sqrt(2), that of a histogram.
-    The other is that of our rerun, for (4, 1e-30) and sensitivity 1.
+    ratio.
 
     ``results`` has the tables "totals", with the number of users (checkins) of every dataset and grid, and
     "verdicts", with the printed values.
     """
-    delta = 1e-8
     totals = chosen_rows(results["totals"], grid="uniform").set_index("dataset")["checkins"]
     users = {str(dataset): int(checkins) for dataset, checkins in totals.items()}
     low, high = likely_scales(gaussian_errors(results["verdicts"], users))
-    of_histogram = published_scale(_EPS, delta, math.sqrt(2))
-    of_rerun = published_scale(_EPS, 1e-30, 1.0)
-    both_fit = low <= min(of_histogram, of_rerun) and max(of_histogram, of_rerun) <= high
-    return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=_EPS)
+    return NoiseScales(low=low, high=high)
