@@ -16,7 +16,6 @@ import scripts.beyond.bounds.findings as bounds
 import scripts.beyond.parity.findings as parity
 import scripts.beyond.statements.findings as statements
 import scripts.beyond.study.findings as study
-import scripts.paper.data.findings as data
 import scripts.paper.trials.findings as trials
 import scripts.paper.values.findings as values
 from scripts.paper.values.verdict_counts import read_verdicts
@@ -28,11 +27,9 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "printed": values.printed_values,
     "claims": statements.statements,
     "theorem": values.theorem_gap,
-    "default_setting": bounds.default_setting,
     "audit": attack.audit,
     "joint_tests": statements.joint_tests,
     "grids": statements.grids,
-    "cells": data.checkins_of_paris,
     "gaussian": trials.gaussian_scales,
     "noise": statements.noise_scales,
     "delta_hat": trials.delta_hat,
@@ -43,7 +40,6 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "almost_comparable": statements.almost_comparable,
     "unequal": parity.unequal_privacy,
     "literature": bounds.literature_bounds,
-    "apart": bounds.bounds_apart,
     "designs": study.designs,
     "papers_extremes": parity.papers_extremes,
 }

@@ -1,8 +1,8 @@
 """The findings of all stages together: what documents quote is among them, and what is missing is said."""
 
 import itertools
-import re
 import math
+import re
 
 import pytest
 import yaml

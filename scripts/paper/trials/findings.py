@@ -9,9 +9,8 @@ from scripts.shared.findings import Range, Results, gaussian_scales_at, range_of
 
 @dataclass(frozen=True)
 class GaussianScales:
-    """Scales of the Gaussian's noise, in users, at eps = 4 and sensitivity 1."""
+    """Scales of the Gaussian's noise, in users, at eps = 4, delta = 1e-30 and sensitivity 1."""
 
-    delta: float
     library: float  # the scale of diffprivlib, which our rerun has
     needed: float  # the scale of the exact analytic Gaussian
 
@@ -33,7 +32,6 @@ class DeltaHat:
 class Constants:
     """The ratio of errors in Figures 2, 6 and 7 under other values of our two constants."""
 
-    floors: list[float]  # deltas of the Gaussian where delta-hat is smaller, falling
     low: float  # the smallest ratio of the TV error of shuffle+INV to the Gaussian's
     high: float  # the largest one
 
@@ -44,9 +42,8 @@ def gaussian_scales(results: Results) -> GaussianScales:
     library is diffprivlib's, which our rerun of the paper's trials has. needed is the exact one. The table
     "gaussian_scale" in ``results`` has both. Raises LookupError if it lacks this delta.
     """
-    delta = 1e-30
-    scales = gaussian_scales_at(results, 4, delta)
-    return GaussianScales(delta=delta, library=scales["published"], needed=scales["exact"])
+    scales = gaussian_scales_at(results, 4, 1e-30)
+    return GaussianScales(library=scales["published"], needed=scales["exact"])
 
 
 def delta_hat(results: Results) -> DeltaHat:
@@ -79,9 +76,7 @@ def constants(results: Results) -> Constants:
 
     ``results`` has the table constants, with a row for every dataset, budget, floor and sensitivity. A floor
     is a delta, the one that the Gaussian has where the paper's delta-hat is 0. The paper prints neither this
-    delta nor the Gaussian's sensitivity. The floors are returned too, from the largest to the smallest.
+    delta nor the Gaussian's sensitivity.
     """
-    table = results["constants"]
-    ratios = range_of(table["ratio"])
-    floors = sorted(table["floor"].unique(), reverse=True)
-    return Constants(floors=floors, low=ratios.low, high=ratios.high)
+    ratios = range_of(results["constants"]["ratio"])
+    return Constants(low=ratios.low, high=ratios.high)

@@ -47,8 +47,6 @@ class TheoremGap:
     """How far the published delta is below the exact one, in cells of Table IV where both are positive."""
 
     orders: float  # the largest gap, in orders of magnitude
-    below: int  # cells in which the published delta is too small
-    of: int  # all these cells
     elsewhere: dict[str, float]  # other table of deltas -> its largest gap, in orders of magnitude
 
 
@@ -87,8 +85,6 @@ def theorem_gap(results: Results) -> TheoremGap:
     theorem, computed anew, and exact is the true delta. There is a gap where both are positive. The fields:
 
     - orders: the largest gap in Table IV;
-    - of: how many cells of Table IV have a gap;
-    - below: in how many of these cells the published delta is too small;
     - elsewhere: "Table II" and "Table 1" -> the largest gap there, or 0 if it is negative. These tables have
       other settings. Only those of their deltas count that the formula of the theorem really gives.
 
@@ -107,8 +103,7 @@ def theorem_gap(results: Results) -> TheoremGap:
     for item, rows in verdicts[by_the_formula & in_other_tables].groupby("item", sort=False):
         elsewhere[str(item)] = max([0.0, *_log10_gaps(rows)])
 
-    below = sum(gap > 0 for gap in gaps)
-    return TheoremGap(orders=max(gaps), below=below, of=len(gaps), elsewhere=elsewhere)
+    return TheoremGap(orders=max(gaps), elsewhere=elsewhere)
 
 
 def _log10_gaps(rows: pd.DataFrame) -> list[float]:

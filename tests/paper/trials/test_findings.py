@@ -18,10 +18,9 @@ def test_what_the_form_of_delta_hat_does_to_the_errors():
 
 def test_the_range_of_ratios_is_over_all_choices_of_the_constants():
     ratios = constants(results([], **EVERYTHING))
-    assert (ratios.floors, ratios.low, ratios.high) == ([1e-8, 1e-30], 3.5, 40.0)
+    assert (ratios.low, ratios.high) == (3.5, 40.0)
 
 
 def test_the_scales_of_the_gaussian_are_those_at_eps_4():
     """The library's is the published one, and the exact one is needed."""
-    scales = gaussian_scales(results([]))
-    assert scales == GaussianScales(delta=1e-30, library=2.2, needed=2.8)
+    assert gaussian_scales(results([])) == GaussianScales(library=2.2, needed=2.8)
