@@ -25,7 +25,8 @@ class Statements:
 
     of: int
     hold: int  # or mostly hold
-    only_exactly: int
+    only_with_exact_delta: int
+    only_at_equal_privacy: int
     only_published: int
     fail: int
     undecided: int
@@ -127,7 +128,8 @@ def statements(results: Results) -> Statements:
     return Statements(
         of=counts.sum(),
         hold=counts[[rules.HOLDS, rules.MOSTLY]].sum(),
-        only_exactly=counts[rules.ONLY_EXACTLY],
+        only_with_exact_delta=counts[rules.ONLY_WITH_EXACT_DELTA],
+        only_at_equal_privacy=counts[rules.ONLY_AT_EQUAL_PRIVACY],
         only_published=counts[rules.ONLY_PUBLISHED],
         fail=counts[rules.FAILS],
         undecided=counts[[rules.UNSETTLED, rules.UNTESTABLE]].sum(),

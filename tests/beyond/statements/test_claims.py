@@ -47,12 +47,12 @@ table-V-small-n                  |holds       |1                 |holds       |2
 table-V-depends-on-x0            |not settled |1                 |not settled |1     |not settled
 table-V-large-n                  |holds       |7                 |holds       |2     |holds
 delta-explains-table-V           |fails       |1                 |fails       |1     |fails
-fixed-noise                      |fails       |1                 |holds       |1     |holds only exactly
-table-V-slightly-worse           |fails       |1                 |holds       |2     |holds only exactly
+fixed-noise                      |fails       |1                 |holds       |1     |holds only at equal privacy
+table-V-slightly-worse           |fails       |1                 |holds       |2     |holds only at equal privacy
 table-V-low-error                |holds       |7                 |fails       |2     |holds only as published
 tv-small-n                       |holds       |1                 |holds       |1     |holds
 tv-gaussian-gains                |holds       |1                 |holds       |1     |holds
-tv-large-n-close                 |fails       |1                 |holds       |1     |holds only exactly
+tv-large-n-close                 |fails       |1                 |holds       |1     |holds only at equal privacy
 figure-2-inversion               |holds       |2                 |holds       |2     |holds
 figure-2-central-better          |holds       |2                 |holds       |2     |holds
 figure-2-slightly                |holds       |2                 |holds       |2     |holds

@@ -14,8 +14,9 @@ from tests.report.world import claim_rows, grid_row, results
 
 def test_statements_are_counted_by_verdict():
     counts = statements(results([], claim_verdicts=claim_rows()))
-    assert (counts.of, counts.hold, counts.fail, counts.undecided) == (8, 3, 1, 2)
-    assert (counts.only_exactly, counts.only_published) == (1, 1)
+    assert (counts.of, counts.hold, counts.fail, counts.undecided) == (9, 3, 1, 2)
+    assert (counts.only_with_exact_delta, counts.only_at_equal_privacy) == (1, 1)
+    assert counts.only_published == 1
 
 
 def counts_of_statements(*rows):
