@@ -1,6 +1,6 @@
-"""Every number that the report or docs/ state, computed once, for results/findings.json.
+"""Every number that the report or docs/ state, read from the tables, for results/findings.json.
 
-The modules ``findings`` of the stages compute them. Numbers stay numbers, and printed digits are texts. A
+The modules ``findings`` of the stages read them. Numbers stay numbers, and printed digits are texts. A
 number for which a text says "at least" is rounded to the safe side.
 """
 
@@ -50,8 +50,8 @@ def state_findings(
 ) -> dict[str, dict[str, Any]]:
     """The numbers that report and docs/ state: topic -> name -> number, as JSON can hold them.
 
-    ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that computes
-    its numbers from them. A configuration need not make all tables: if this function fails for lack of data,
+    ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that reads its
+    numbers from them. A configuration need not make all tables: if this function fails for lack of data,
     the topic has ``{"not_computed": the error as a text}`` instead of numbers.
     """
     stated = {}
