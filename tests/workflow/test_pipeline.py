@@ -178,13 +178,16 @@ def test_the_sums_have_a_line_for_every_other_result(results):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the report's page, with a number that the article quotes, and with a value that the
-# paper prints; and rules that use no bound on delta.
+# Rules that rerun with the report's page, with a number that the article quotes, with a value that the paper
+# prints, and with our delta behind a printed one; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings", "write_article"} | PAGE
 JUDGED = {"judge_values", "judge_jointly", "judge_claims", "write_tables"} | QUOTED
-NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
+PRINTED_DELTAS = {"compute_printed_deltas", "judge_values", "write_tables"}
+DATA = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
+NO_BOUND = DATA | {"compute_delta_hat", "run_trials", "run_delta_hat_trials"}
 EDITS = {  # edited file -> the rules that rerun, and no others
+    "scripts/paper/delta/literature_as_printed.py": PRINTED_DELTAS | QUOTED,
     "scripts/paper/trials/draw_tv.py": {"draw_tv", "write_article"} | PAGE,
     "scripts/beyond/attack/draw_audit.py": {"draw_audit"} | PAGE,
     "scripts/beyond/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
@@ -196,8 +199,8 @@ EDITS = {  # edited file -> the rules that rerun, and no others
     "docs/design.md": set(),
 }
 EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, while others do
-    "tightshuffle/bounds/privacy_blanket.py": {"run_trials", "run_audit"} | NO_BOUND,
-    "tightshuffle/collection/bounds.py": {"run_trials", "run_parity", "collect_audit"} | NO_BOUND,
+    "tightshuffle/bounds/privacy_blanket.py": {"run_audit"} | NO_BOUND,
+    "tightshuffle/collection/bounds.py": {"run_parity", "collect_audit"} | NO_BOUND,
     "tightshuffle/randomizers/subset.py": NO_BOUND,
 }
 
