@@ -256,7 +256,7 @@ def test_overview_has_the_ratios_of_errors_in_other_settings(main_page):
 def test_overview_has_the_counts_for_why_to_trust_it(main_page):
     text = overview_under(main_page, "Why to trust it")
     assert "Of the 90" in text  # of the 185 printed values: neither random, zero nor repeated
-    assert "Of 8 statements" in text  # one for each of the seven verdicts, and a second that holds
+    assert "Of 9 statements" in text  # one for each of the eight verdicts, and a second that holds
     # The first of three rows alone has violated_jointly=True.
     assert "in 1 of 3 cases" in text
 
