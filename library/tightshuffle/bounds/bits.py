@@ -84,7 +84,7 @@ def ln_delta_among(
 
     ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
     ``users`` is the number of other users, who all have ``eps0``, and ``dummies`` that of uniform reports.
-    ``width`` is the target for upper / lower - 1. Nothing is checked.
+    ``width`` is that of `binary`. Nothing is checked.
     """
     log_odds = (eps0, -eps0)
     bit = Bit.flipped(target_eps0)

@@ -43,9 +43,7 @@ _STEPS_PER_SPREAD = 6  # a smooth peak is summed at that many points per standar
 def rdp_clones(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Renyi divergence of the clones' pair (clones.py): an upper bound on eps(lambda) of the shuffle model.
 
-    ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which broadcast. Returns the
-    divergence of the broadcast shape (a float for scalars), in natural logarithms, with a relative error of
-    1e-8.
+    Parameters, shape, unit and errors: `renyi.rdp_upper`. The relative error is 1e-8.
     """
     points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     return _divergences(_weights_of_clones, *points)
