@@ -41,10 +41,9 @@ class Bit(NamedTuple):
 
     @staticmethod
     def with_log_odds(log_odds_p: float, log_odds_q: float) -> "Bit":
-        """The target user's bit, if it is 1 with probability p under P and with q under Q.
+        """The target user's bit with these log odds.
 
-        ``log_odds_p`` is ln(p / (1 - p)), and ``log_odds_q`` is ln(q / (1 - q)), which is smaller. The
-        largest privacy loss is that of a 1: ln(p / q) = ln(1 + e^-log_odds_q) - ln(1 + e^-log_odds_p).
+        The largest privacy loss is that of a 1: ln(p / q) = ln(1 + e^-log_odds_q) - ln(1 + e^-log_odds_p).
         """
         if log_odds_p == -log_odds_q:
             return Bit.flipped(log_odds_p)

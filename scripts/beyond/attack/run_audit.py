@@ -69,8 +69,7 @@ class Tally:
     def frame(self) -> pd.DataFrame:
         """The tally as a table: a row for every half, world and pair of counts that occurs in some run.
 
-        `self.tables` [half, world, i, j] is the number of runs with i reports of x0 and j of x1. The columns
-        are:
+        The columns are:
 
         - n, k, eps0, count (of the other users, who hold x0) and remaining (the value of the rest of them):
           the setting, the same in every row
@@ -136,18 +135,11 @@ def play(
     remaining: str | None = None,
     seed: int = 0,
 ) -> Tally:
-    """The tally of simulated runs of shuffled k-RR: how many runs have which counts of x0 and of x1.
+    """The `Tally` of simulated runs of shuffled k-RR, of ``n`` users who hold one of ``k`` values each.
 
-    In every run each of n users holds one of k values and reports by k-RR with the local budget ``eps0``. An
-    attacker tries to distinguish two worlds: in world 0 a target user holds x0, in world 1 x1. In both worlds
-    ``count`` of the n - 1 other users hold x0, and the rest of them hold ``remaining``. This is "x1" or "x2".
-    The default is "x2" if there is a third value, else "x1".
-
-    Each world has ``runs`` runs. The first half of them is for choosing an event, the second half for its
-    bound. ``seed`` is the root seed of all random numbers. A run takes about 3 ns per report.
-
-    The tally has the arguments, and ``tables`` (half, world, n + 1, n + 1): the number of runs with i reports
-    of x0 and j of x1, by [half, world, i, j].
+    ``count`` and ``remaining`` are those of the module. ``remaining`` is "x1" or "x2"; the default is "x2" if
+    there is a third value, else "x1". Each world has ``runs`` runs, of which half choose an event, and the
+    rest give its bound. ``seed`` is the root seed of all random numbers. A run takes about 3 ns per report.
 
     Raises ValueError if eps0 is too small for so many values. Every report is drawn as one of 2^32 equally
     likely numbers, so the probabilities of true and false reports cannot be closer than about k 2^-32.

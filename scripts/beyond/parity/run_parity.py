@@ -65,9 +65,9 @@ def shuffle_estimates(
 def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
     """Histograms estimated from counts with noise: estimator -> fractions of n (repetitions, k).
 
-    Every row of ``samples`` (repetitions, k) is the histogram of n users. ``noise`` has the same shape, in
-    users. "none" is the noisy histogram, and "projection" the nearest probability vector to it. With noise of
-    equal variances and a known n, this is the maximum-likelihood estimate.
+    ``samples`` are those of `shuffle_estimates`. ``noise`` has the same shape, in users. "none" is the noisy
+    histogram, and "projection" the nearest probability vector to it. With noise of equal variances and a
+    known n, this is the maximum-likelihood estimate.
     """
     noisy = (samples + noise) / samples[0].sum()
     return {"none": noisy, "projection": project_to_simplex(noisy)}
