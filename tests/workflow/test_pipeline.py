@@ -174,8 +174,8 @@ def test_the_sums_have_a_line_for_every_other_result(results):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the report's page, with a number that texts state, with a value that the paper prints, and
-# with our delta behind a printed one; and rules that use no bound on delta.
+# Rules that rerun with the report's page, with a number that texts state, with a value that the paper prints,
+# and with our delta behind a printed one; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings"} | PAGE
 JUDGED = {

@@ -24,8 +24,8 @@ Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it,
 HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
 UNTESTABLE = "untestable"
 READING_VERDICTS = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)  # of one reading
-# On the exact reading a statement about delta is tested on the true delta, one about errors on an experiment of ours
-# in which both mechanisms have the same (eps, delta).
+# On the exact reading a statement about delta is tested on the true delta, one about errors in an experiment
+# of ours, in which both mechanisms have the same (eps, delta).
 ONLY_WITH_EXACT_DELTA = "holds only with the exact delta"
 ONLY_AT_EQUAL_PRIVACY = "holds only at equal privacy"
 ONLY_PUBLISHED = "holds only as published"
@@ -237,8 +237,8 @@ def weakest_verdict(verdicts: Collection[str]) -> str:
 def combined_verdict(published: str, exact: str, *, only_exact: str) -> str:
     """The verdict on a statement, from its verdict on the published and on the exact reading.
 
-    A statement holds on a reading whose verdict is "holds" or "mostly holds". ``only_exact`` is the verdict if
-    it holds on the exact reading alone: `ONLY_WITH_EXACT_DELTA` or `ONLY_AT_EQUAL_PRIVACY`.
+    A statement holds on a reading whose verdict is "holds" or "mostly holds". ``only_exact`` is the verdict
+    if it holds on the exact reading alone: `ONLY_WITH_EXACT_DELTA` or `ONLY_AT_EQUAL_PRIVACY`.
 
     - It holds on both: the verdict is the weaker one of the two.
     - It holds on one: "holds only as published" or ``only_exact``. But if the other reading is "untestable",

@@ -1,4 +1,7 @@
-"""The numbers that texts state about the printed values."""
+"""The numbers that texts state about the printed values.
+
+They are read from the table verdicts, which has a row of texts per printed value.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from scripts.shared.printed import parse_tolerance
 
 @dataclass(frozen=True)
 class Counts:
-    """How many printed values there are, and how many have each verdict."""
+    """The counts of `count_verdicts`."""
 
     of: int  # all
     missed: int  # not reproduced
@@ -53,13 +56,8 @@ class TheoremGap:
 def printed_values(results: Results) -> PrintedValues:
     """How many of the paper's printed values have each verdict, and the tolerances behind the verdicts.
 
-    They are counted in all, by item of the paper (a table, its text or its data), and of the values that are
-    neither random nor zero nor printed twice.
-
-    ``results`` has the table verdicts, with a row of texts per printed value. The column tolerance has the
-    rule for the value. "digits or 5 %" is a rule for a value that is not random: ours has the printed digits,
-    or differs by at most 5 % of the printed number. "central 99 %" is a rule for a random value: it lies in
-    the central 99 % of our runs.
+    They are counted in all, by item of the paper, and of the fixed ones (`PrintedValues`). The table's column
+    tolerance has the rule for a value, which `parse_tolerance` explains.
     """
     verdicts = results["verdicts"]
     by_item = []
@@ -88,8 +86,7 @@ def theorem_gap(results: Results) -> TheoremGap:
     - elsewhere: "Table II" and "Table 1" -> the largest gap there, or 0 if it is negative. These tables have
       other settings. Only those of their deltas count that the formula of the theorem really gives.
 
-    ``results`` has the table verdicts, with a row of texts per printed value. Raises LookupError if Table IV
-    has no gap.
+    Raises LookupError if Table IV has no gap.
     """
     verdicts = results["verdicts"]
     gaps = _log10_gaps(chosen_rows(verdicts, item="Table IV"))

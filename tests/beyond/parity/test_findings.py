@@ -20,10 +20,9 @@ VERDICTS = real_verdicts()
 
 @pytest.fixture
 def ratios():
-    """The findings on made-up ratios at eps0 = 0.1, 1 and 6, each for two n and two deltas.
+    """The findings on `parity_rows` at eps0 = 0.1, 1 and 6, each for two n and two deltas.
 
-    The ratio is 1 + eps0 / 30 if both estimates are projected, and 1 - eps0 / 30 in the paper's pairing. At
-    eps0 = 0.1 no setting is informative.
+    At eps0 = 0.1 no setting is informative.
     """
     rows = parity_rows((0.1, 1, 6), datasets=("paris",))
     return equal_privacy(results(VERDICTS, parity_ratio=rows))
@@ -45,8 +44,7 @@ def test_each_budget_has_its_informative_settings_and_the_papers_are_marked(rati
 def test_settings_like_the_papers_are_those_that_it_ran():
     """For two n and two deltas each: N(0, 2) at eps0 = 4, Paris at 4 and 6; not N(0, 2) at 6.
 
-    The ratio is 1 + eps0 / 30 if both estimates are projected, and 1 - eps0 / 30 in the paper's pairing. It
-    is larger only where the paper ran nothing.
+    The ratio is larger only where the paper ran nothing.
     """
     ratios = papers_settings(results(VERDICTS, **EVERYTHING))
     assert ratios.of == 3 * 4
