@@ -491,7 +491,8 @@ class Settings(Section):
         if dataset.individual and max(dataset.individual.cells) > cells:
             largest = max(dataset.individual.cells)
             text = f"datasets.{name}.individual.cells must be at most the number of cells ({cells})"
-            raise ValueError(f"{text}; got {largest}")
+            remedy = "choose other cells, or leave the section out with individual: null"
+            raise ValueError(f"{text}; got {largest}: {remedy}")
         repetitions = self.parity.repetitions
         if dataset.tv and repetitions * cells > MOST_VALUES:
             text = f"datasets.{name}: cells ({cells:,}) times parity.repetitions ({repetitions:,})"

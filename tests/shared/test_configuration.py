@@ -133,7 +133,7 @@ def test_every_file_in_config_is_valid(overlay):
         (
             "datasets.synthetic.individual.cells",
             [16],
-            "must be at most the number of cells (15); got 16",
+            "(15); got 16: choose other cells, or leave the section out with individual: null",
         ),
         (
             "datasets.paris.stepped.latitude_step",

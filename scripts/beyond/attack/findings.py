@@ -25,6 +25,14 @@ class AuditOfSetting:
 
 
 @dataclass(frozen=True)
+class Attacker:
+    """The cases in which the attacker sees the same."""
+
+    of: int
+    together: int  # as in `Audit`
+
+
+@dataclass(frozen=True)
 class Audit:
     """How often the audit's lower bounds on delta exceed the published delta, and how often `upper`."""
 
@@ -36,6 +44,8 @@ class Audit:
     confidence: float  # percent
     runs: int  # with either value, at most
     settings: list[AuditOfSetting]
+    count: Attacker | None  # who sees the count of x0 alone, whose delta Theorem 1 is to give
+    histogram: Attacker | None  # who sees all counts
 
 
 def audit(results: Results) -> Audit:
@@ -60,7 +70,17 @@ def audit(results: Results) -> Audit:
         confidence=100 * rows["confidence"].iloc[0],
         runs=rows["runs"].max(),
         settings=settings,
+        count=_attacker(rows, "count"),
+        histogram=_attacker(rows, "histogram"),
     )
+
+
+def _attacker(rows: pd.DataFrame, observes: str) -> Attacker | None:
+    """The cases of the attacker who sees the "count" or the "histogram". None if there are none."""
+    cases = rows[rows["observes"] == observes]
+    if cases.empty:
+        return None
+    return Attacker(of=len(cases), together=cases["violated_jointly"].sum())
 
 
 def _fields_that_count_cases(cases: pd.DataFrame) -> dict[str, Any]:

@@ -91,7 +91,8 @@ def caption(table: pd.DataFrame) -> str:
         verdict = (
             "An adversary who knows less (weak) gets a much smaller δ than the strong one, and both are far"
             " below the analytic bound of Balle et al. for one round."
-            " The paper does not say how many rounds it plots."
+            " The paper does not say how many rounds it plots. For the strong adversary we take the joint"
+            " distribution of two counts: the two binomials that its eq. (3.1) prints give another curve."
         )
     return f"{subject} {verdict} {_setting_in_words(table)}."
 

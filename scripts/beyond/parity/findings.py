@@ -100,32 +100,10 @@ class PapersSettings:
 
 
 @dataclass(frozen=True)
-class LargestRatio:
-    """The ratio of one popular value: measured, with its interval, and the closed form for many users."""
-
-    n: int
-    ratio: float
-    low: float
-    high: float
-    limit: float
-
-
-@dataclass(frozen=True)
-class PopularLimit:
-    """The closed form for many users of the most popular value's ratio."""
-
-    title: str
-    eps0: float
-    limit: float
-
-
-@dataclass(frozen=True)
 class PopularValues:
     """The ratios of single values in settings like the paper's."""
 
-    # Of the most popular cell of San Francisco, at eps0 = 6 and the most users.
-    largest: LargestRatio
-    limits: list[PopularLimit]  # of each of the paper's datasets and eps0s
+    limit: Range  # of the most popular value: the closed form for many users, over datasets and eps0s
     table_v: Range  # of the values of Table V one by one, its n and eps0, and both deltas
 
 
@@ -379,9 +357,8 @@ def popular_values(results: Results) -> PopularValues:
     The table "parity_ratio" has a row for each ratio, and those with eps by our upper bound are taken. The
     fields of the result are:
 
-    - largest: the measured ratio of the most popular cell of San Francisco at eps0 = 6, for the most users
-    - limits: for each dataset and eps0 of the paper, the closed form of the most popular value's ratio for
-      many users, before projection
+    - limit: the range, over the paper's datasets and eps0s, of the closed form of the most popular value's
+      ratio for many users, before projection
     - table_v: the range of the measured ratios of the values in the paper's Table V, one by one
 
     Raises LookupError unless all of the paper's settings are in the results.
@@ -389,33 +366,13 @@ def popular_values(results: Results) -> PopularValues:
     rows = chosen_rows(results["parity_ratio"], bound="upper")
     papers = results["papers"]
     most_popular = chosen_rows(rows, metric="most_popular", comparison="unprojected")
-    # The limit is the same for all n and delta of a dataset and eps0.
-    papers_points = in_papers_settings(most_popular, papers).drop_duplicates(["dataset", "eps0"])
-    limits = []
-    for row in papers_points.to_dict("records"):
-        title = results["titles"][row["dataset"]]
-        limits.append(PopularLimit(title=title, eps0=row["eps0"], limit=row["limit"]))
-    largest = _ratio_of_most_popular_cell(rows)
+    limit = range_of(in_papers_settings(most_popular, papers)["limit"])
     table_v = range_of(_ratios_of_table_v(rows, results["verdicts"]))
 
     # Only now: where a row is missing above, the LookupError of `chosen_rows` says more.
     if set(PAPER) != set(papers):
         raise LookupError("not the paper's settings")
-    return PopularValues(largest=largest, limits=limits, table_v=table_v)
-
-
-def _ratio_of_most_popular_cell(rows: pd.DataFrame) -> LargestRatio:
-    """The ratio of errors of the most popular cell of San Francisco at eps0 = 6, for the most users.
-
-    It has n, the ratio of projected estimates with its bootstrap interval, and the closed form of the ratio
-    of unprojected estimates for many users. ``rows`` are ratios, shuffle+INV over the Gaussian. Of several
-    choices of delta it is the first.
-    """
-    city = chosen_rows(rows, metric="most_popular", dataset="san_francisco", eps0=6.0)
-    city = city[city["n"] == city["n"].max()]
-    measured = chosen_rows(city, comparison="projected").iloc[0]
-    unprojected = chosen_rows(city, comparison="unprojected")
-    return LargestRatio(**measured[_RATIO_AND_INTERVAL], limit=unprojected["limit"].iloc[0])
+    return PopularValues(limit=limit, table_v=table_v)
 
 
 def _ratios_of_table_v(rows: pd.DataFrame, verdicts: pd.DataFrame) -> "pd.Series[float]":

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from scripts.beyond.attack.findings import AuditOfSetting, audit
+from scripts.beyond.attack.findings import Attacker, AuditOfSetting, audit
 from tests.report.world import audit_row, results
 
 
@@ -29,3 +29,13 @@ def test_the_audit_counts_contradictions_in_all_and_by_setting():
         AuditOfSetting(n=100, k=10, eps0=2, count=80, of=4, seen=3, together=2, upper=1)
     ]
     assert counts.confidence == pytest.approx(99.9)
+
+
+def test_attackers_who_see_the_count_and_the_histogram_are_counted_apart():
+    rows = [
+        audit_row(-90, alone=0.002, together=0.001, violated_jointly=True),
+        audit_row(-3, alone=0.002, together=0.0009, violated_jointly=False),
+        audit_row(-3, alone=0.2, together=0.1, violated_jointly=True, observes="histogram"),
+    ]
+    counts = audit(results([], audit=rows))
+    assert (counts.count, counts.histogram) == (Attacker(of=2, together=1), Attacker(1, 1))
