@@ -240,7 +240,7 @@ def noise_scales(results: Results) -> NoiseScales:
 
     A scale is the noise's standard deviation in users. Those that fit are a 95 % interval by the likelihood
     ratio, if the printed errors are rounded. One plausible scale is for (eps, delta) = (4, 1e-8) and
-    sensitivity sqrt(2), that of a histogram. The other is that of our rerun, for (4, 1e-30) and
+    sensitivity sqrt(2), that of a histogram. The other is that of our rerun, for (4, 1e-17) and
     sensitivity 1.
 
     ``results`` has the tables "noise_scale", with the interval, and "gaussian_scale", with the scales for
@@ -252,6 +252,6 @@ def noise_scales(results: Results) -> NoiseScales:
     high = interval["high"]
     # A scale is proportional to the sensitivity.
     of_histogram = math.sqrt(2) * gaussian_scales_at(results, _EPS, delta)["published"]
-    of_rerun = gaussian_scales_at(results, _EPS, 1e-30)["published"]
+    of_rerun = gaussian_scales_at(results, _EPS, 1e-17)["published"]
     both_fit = low <= min(of_histogram, of_rerun) and max(of_histogram, of_rerun) <= high
     return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=_EPS)
