@@ -109,7 +109,7 @@ endif
 	@case "$$PWD" in *[[:space:]]*) echo "error: Snakemake does not work in a folder with a space: $$PWD" >&2; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12" >&2; exit 1; }
-	@echo "Installing the locked versions into .venv (about a minute, 800 MB) ..."
+	@echo "Installing the locked versions into .venv (about a minute, 700 MB) ..."
 	@$(PYTHON) -m venv --clear .venv
 	@.venv/bin/pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	@.venv/bin/python -m compileall -q -j 0 -x '/tests?/' .venv/lib  # pip would compile on one core, and tests too

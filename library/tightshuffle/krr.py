@@ -30,8 +30,8 @@ def sample_histogram(
 ) -> Integers:
     """Draw the shuffled k-RR histogram of a dataset from its exact distribution, in O(k) instead of O(n).
 
-    k-RR reports a uniform value with probability gamma, and else the true one. So of the users who hold x,
-    Binomial(counts[x], 1 - gamma) report it directly, and the uniform reports of all others are multinomial.
+    Of the users who hold x, Binomial(counts[x], 1 - gamma) report it directly, and the uniform reports of all
+    others are multinomial.
 
     ``counts`` are users per value, (k,) or (repetitions, k). `check_counts` says what they may be, and which
     errors it raises. Returns the number of reports of each value, whole numbers (repetitions, k).
@@ -47,9 +47,8 @@ def sample_histogram(
 def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     """The unbiased estimate of the true frequencies, (y - q) / (p - q) (Biswas et al., eq. (12)), in O(k).
 
-    y are the ``frequencies`` of the reports, (..., k), with rows that sum to 1. k-RR reports the true value
-    with probability p, and one given other value with probability q. Returns shares of the same shape.
-    Estimates may be negative. ValueError for an eps0 below 1e-9, which leaves no information.
+    y are the ``frequencies`` of the reports, (..., k), with rows that sum to 1. Returns shares of the same
+    shape. Estimates may be negative. ValueError for an eps0 below 1e-9, which leaves no information.
     """
     frequencies = np.asarray(frequencies, dtype=float)
     k = frequencies.shape[-1]
@@ -111,8 +110,7 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     ``frequencies`` (..., k), the noisy ones, are >= 0, and rows sum to 1. Returns the same shape, with rows
     that sum to 1. ValueError for other frequencies, and for an eps0 below 1e-9.
 
-    Let y be the noisy frequencies of a row, and f the true ones. k-RR reports the true value with probability
-    p, and one given other value with probability q. The update maximises the log-likelihood
+    Let y be the noisy frequencies of a row, and f the true ones. The update maximises the log-likelihood
     sum_x y_x ln(q + (p - q) f_x), which is concave in f. With c = q / (p - q) = 1 / (e^eps0 - 1), the
     Karush-Kuhn-Tucker conditions give f = max(0, y / level - c), at the level for which f sums to 1. Where
     `invert` gives no negative estimate, this is the same.

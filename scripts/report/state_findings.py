@@ -1,6 +1,6 @@
-"""Every number that the report or docs/ state, computed once, for results/findings.json.
+"""Every number that the report or docs/ state, read from the tables, for results/findings.json.
 
-The modules ``findings`` of the stages compute them. Numbers stay numbers, and printed digits are texts. A
+The modules ``findings`` of the stages read them. Numbers stay numbers, and printed digits are texts. A
 number for which a text says "at least" is rounded to the safe side.
 """
 
@@ -16,7 +16,6 @@ import scripts.beyond.bounds.findings as bounds
 import scripts.beyond.parity.findings as parity
 import scripts.beyond.statements.findings as statements
 import scripts.beyond.study.findings as study
-import scripts.paper.data.findings as data
 import scripts.paper.trials.findings as trials
 import scripts.paper.values.findings as values
 from scripts.paper.values.verdict_counts import read_verdicts
@@ -28,11 +27,9 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "printed": values.printed_values,
     "claims": statements.statements,
     "theorem": values.theorem_gap,
-    "default_setting": bounds.default_setting,
     "audit": attack.audit,
     "joint_tests": statements.joint_tests,
     "grids": statements.grids,
-    "cells": data.checkins_of_paris,
     "gaussian": trials.gaussian_scales,
     "noise": statements.noise_scales,
     "delta_hat": trials.delta_hat,
@@ -43,7 +40,6 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "almost_comparable": statements.almost_comparable,
     "unequal": parity.unequal_privacy,
     "literature": bounds.literature_bounds,
-    "apart": bounds.bounds_apart,
     "designs": study.designs,
     "papers_extremes": parity.papers_extremes,
 }
@@ -54,8 +50,8 @@ def state_findings(
 ) -> dict[str, dict[str, Any]]:
     """The numbers that report and docs/ state: topic -> name -> number, as JSON can hold them.
 
-    ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that computes
-    its numbers from them. A configuration need not make all tables: if this function fails for lack of data,
+    ``results`` has the tables of results/ by name. For each topic, `TOPICS` has the function that reads its
+    numbers from them. A configuration need not make all tables: if this function fails for lack of data,
     the topic has ``{"not_computed": the error as a text}`` instead of numbers.
     """
     stated = {}

@@ -39,7 +39,7 @@ _CENTRAL = re.compile(r"central (\d+(?:\.\d+)?) %")
 def read_values(path: StrPath) -> pd.DataFrame:
     """The printed values of ``path`` in the file's order, the columns `COLUMNS` as text.
 
-    Raises ValueError that names the file and the line; OSError if it cannot be read.
+    Errors as for `numbered_rows`.
     """
     return pd.DataFrame([row for _, row in numbered_rows(path, COLUMNS)], columns=list(COLUMNS))
 

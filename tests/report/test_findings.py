@@ -3,11 +3,13 @@
 import itertools
 import math
 import re
+from pathlib import Path
 
 import pytest
 import yaml
 
 from scripts.report.state_findings import state_findings, to_json
+from scripts.shared.code import files_of
 from scripts.shared.configuration import PAPERS_FILE, merged, papers_eps0
 from tests import ROOT
 from tests.quotes import filled
@@ -91,6 +93,13 @@ def test_a_topic_whose_table_a_configuration_lacks_says_so(topic):
     stated = state_findings(results(VERDICTS), [topic])
     assert list(stated[topic]) == ["not_computed"]
     assert stated[topic]["not_computed"].startswith("KeyError")
+
+
+def test_findings_need_nothing_of_the_library_but_what_writes_numbers():
+    """They read tables: else an edit of any bound would rerun them, and each test here compute bounds."""
+    files = map(Path, files_of("scripts/report/state_findings.py"))
+    library = {file.name for file in files if "tightshuffle" in file.parts}
+    assert library == {"__init__.py", "number_text.py", "side.py"}
 
 
 def test_a_topic_without_an_informative_setting_says_so():

@@ -125,12 +125,13 @@ def test_statement_has_its_test_on_both_readings():
 
 def test_main_page_counts_the_statements_by_verdict():
     hold = ["holds", "holds", "mostly holds"]
-    hold_on_one_reading = ["holds only exactly", "holds only as published"]
+    hold_on_one_reading = ["holds only with the exact delta", "holds only as published"]
     claims = claim_rows([*hold, *hold_on_one_reading, "fails", "not settled", "untestable"])
     page = html_page(claim_verdicts=claims)
     assert texts_of(page, STATEMENTS_BY_VERDICT) == [
         "hold or mostly hold 3",
-        "hold only for the true values 1",
+        "hold only with the exact delta 1",
+        "hold only at equal privacy 0",
         "hold only as published 1",
         "fail 1",
         "cannot be decided 2",
@@ -158,7 +159,7 @@ def test_statement_of_the_short_version_is_about_figures_with_other_numbers_on_a
 def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get():
     """`HEADLINES` has the id of the statement beside each figure. A reason that comes twice is said once."""
     claims = claim_rows(
-        ["holds only exactly"],
+        ["holds only with the exact delta"],
         id=HEADLINES[1],
         claim="delta falls",
         statistic_published="true in 2 of 2 cases; true in 2 of 2 cases",
@@ -166,7 +167,7 @@ def test_beside_a_figure_stands_what_the_paper_says_and_what_we_get():
     )
     page = html_page(claim_verdicts=claims)
     assert text_of(page, ".//figure[@id='fig1_surface']/p[@class='says']") == (
-        "The paper says: δ falls. We get: holds only exactly as published true in 2 of 2 cases,"
+        "The paper says: δ falls. We get: holds only with the exact delta as published true in 2 of 2 cases,"
         " and exactly it falls 3 times."
     )
 
@@ -261,7 +262,7 @@ def test_overview_has_the_ratios_of_errors_in_other_settings(main_page):
 def test_overview_has_the_counts_for_why_to_trust_it(main_page):
     text = overview_under(main_page, "Why to trust it")
     assert "Of the 90" in text  # of the 185 printed values: neither random, zero nor repeated
-    assert "Of 8 statements" in text  # one for each of the seven verdicts, and a second that holds
+    assert "Of 9 statements" in text  # one for each of the eight verdicts, and a second that holds
     # The first of three rows alone has violated_jointly=True.
     assert "in 1 of 3 cases" in text
 

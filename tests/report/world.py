@@ -254,13 +254,6 @@ def csv_table(text):
 
 # The tables that no setting changes, all of log10 deltas or of scales: name -> rows.
 IN_EVERY_RUN = {
-    "printed_deltas": csv_table("""
-item,     mechanism,  n,   k,  eps0, eps, count, published, exact
-Table IV, this paper, 100, 10, 2,    0.5, 80,    -20,       -7
-Table IV, this paper, 100, 10, 2,    1.0, 80,    -30,       -17
-Table IV, this paper, 50,  10, 2,    0.5, 40,    -15,       -6
-Table 1,  this paper, 100, 10, 0.5,  0.1, 80,    -28,       -9
-"""),
     "cited_bounds": csv_table("""
 item,     mechanism,  eps, cited
 Table II, balle,      0.1, -2
@@ -269,24 +262,6 @@ Table 1,  erlingsson, 0.1,
 Table 1,  balle,      0.1, -3.9693
 Table 1,  feldman,    0.1, -3
 Table 1,  koskela,    0.1, -5.8822
-"""),
-    "corollary_1": csv_table("""
-eps, log10_lower, log10_upper
-0.5, -4,          -3.69897
-1.0, -8,          -7
-0.5, -4,          -3.69897
-"""),
-    "stated_deltas": csv_table("""
-setting,  n,    k,  eps0, eps, delta,                    log10_delta, bracket
-Table IV, 100,  10, 2.0,  0.5, worst count,              -5,
-Table IV, 100,  10, 2.0,  0.5, no holder: x0 against x1, -6,
-Table IV, 100,  10, 2.0,  0.5, no holder: x1 against x0, -5,
-Table 1,  100,  10, 0.5,  0.1, lower,                    -6.1,        1e-4
-Table 1,  100,  10, 0.5,  0.1, stronger-clones,          -3.5,
-example,  1000, 15, 4.0,  1.0, lower,                    -4.01,       1e-4
-example,  1000, 15, 4.0,  1.0, upper,                    -4,          1e-4
-example,  1000, 15, 4.0,  2.0, lower,                    -9.1,        1e-4
-example,  1000, 15, 4.0,  2.0, upper,                    -9,          1e-4
 """),
     "gaussian_scale": csv_table("""
 eps, log10_delta, exact, published, published_log10_delta
@@ -361,12 +336,6 @@ Table V, gaussian,  chi-square, 0.0049,      rejected, 0.14,       0.031,       
 digits,  errors, low, high
 rounded, 30,     1.6, 2.3
 cut off, 30,     1.7, 2.6
-"""),
-    "totals": csv_table("""
-dataset,       grid,    checkins
-paris,         uniform, 11190
-paris,         stepped, 10260
-san_francisco, uniform, 123026
 """),
 }
 

@@ -731,7 +731,7 @@ def delta_hat_beside_bound():
     depths = -table[["published", "exact", "upper"]]
     series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
     phrases = [
-        f"The exact δ̂ (eq. 15) lies {range_text(table['upper'] - table['exact'], '.1f')} orders",
+        f"The exact δ̂ lies {range_text(table['upper'] - table['exact'], '.1f')} orders",
         f"as printed {range_text(table['upper'] - table['published'], ',.0f')}, on {BROKEN_FORMULA}",
     ]
     arguments = table, {"paris": BROKEN_FORMULA}

@@ -175,15 +175,18 @@ def test_the_sums_have_a_line_for_every_other_result(results):
 
 # What reruns ------------------------------------------------------------------------------------------
 
-# Rules that rerun with the report's page, with a number that texts state, and with a value that the paper
-# prints; and rules that use no bound on delta.
+# Rules that rerun with the report's page, with a number that texts state, with a value that the paper prints,
+# and with our delta behind a printed one; and rules that use no bound on delta.
 PAGE = {"write_report", "write_sums", "all"}
 QUOTED = {"state_findings"} | PAGE
 JUDGED = {
     "judge_values", "judge_jointly", "judge_claims", "fit_noise_scale", "write_tables",
 } | QUOTED  # fmt: skip
-NO_BOUND = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
+PRINTED_DELTAS = {"compute_printed_deltas", "judge_values", "write_tables"}
+DATA = {"use_bundled_counts", "count_checkins", "sample_synthetic"}
+NO_BOUND = DATA | {"compute_delta_hat", "run_trials", "run_delta_hat_trials"}
 EDITS = {  # edited file -> the rules that rerun, and no others
+    "scripts/paper/delta/literature_as_printed.py": PRINTED_DELTAS | QUOTED,
     "scripts/paper/trials/draw_tv.py": {"draw_tv"} | PAGE,
     "scripts/beyond/attack/draw_audit.py": {"draw_audit"} | PAGE,
     "scripts/beyond/attack/run_audit.py": {"run_audit", "collect_audit", "draw_audit"} | QUOTED,
@@ -194,9 +197,9 @@ EDITS = {  # edited file -> the rules that rerun, and no others
     "docs/design.md": set(),
 }
 EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, while others do
-    "library/tightshuffle/bounds/privacy_blanket.py": {"run_trials", "run_audit"} | NO_BOUND,
-    "library/tightshuffle/collection/bounds.py": {"run_trials", "run_parity", "collect_audit"}
-    | NO_BOUND,
+    "library/tightshuffle/bounds/rounds.py": {"run_audit"} | NO_BOUND,
+    "library/tightshuffle/bounds/privacy_blanket.py": {"run_audit"} | NO_BOUND,
+    "library/tightshuffle/collection/bounds.py": {"run_parity", "collect_audit"} | NO_BOUND,
     "library/tightshuffle/randomizers/subset.py": NO_BOUND,
 }
 

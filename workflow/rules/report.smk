@@ -28,17 +28,13 @@ rule state_findings:
         **MADE_BY_SOME,
         verdicts="<results>/values/verdicts.csv",
         claim_verdicts="<results>/statements/claim_verdicts.csv",
-        printed_deltas="<results>/delta/printed_deltas.csv",
         gaussian_scale="<results>/trials/gaussian_scale.csv",
         cited_bounds="<results>/bounds/cited_bounds.csv",
-        corollary_1="<results>/bounds/corollary_1.csv",
-        stated_deltas="<results>/bounds/stated_deltas.csv",
         designs="<results>/study/designs.csv",
         audit="<results>/attack/audit.csv",
         joint_tests="<results>/statements/joint_tests.csv",
         grids="<results>/statements/grids.csv",
         noise_scale="<results>/statements/noise_scale.csv",
-        totals="<results>/data/checkins/totals.csv",
     output:
         "<results>/findings.json",
     log:

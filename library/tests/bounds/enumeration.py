@@ -84,8 +84,8 @@ class Shuffled:
 def enumerate_worst_case(eps, *, n, k, eps0):
     """delta of k-RR at ``eps`` for every dataset: {histogram of the other users' values: delta}.
 
-    The target user holds value 0 under P and value 1 under Q. By symmetry this pair of values suffices. Q
-    against P is the entry with the first two counts exchanged.
+    The histogram is (how many hold x0, x1, x2, ...). The target user holds x0 under P and x1 under Q. By
+    symmetry this pair of values suffices. Q against P is the entry with the first two counts exchanged.
     """
     matrix = np.array([krr_probabilities(value, np.exp(eps0), k) for value in range(k)])
     shuffled = Shuffled(matrix, n)

@@ -135,10 +135,10 @@ def test_one_user_for_any_budget_and_any_number_of_values(eps, k, eps0):
 
 @mpmath.workdps(100)
 def worst_delta_of_matrix(matrix, n, eps):
-    """delta of the worst dataset and pair of values, in 100 digits.
+    """delta of the worst dataset and pair of values, in 100 digits, of a ``matrix`` as `Finite` takes it.
 
-    ``matrix`` has P(report | value) in a column for each value. `exact_columns` divides the columns by their
-    exact sums. `Shuffled` enumerates the datasets of the other users, and the histograms of all reports.
+    `exact_columns` divides the columns by their exact sums. `Shuffled` enumerates the datasets of the other
+    users, and the histograms of all reports.
     """
     shuffled = Shuffled(exact_columns(matrix), n)
     deltas = []

@@ -201,7 +201,7 @@ def test_delta_of_rounds_next_to_the_largest_loss(pair, eps, setting):
 def pairs_of_matrix(matrix):
     """An array of rows (P, Q) for every dataset of two other users, and any two values of the target user.
 
-    There is a row for each histogram. ``matrix`` has P(report | value) in a column for each value.
+    There is a row for each histogram. ``matrix`` is one as `Finite` takes it.
     """
     values = range(matrix.shape[1])
     datasets = itertools.combinations_with_replacement(values, 2)

@@ -38,11 +38,7 @@ ROUNDING = 1 + 1e-12  # of the sums of floats in an enumerated delta
 def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(
     n, k, eps0, share_of_eps0
 ):
-    """The largest delta is that of a dataset whose users all hold x0 or x2: the conjecture of docs/theory.md.
-
-    A dataset is the histogram of the other users' values: how many hold x0, x1, x2, ... The dictionary that
-    `enumerate_worst_case` returns has delta of every one.
-    """
+    """The users of a dataset with the largest delta all hold x0 or x2: the conjecture of docs/theory.md."""
     deltas = enumerate_worst_case(share_of_eps0 * eps0, n=n, k=k, eps0=eps0)
     only_x0_and_x2 = [
         delta for (at_x0, _, at_x2, *_), delta in deltas.items() if at_x0 + at_x2 == n - 1
@@ -53,11 +49,7 @@ def test_in_the_worst_dataset_nobody_holds_x1_and_all_others_one_third_value(
 @pytest.mark.parametrize(("n", "k", "eps0"), [(6, 4, 1.0), (5, 5, 4.0)])
 @pytest.mark.parametrize("share_of_eps0", [0.0, 0.05, 0.2, 0.5, 0.9])
 def test_one_third_value_is_worse_than_any_split_if_nobody_holds_x0(n, k, eps0, share_of_eps0):
-    """delta never falls when all who hold third values move to x2, if nobody holds x0 or eps is 0.
-
-    A dataset is the histogram of the other users' values: how many hold x0, x1, x2, ... The dictionary that
-    `enumerate_worst_case` returns has delta of every one.
-    """
+    """delta never falls when all who hold third values move to x2, if nobody holds x0 or eps is 0."""
     eps = share_of_eps0 * eps0
     deltas = enumerate_worst_case(eps, n=n, k=k, eps0=eps0)
     for (at_x0, at_x1, *at_third_values), delta in deltas.items():

@@ -64,7 +64,7 @@ def random_collection(rng, k):
 def random_collections(seed, number, k):
     """Yield ``number`` times a `random_collection` and its eps, with k values, or two to four if k is None.
 
-    They have few enough users for every dataset to be enumerated. Draws with more are passed over.
+    They have few enough users for `worst_delta` to enumerate every dataset. Draws with more are passed over.
     """
     rng = np.random.default_rng(seed)
     while number:
@@ -85,7 +85,6 @@ FEW_USERS = pytest.mark.parametrize(
 
 @FEW_USERS
 def test_bounds_enclose_the_worst_delta_of_few_users(seed, number, k):
-    """``number`` random collections have so few users that `worst_delta` enumerates every dataset."""
     for collection, eps in random_collections(seed, number, k):
         worst = worst_delta(collection, eps)
         upper, lower = delta_bounds(collection, eps)
@@ -97,10 +96,7 @@ def test_bounds_enclose_the_worst_delta_of_few_users(seed, number, k):
 def test_bound_for_unseen_participation_is_from_the_worst_delta_to_the_bound_for_seen(
     seed, number, k
 ):
-    """With ``unseen`` nobody sees whether the target user takes part.
-
-    ``number`` random collections have so few users that `worst_delta` enumerates every dataset.
-    """
+    """With ``unseen`` nobody sees whether the target user takes part."""
     for collection, eps in random_collections(seed, number, k):
         unseen = 10 ** collection.one_round(eps, unseen=True)
         seen = 10 ** collection.one_round(eps)
@@ -513,7 +509,7 @@ def test_lower_bound_of_two_rounds_is_delta_where_all_others_hold_the_third_valu
 
 
 def test_the_expected_error_is_that_of_simulated_collections():
-    """`expected_error` is within 4 standard errors of the mean error of 400 runs (`simulated_error`)."""
+    """`expected_error` is within 4 standard errors of the mean of 400 times `simulated_error`."""
     groups = (
         Group("a", 30_000, eps0=2.0),
         Group("b", 20_000, eps0=4.0, participation=0.5),

@@ -252,7 +252,6 @@ def test_the_distribution_for_dp_accounting_has_the_bound():
 
 
 def test_the_expected_error_is_that_of_simulated_sums():
-    """`expected_error` is within 4 standard errors of the mean error of 400 runs (`simulated_error`)."""
     groups = [Group("a", 3000, eps0=6.0), Group("b", 5000, eps0=4.0, participation=0.5)]
     # Of each group: users, participation, the probability of a 1 in the place of the value, and in others.
     users = [

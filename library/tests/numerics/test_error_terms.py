@@ -342,7 +342,6 @@ SUMMED_LAWS = [*SMALL_LAWS, NEARLY_ALWAYS_BELOW_0, ONE_VALUE]
 @pytest.mark.parametrize("law", [*SUMMED_LAWS, LATTICE])
 @pytest.mark.parametrize("depth", [0.5, 2.0, PACKAGE_DEPTH])
 def test_bounds_by_boxes_hold_however_small_the_box_is(law, depth):
-    """`exact_log` is ln E[S_+] by fractions, for the sum S of the ``law``'s gains."""
     low, high = bounds_by_boxes(law, depth)
     assert low.item() <= exact_log(*law) <= high.item()
 
@@ -412,8 +411,6 @@ def test_bounds_of_points_that_share_a_box_hold(alike, depth, width, points_per_
     """At the package's depth they are narrow, too.
 
     ``alike`` has the gain's values at five points, their common probabilities, and the number of gains.
-    `exact_logs` is ln E[S_+] of each point by fractions. ``points_per_box`` gets the number of points of each
-    box that is summed.
     """
     monkeypatch.setattr(box, "TERMS", 64)  # so few at once that a box is summed in several chunks
     low, high = bounds_by_boxes(alike, depth)
@@ -432,10 +429,7 @@ def test_bounds_of_points_that_share_a_box_hold(alike, depth, width, points_per_
 def test_a_box_of_many_points_is_split_where_it_is_too_large_or_takes_longer(
     constant, value, points_per_box, monkeypatch
 ):
-    """Each of five points gets a box of its own, whose bounds on ln E[S_+] hold.
-
-    ``points_per_box`` gets the number of points of each box that is summed.
-    """
+    """Each of five points gets a box of its own, whose bounds on ln E[S_+] hold."""
     monkeypatch.setattr(box, constant, value)
     low, high = bounds_by_boxes(ALIKE_POINTS, PACKAGE_DEPTH)
     assert points_per_box == [1, 1, 1, 1, 1]
@@ -449,7 +443,7 @@ def test_points_whose_probabilities_are_too_far_apart_for_floats_get_several_box
     """A box for all three points is tried, but in floats the combinations that the last one needs vanish.
 
     S is the sum of 50 gains, each 1 with the probability 2^-53. For S > 0 the first point needs one gain of
-    1, the last point 23. `exact_logs` is ln E[S_+] of each point by fractions.
+    1, the last point 23.
     """
     alike = [[1.0, -1e-3], [1.0, -0.5], [1.0, -0.85]], [2.0**-53, 1 - 2.0**-53], 50
     monkeypatch.setattr(box, "COST_OF_BOX", 10**9)  # so that one box for all is tried first
@@ -493,10 +487,7 @@ def set_limits(monkeypatch, limits):
 )
 @each_law_of_a_bracket
 def test_bracket_holds_in_whichever_way_it_is_computed(law, limits, monkeypatch):
-    """``limits`` are constants of the package that decide on the way, as the id of each case says.
-
-    `exact_log` is ln E[S_+] by fractions, for the sum S of the ``law``'s gains.
-    """
+    """``limits`` are constants of the package that decide on the way, as the id of each case says."""
     set_limits(monkeypatch, limits)
     low, high = log_positive_part(*law)
     assert low <= exact_log(*law) <= high <= low + math.log1p(1e-4)
@@ -504,7 +495,7 @@ def test_bracket_holds_in_whichever_way_it_is_computed(law, limits, monkeypatch)
 
 @each_law_of_a_bracket
 def test_bracket_by_chernoffs_bound_holds(law, monkeypatch):
-    """Integrals may not have as many nodes as they need. `exact_log` is ln E[S_+] by fractions."""
+    """Integrals may not have as many nodes as they need."""
     set_limits(monkeypatch, {bracket: NO_BOX, contour: {"MOST_NODES": 30}})
     low, high = log_positive_part(*law)
     assert low <= exact_log(*law) <= high

@@ -41,10 +41,9 @@ class Bit(NamedTuple):
 
     @staticmethod
     def with_log_odds(log_odds_p: float, log_odds_q: float) -> "Bit":
-        """The target user's bit, if it is 1 with probability p under P and with q under Q.
+        """The target user's bit with these log odds.
 
-        ``log_odds_p`` is ln(p / (1 - p)), and ``log_odds_q`` is ln(q / (1 - q)), which is smaller. The
-        largest privacy loss is that of a 1: ln(p / q) = ln(1 + e^-log_odds_q) - ln(1 + e^-log_odds_p).
+        The largest privacy loss is that of a 1: ln(p / q) = ln(1 + e^-log_odds_q) - ln(1 + e^-log_odds_p).
         """
         if log_odds_p == -log_odds_q:
             return Bit.flipped(log_odds_p)
@@ -95,10 +94,8 @@ class BitCounts:
     def __init__(self, eps: Floats, bit: Bit, log_odds: Sequence[float]) -> None:
         """Compute ln A, the tilt theta, and the variance of one tilted bit of each kind; for each eps.
 
-        The target user's ``bit`` is 1 with probability p under P and q under Q. A = p - e^eps q, which is
-        p (1 - e^(eps - ln(p / q))), and e^theta = 1 + (e^eps - 1) / A. To tilt a bit is to multiply the odds
-        that it is 1 by e^theta. ``log_odds`` (kinds,) are those of the other users' bits. ``theta`` and
-        ``ln_a`` are (e,), as ``eps`` is, and ``_variances`` are (kinds, e).
+        A is p (1 - e^(eps - ln(p / q))), and e^theta = 1 + (e^eps - 1) / A. To tilt a bit is to multiply the
+        odds that it is 1 by e^theta. ``_variances`` are (kinds, e).
         """
         share = -np.expm1(eps - bit.largest)  # A / p
         # 1 / p is 1 + e^-log_odds_p.
@@ -121,7 +118,7 @@ class BitCounts:
 
         Counts of about the same size share a line of integration (`_line`). A row's level is the least whole
         number, `_LOWEST_LEVEL` or more, for which the standard deviation of its tilted count is at most
-        2^level. ``self._variances`` (kinds, e) are the variances of one tilted bit.
+        2^level.
         """
         deviations = np.sqrt((numbers * self._variances[:, eps_indices]).sum(axis=0))
         levels = np.ceil(np.log2(np.maximum(deviations, 2.0**_LOWEST_LEVEL))).astype(int)
@@ -148,12 +145,18 @@ class BitCounts:
 class _Line:
     """The line theta + iu of integration for each of some eps, and what is needed there of each kind of bit.
 
-    It serves counts with standard deviations from 2^(level - 1) to 2^level, and smaller ones if the ``level``
-    is the lowest. ``root`` (e,) is where f's transform is 0. Theta is there, too, or a little to the right
-    where that is next to the pole at 0. ``ln_a`` is as for `BitCounts`, and ``log_odds`` are (kinds, 1).
+    With f = P - e^eps Q of a count, delta is F(t), the sum of f(s) over s >= t, for the best t. f has the
+    moment generating function M(z) A (e^z - e^root). M is that of the count without the target user, and A is
+    that of `BitCounts`. F(t) is a trapezoid sum along the line, in units of e^exponent A e^root. The exponent
+    is ln M(theta) - theta t.
+
+    The line serves counts with standard deviations from 2^(level - 1) to 2^level, and smaller ones if the
+    ``level`` is the lowest. ``root`` (e,) is where f's transform is 0. Theta is there, too, or a little to
+    the right where that is next to the pole at 0. ``ln_a`` is as for `BitCounts`, and ``log_odds`` are
+    (kinds, 1).
 
     Arrays for each eps have the shape (e,), and those for each kind of bit (kinds, e). Those for each angle u
-    have one more axis at the end.
+    have one more axis at the end. ``numbers``, ``eps_indices`` and rows are as for `BitCounts.ln_delta`.
     """
 
     def __init__(
@@ -161,16 +164,9 @@ class _Line:
     ) -> None:
         """Choose the line theta + iu and its angles u, and compute there what every count of the level needs.
 
-        With f = P - e^eps Q of a count, delta is F(t), the sum of f(s) over s >= t, for the best t. f has the
-        moment generating function M(z) A (e^z - e^root). M is the product of those of the other users' bits,
-        and A = p - e^eps q is of the target user's ``bit``, which is 1 with probability p under P and q under
-        Q. At the pole z = 0 of the integrand no line may lie.
-
-        ``root``, ``ln_a`` = ln A, and theta are (e,), one for each eps. The mean, the variance and ln of the
-        moment generating function of one bit under the tilt by theta are (kinds, e), and so is its mean under
-        the tilt by the root. ``log_odds`` (kinds, 1) are the log odds that a bit is 1. 2^``level`` is the
-        largest standard deviation of a tilted count. The angles are 2 pi j / L, j = 0, 1, ..., with L in
-        ``_period``.
+        At the pole z = 0 of the integrand no line may lie. The mean, the variance and ln of the moment
+        generating function of one bit are taken under the tilt by theta, and the mean under the tilt by the
+        root, too. The angles are 2 pi j / L, j = 0, 1, ..., with L in ``_period``.
         """
         self._eps = eps
         self._bit = bit
@@ -208,18 +204,10 @@ class _Line:
         self._ln_mgfs_aside = ln_mgf(self._theta + self._shifts, log_odds)
 
     def ln_delta(self, numbers: Integers, eps_indices: Integers) -> tuple[Floats, Floats]:
-        """Natural log of delta of some counts, and the largest error of this logarithm; both (rows,).
+        """`BitCounts.ln_delta` of counts of this level; where nothing is known, the logarithm is 0.
 
-        A row is one count at one eps: ``numbers`` (kinds, rows) are how many bits of each kind it has beside
-        the target user's, and ``eps_indices`` (rows,) are the indices of its eps. The error is inf, and the
-        logarithm 0, where nothing is known.
-
-        delta is the largest F(t), the sum of P(s) - e^eps Q(s) over s >= t. The best t is one of the first
-        two whole numbers above the mean of the count under the tilt by ``root``, where f's transform is 0.
-        Each F(t) is a trapezoid sum along the line theta + iu, in units of e^exponent A e^root. The exponent
-        is ln M(theta) - theta t, where M is the moment generating function of the count without the target
-        user. A = p - e^eps q, where p and q are P and Q of a 1 of the target user's bit. In the body,
-        ``total`` is F(t), and ``size`` the sum of the moduli of its terms.
+        The best t is one of the first two whole numbers above the mean of the count under the tilt by the
+        root. In the body, ``total`` is F(t), and ``size`` the sum of the moduli of its terms.
         """
         wide_numbers = numbers.astype(_Wide)
 
@@ -281,16 +269,14 @@ class _Line:
     ) -> tuple[Floats, Floats]:
         """F(t) and F(t + 1), (2, rows), and the sum of the moduli of the terms of F(t), (rows,).
 
-        F(t) is the sum of P(s) - e^eps Q(s) over the counts s >= t. It is
+        In units of e^exponent A e^root,
 
-            F(t) = (1 / L) sum over u of e^(iu (mean - t)) K(u) prod over kinds of phi(u)^number
+            F(t) = (1 / L) sum over u of e^(iu (mean - t)) K(u) prod over kinds of phi(u)^number.
 
-        in units of e^exponent A e^root, as in `ln_delta`. Each u = 2 pi j / L, j = 0, 1, ..., also stands for
-        -u, so that only real parts count. L is ``self._period``, and K the kernel (`_kernel`). phi is the
-        characteristic function of a centred and tilted bit of a kind. ``self._ln_moduli_of_bits`` and
-        ``self._phases_of_bits`` are its polar form; (kinds, e, angles). ``numbers`` (kinds, rows) are how
-        many bits of each kind a count has. ``mean_less_t`` (rows,) is the mean of the tilted count less t.
-        ``eps_indices`` (rows,) are the indices of its eps.
+        Each u = 2 pi j / L, j = 0, 1, ..., also stands for -u, so that only real parts count. L is
+        ``self._period``, and K the kernel (`_kernel`). phi is the characteristic function of a centred and
+        tilted bit of a kind. ``self._ln_moduli_of_bits`` and ``self._phases_of_bits`` are its polar form;
+        (kinds, e, angles). ``mean_less_t`` (rows,) is the mean of the tilted count less t.
         """
         total, size = np.empty((2, eps_indices.size)), np.empty(eps_indices.size)
         # Some rows at a time, so that their terms fit into a cache.
@@ -337,9 +323,8 @@ class _Line:
         """K(u) = (e^(z - root) - 1) / (1 - e^-z) at z = theta + iu, doubled for u > 0; (e, angles).
 
         It is the factor of the integrand of F(t) that is the same for all counts. It is doubled as each angle
-        u > 0 stands for -u, too. ``self._theta`` and ``self._root`` are (e,): the line, and the tilt at which
-        the transform of P - e^eps Q is 0. ``versine`` is 1 - cos u, so that 1 - versine is cos u. That way
-        nothing cancels for small u.
+        u > 0 stands for -u, too. ``versine`` is 1 - cos u, so that 1 - versine is cos u. That way nothing
+        cancels for small u.
         """
         theta = self._theta[:, None]
         gap = (self._theta - self._root)[:, None]
@@ -359,17 +344,15 @@ class _Line:
     ) -> Floats:
         """A bound on what the trapezoid rule adds to F(t), in units of e^exponent A e^root; (2, rows).
 
-        F(t) is the sum of P(s) - e^eps Q(s) over the counts s >= t. With L angles per period, the rule adds
-        F(t + l L) e^(theta l L) for every whole l != 0. At each h >= 0, Chernoff's bound is
+        With L angles per period, the rule adds F(t + l L) e^(theta l L) for every whole l != 0. At each h >=
+        0, Chernoff's bound is
 
-            |F(t)| <= e^(-h t) M(h) ((p - q) e^h + (e^eps - 1) (1 - q + q e^h)).
+            |F(t)| <= e^(-h t) M(h) ((p - q) e^h + (e^eps - 1) (1 - q + q e^h)),
 
-        M is the moment generating function of the count without the target user. The target user's bit is 1
-        with probability p under P and q under Q, and A = p - e^eps q. The bound is taken at
-        h = theta + ``self._shifts``: to the right of theta for l > 0, and to the left for l < 0.
-        ``ln_mgfs_aside`` (2, rows) are ln M there, and ``t`` and ``exponent`` = ln M(theta) - theta t are
-        (2, rows), for both whole t. ``eps_indices`` (rows,) are the indices of each row's eps, and
-        ``self._ln_unit`` is ln(A e^root).
+        where p and q are those of the target user's `Bit`. The bound is taken at h = theta +
+        ``self._shifts``: to the right of theta for l > 0, and to the left for l < 0. ``ln_mgfs_aside`` (2,
+        rows) are ln M there, and ``t`` and ``exponent`` are (2, rows), for both whole t. ``self._ln_unit`` is
+        ln(A e^root).
         """
         bit = self._bit
         # p (1 - q) (1 - e^(log_odds_q - log_odds_p)): nothing cancels.

@@ -84,7 +84,7 @@ def ln_delta_among(
 
     ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
     ``users`` is the number of other users, who all have ``eps0``, and ``dummies`` that of uniform reports.
-    ``width`` is the target for upper / lower - 1. Nothing is checked.
+    ``width`` is that of `binary`. Nothing is checked.
     """
     log_odds = (eps0, -eps0)
     bit = Bit.flipped(target_eps0)
@@ -291,16 +291,13 @@ def worst_count(
 ) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one bit in a count, in the worst dataset.
 
-    Both are (e,), as is ``eps``, of which each is below ``bit.largest``. The distribution of the target
-    user's ``bit`` changes from P to Q. ``users`` is the number of other users. ``log_odds`` are the log odds
-    that the bit of one is 1, for who holds the value and for who does not. ``dummies`` is the number of
-    random bits that are counted, too.
+    Both are (e,), as is ``eps``, of which each is below ``bit.largest``. ``users``, ``log_odds`` and
+    ``dummies`` are those of `HolderCounts`.
 
-    A dataset is the number m of other users who hold the value. The search for the worst m is branch and
-    bound: blocks of neighbouring m are cut in two until a bound for all m of a block (`_ln_bounds_of_blocks`)
-    rules the block out. ``goal`` is the difference of the two results to be reached. With ``steeply``, the
-    goal may be -ln(delta) times as large where delta < 1 / e. Then eps for a given delta is about equally
-    exact at every delta.
+    The search for the worst number m of holders is branch and bound: blocks of neighbouring m are cut in two
+    until a bound for all m of a block (`_ln_bounds_of_blocks`) rules the block out. ``goal`` is the
+    difference of the two results to be reached. With ``steeply``, the goal may be -ln(delta) times as large
+    where delta < 1 / e. Then eps for a given delta is about equally exact at every delta.
     """
     counts = HolderCounts(eps, bit, users, log_odds, dummies)
     # For each eps: the largest ln delta of all m so far, rounded up and down, and the largest bound of all

@@ -178,9 +178,8 @@ def _nearest_where_it_applies(
 ) -> float:
     """The eps nearest to ``end`` at which a bound applies, between ``end`` and ``inside``, to about 1e-13.
 
-    ``log10_delta_at`` is the bound as a function of eps. It is nan where the bound does not apply. The bound
-    applies at ``inside``. The result is ``end`` itself if the bound applies there. Otherwise it is found by
-    bisection.
+    ``log10_delta_at`` is the bound of `smallest_eps`, which applies at ``inside``. The result is ``end``
+    itself if the bound applies there. Otherwise it is found by bisection.
     """
     if not np.isnan(log10_delta_at(end)):
         return end

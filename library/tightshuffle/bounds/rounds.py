@@ -83,7 +83,9 @@ def margin(eps: float) -> float:
 class Composition(ABC):
     """delta of several rounds as a function of eps; distributions are computed once and kept.
 
-    ``largest``: the eps from which on delta is 0. ``end_of_search``: the eps where a search ends.
+    ``largest``: the eps from which on delta is 0. ``end_of_search``: the eps beyond which only infinite
+    losses are left, so that delta no longer falls. A bound at depth d misses delta by about e^-d. It is close
+    where delta is at least e^clear times what is left out.
     """
 
     first_depth: ClassVar[float]  # what is left out at first is about e^-first_depth
@@ -111,9 +113,7 @@ class Composition(ABC):
     def ln_delta(self, eps: Floats) -> Floats:
         """Natural log of a bound on delta of all rounds together at ``eps``; both (e,).
 
-        It is -inf where delta is 0. A bound at depth d misses delta by about e^-d. Every eps takes the first
-        depth at which delta is at least e^clear times what is left out (``self.clear``). From
-        ``self.largest`` on, delta is 0.
+        It is -inf where delta is 0. Every eps takes the first depth at which the bound is close.
         """
         result = np.full(eps.shape, -np.inf)
         unsettled = np.flatnonzero(eps < self.largest)
@@ -130,9 +130,7 @@ class Composition(ABC):
     def epsilon_of(self, target_ln_delta: float) -> float:
         """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none.
 
-        By Brent's method, on sqrt(-ln delta), which is almost affine in eps. ``self.largest`` is the eps from
-        which on delta is 0. Beyond ``self.end_of_search`` only infinite losses are left, so that delta no
-        longer falls.
+        By Brent's method, on sqrt(-ln delta), which is almost affine in eps.
         """
         ln_delta_at = self._ln_delta_down_to(target_ln_delta)
         target_root = math.sqrt(-target_ln_delta)
@@ -168,8 +166,7 @@ class Composition(ABC):
         """A function from eps (e,) to a bound on ln delta (e,), which is close where it is above the target.
 
         It holds at every eps. A search for the target also meets far smaller deltas, and `ln_delta` would
-        spend seconds on the depths that these need. A bound at depth d misses delta by about e^-d. It is
-        close where delta is at least e^clear times what is left out (``self.clear``).
+        spend seconds on the depths that these need.
         """
         depth = self.first_depth
         while True:
@@ -191,10 +188,7 @@ class Rounds(Composition):
     first_depth, clear = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
-        """Check how many rounds there are, and find from which eps on delta of all of them is 0.
-
-        ``rounds`` are pairs: a bound on delta of one round as a function of eps, and how many rounds have it.
-        """
+        """Check how many rounds there are, and find from which eps on delta of all of them is 0."""
         numbers = [int(check_one("rounds", check_rounds(number))) for _, number in rounds]
         check_at_most("rounds", np.asarray(sum(numbers)), LARGEST_ROUNDS)
         curves = [_RoundCurve(curve) for curve, _ in rounds]
@@ -305,10 +299,7 @@ class LowerRounds(Composition):
     first_depth, clear = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
-        """Note the curves, and find from which eps on delta of all rounds is 0 by the upper ones.
-
-        Each of ``rounds`` is a lower and an upper bound on delta of a round, and how many rounds have these.
-        """
+        """Note the curves, and find from which eps on delta of all rounds is 0 by the upper ones."""
         self._curves = [
             (_RoundCurve(low), _RoundCurve(high), number) for low, high, number in rounds
         ]
@@ -328,9 +319,9 @@ class LowerRounds(Composition):
         """A lower bound on delta of all rounds as a function of eps.
 
         For each round it composes a pair of distributions whose delta is nowhere above that of the round's
-        dataset. ``self._curves`` has a lower bound, an upper bound, and how many rounds have both. The bounds
-        are computed at points from 0 to the eps where delta is e^-``depth``. The losses of all rounds are
-        multiples of one ``spacing``. delta is the same in both directions, so the same values serve for both.
+        dataset. The bounds are computed at points from 0 to the eps where delta is e^-``depth``. The losses
+        of all rounds are multiples of one ``spacing``. delta is the same in both directions, so the same
+        values serve for both.
         """
         # Of each round: where its points end, and how far apart they are.
         ends = [low.end(-depth).eps for low, _, _ in self._curves]

@@ -350,11 +350,13 @@ def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Flo
 
 
 class Sums:
-    """Upper bounds on D(m) = E[(G_1 + ... + G_m)_+] / m for one eps and one pair of values, at any m.
+    """Upper bounds on D(m) at any m, for one eps and one pair of values.
 
-    With the moment generating function M of one gain G, m D(m) is at most the trapezoid sum over the nodes
-    u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 + u^2), times h / pi, where u = 0
-    counts half; and but for what the smoothing by tau and the nodes that are left out may add (`ln_delta`).
+    D(m) is the largest E[(G_1 + ... + G_m)_+] / m over all references, the values that all other users may
+    hold. With the moment generating function M of one gain G under a reference, m times its mean is at most
+    the trapezoid sum over the nodes u = 0, h, 2 h, ... of |M(theta + iu)|^m e^(-(tau u)^2 / 2) / (theta^2 +
+    u^2), times h / pi, where u = 0 counts half; and but for what the smoothing by tau and the nodes that are
+    left out may add (`ln_delta`).
 
     Parameters
     ----------
@@ -363,7 +365,7 @@ class Sums:
     n : int
         The number of users for whom theta, tau and the nodes are chosen.
     gains : list of pairs of arrays
-        For each reference (the value that all other users hold) the values of G and their probabilities.
+        For each reference the values of G and their probabilities.
 
     Attributes
     ----------
@@ -382,13 +384,10 @@ class Sums:
     def __init__(self, ulps: float, n: int, gains: list[tuple[Floats, Floats]]) -> None:
         """Choose the line theta + iu of integration, its nodes u, and the smoothing tau, for ``n`` gains.
 
-        ``gains`` are the values of a gain G and their probabilities for each reference, the value that all
-        other users hold. Both are moved to a larger delta by ``ulps`` units in the last place, and more for
-        rounding here. M is the moment generating function of G, and a tilt is a factor e^(theta G).
-
-        theta is where Chernoff's bound M(theta)^n / theta^2 is least, for the worst reference. The nodes are
-        u = 0, h, 2 h, ..., with h as small as the largest standard deviation of the tilted sum asks for. A
-        node has the weight e^(-(tau u)^2 / 2). The last node is where tau u is `_LAST`.
+        The ``gains`` are moved to a larger delta by ``ulps`` units in the last place, and more for rounding
+        here. theta is where Chernoff's bound M(theta)^n / theta^2 is least, for the worst reference. h is as
+        small as the largest standard deviation of the tilted sum asks for. The last node is where tau u is
+        `_LAST`.
         """
         values, probabilities = _pad(gains)
         self.g, self.p = outwards(values, probabilities, Side.UPPER, ulps + 2 * values.shape[1])
@@ -424,8 +423,7 @@ class Sums:
     def _ln_mgf(self, theta: Floats) -> Floats:
         """ln M(theta) for each reference, rounded up: (..., references), from ``theta`` (..., 1).
 
-        M(theta) = E[e^(theta G)] for a gain G under the reference. ``lost`` is more than what rounding may
-        take away from M(theta) - 1.
+        ``lost`` is more than what rounding may take away from M(theta) - 1.
         """
         exponents = theta[..., None] * self.g
         terms = self.p * np.expm1(exponents)
@@ -435,9 +433,8 @@ class Sums:
     def _ln_modulus(self, u: Floats, kind: int) -> Floats:
         """ln of |M(theta + iu) / M(theta)| for the reference number ``kind``, rounded up; (nodes,), as ``u``.
 
-        M is the moment generating function of a gain under the reference. With the probabilities w of the
-        tilted gain G, the quotient is E[e^(iuG)] = 1 + real + i imaginary. ``lost`` is in proportion to what
-        rounding may take away from the square of its modulus less 1.
+        With the probabilities w of the tilted gain G, the quotient is E[e^(iuG)] = 1 + real + i imaginary.
+        ``lost`` is in proportion to what rounding may take away from the square of its modulus less 1.
         """
         w, angle = self.weights[kind, :, None], self.g[kind, :, None] * u
         sine, versine = np.sin(angle), 2 * np.sin(angle / 2) ** 2
@@ -451,9 +448,9 @@ class Sums:
     def _indices_of_nodes(self, users: float, kind: int) -> Integers:
         """The indices in ``self.u`` of the nodes whose terms count, for m = ``users`` or more; ascending.
 
-        M is the moment generating function of the gain G under the reference number ``kind``. A term has the
-        factor f(u)^m with f(u) = |M(theta + iu) / M(theta)|. Nodes are left out where ln of this factor, less
-        m times by how much ln M(theta) is below that of the largest reference, is surely below `SMALL_TERM`.
+        A term of the reference number ``kind`` has the factor f(u)^m with f(u) = |M(theta + iu) / M(theta)|.
+        Nodes are left out where ln of this factor, less m times by how much ln M(theta) is below that of the
+        largest reference, is surely below `SMALL_TERM`.
 
         To find them, f is computed in the middle of groups of neighbouring nodes: of 40 at first, then of 5
         of those that are left. f^2 is E[cos(u (G - G'))] of two independent tilted gains G and G', which have
@@ -478,9 +475,7 @@ class Sums:
     def ln_chernoff(self, users: Floats) -> Floats:
         """Natural log of Chernoff's bound on D(m) for m = ``users``, (blocks,): larger, but in no time.
 
-        D(m) is the largest E[(G_1 + ... + G_m)_+] / m over all references. Chernoff's bound is
-        M(theta)^m / (e theta m), since x_+ <= e^(theta x) / (e theta). M is the moment generating function of
-        a gain G.
+        The bound is M(theta)^m / (e theta m), since x_+ <= e^(theta x) / (e theta).
         """
         m = np.asarray(users, dtype=float)
         top = m * self.ln_mgf.max()
@@ -489,8 +484,8 @@ class Sums:
     def ln_delta(self, users: Floats) -> Floats:
         """Natural log of a bound on D(m) for m = ``users``, (blocks,).
 
-        D(m) is the largest E[(G_1 + ... + G_m)_+] / m over all references. The bound is a trapezoid sum,
-        smoothed with tau, plus what is left out: beyond the last node, and at nodes with small terms.
+        It is a trapezoid sum, smoothed with tau, plus what is left out: beyond the last node, and at nodes
+        with small terms.
         """
         m = np.asarray(users, dtype=float)
         last = self.u[-1]
@@ -505,8 +500,7 @@ class Sums:
     def largest_sums(self, m: Floats) -> Floats:
         """For each number ``m`` of users, the trapezoid sum of the reference that has the largest; (blocks,).
 
-        A reference is the value that all other users hold; the gain G and its moment generating function M
-        depend on it. The sums are in units of the largest M(theta)^m of all references.
+        The sums are in units of the largest M(theta)^m of all references.
         """
         # No sum is larger than that of a reference whose |M(theta + iu)| is M(theta) at every node.
         most = float(self._sum(self.u, np.zeros(self.u.shape)))

@@ -1,4 +1,7 @@
-"""One function per command, from parsed arguments to an `Answer`."""
+"""One function per command, from parsed arguments to an `Answer`.
+
+`arguments.delta` is log10 of delta, since the parser takes the logarithm.
+"""
 
 import itertools
 import math
@@ -407,8 +410,7 @@ def _error_lines(options: dict[str, Any], plan: Any, *, local_eps0: float) -> li
 def _answer_users(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle users`: the fewest users for a guarantee, with reports of a given eps0.
 
-    `arguments.delta` is log10 of delta, since the parser takes the logarithm. The answer shows only options
-    that the user changed.
+    The answer shows only options that the user changed.
     """
     setting = _changed_options(arguments, _BATCH_OPTIONS)
     users = tightshuffle.fewest_users(arguments.eps, log10_delta=arguments.delta, **setting)

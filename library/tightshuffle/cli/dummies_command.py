@@ -44,8 +44,9 @@ _LEGEND = (
 def answer_dummies(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle dummies`: the best laws for (eps, delta), or the eps of a law at delta.
 
-    A law is the distribution of the number of dummies that hide a value. Of several ``parties``, each adds a
-    number of the same law, and ``honest`` ones tell nobody their numbers.
+    ``arguments`` are those of `commands`, with log10 of delta. A law is the distribution of the number of
+    dummies that hide a value. Of several ``parties``, each adds a number of the same law, and ``honest`` ones
+    tell nobody their numbers.
     """
     check_whole("n", arguments.n, 1, int(LARGEST_N_OF_UPPER))
     check_whole("k", arguments.k, 2)
@@ -74,10 +75,9 @@ def answer_dummies(arguments: Namespace) -> Answer:
 def _answer_law(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     """The answer for a law that the user names: its eps at delta, and its expected error.
 
-    `arguments.delta` is log10 of delta, since the parser takes the logarithm. Each of the `parties` in the
-    ``setting`` adds a number of dummies by the law to every value. The values are hidden by the dummies of
-    the `honest` parties alone, as others may tell the adversary their numbers. The error is that of the
-    dummies of all parties.
+    Each of the `parties` in the ``setting`` adds a number of dummies by the law to every value. The values
+    are hidden by the dummies of the `honest` parties alone, as others may tell the adversary their numbers.
+    The error is that of the dummies of all parties.
     """
     law = parse_law(arguments.law)
     parties = setting.get("parties", 1)
@@ -117,11 +117,10 @@ def _eps_of_law(law: Law, log10_delta: float, setting: dict[str, Any], side: Sid
 def _answer_designs(arguments: Namespace, setting: dict[str, Any]) -> Answer:
     """The answer for a guarantee (eps, delta): the best laws of dummies, with their costs and errors.
 
-    `arguments.delta` is log10 of delta, since the parser takes the logarithm. A law is the distribution of
-    the number of dummies that one party adds to every value. There are one or two cut laws, of numbers from 0
-    to twice their mean, which the shuffler or several parties add. The last law is the Poisson law of the
-    dummies of all devices together. An error is shown as an expected total variation error, and as the ratio
-    of a count's expected absolute error to that of the central Gaussian mechanism with the same guarantee.
+    There are one or two cut laws, of numbers from 0 to twice their mean, which the shuffler or several
+    parties add. The last law is the Poisson law of the dummies of all devices together. An error is shown as
+    an expected total variation error, and as the ratio of a count's expected absolute error to that of the
+    central Gaussian mechanism with the same guarantee.
     """
     n, k, eps, log10_delta = setting["n"], setting["k"], arguments.eps, arguments.delta
     # A user may change so many values, each of which changes two counts by 1.

@@ -322,11 +322,10 @@ def _ln_lower_of_counts(data: Data, eps: Floats, group: Group) -> Floats:
 
 
 def _ln_lower_of_third_value(data: Data, eps: Floats, group: Group, width: float = 1e-4) -> Floats:
-    """Natural log of a lower bound on delta of k-RR, k >= 3, if all other users hold x2; (points,).
+    """Natural log of a lower bound on delta of k-RR, k >= 3, if all others hold a third value x2; (points,).
 
-    x2 is a third value, beside the values x0 and x1 of the target user. Other users' reports of other values
-    than x2 hide the target user's report, and so do dummies of other values. ``width`` is about the relative
-    error.
+    Other users' reports of other values than x2 hide the target user's report, and so do dummies of other
+    values. ``width`` is about the relative error.
     """
     k = data.cells
     share_of_dummies = 1 - 1 / k  # that are not x2

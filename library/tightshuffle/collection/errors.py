@@ -16,15 +16,13 @@ from tightshuffle.randomizers.expected_errors import mean_absolute
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
     """Expected total variation error of the unbiased estimate from one round, in shares; nan without one.
 
-    It is half the sum over all values of the expected absolute errors of the estimated shares. The estimate
-    is not projected on histograms. It includes the error of not asking everybody, and it uses the reports of
-    colluding users. Errors are taken as normal (central limit theorem).
+    It is half the sum of `errors_of_values` over all values. The estimate is not projected on histograms. It
+    includes the error of not asking everybody, and it uses the reports of colluding users.
 
     ``shares`` (k,) are the shares of users who hold each value, the same in every group; None is for uniform
     data. If groups differ in them, the estimate is biased, and the result is too small: the estimate weights
     a group by users * participation * (p - q). Here p and q are the probabilities that a report supports the
-    user's value, and another one. The result is nan for a matrix, unless everybody takes part. ValueError for
-    ``shares`` that do not fit k.
+    user's value, and another one. ValueError for ``shares`` that do not fit k.
     """
     return float(errors_of_values(data, _checked_shares(data, shares)).sum()) / 2
 

@@ -56,11 +56,7 @@ class SummedRounds:
     """
 
     def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
-        """Note for each stage the law of how many bits hide those of the target user.
-
-        ``stages`` are pairs of a collection and its number of rounds. ``group`` is the name of the target
-        user's, by default the first. ``unseen`` is True if nobody can know who takes part.
-        """
+        """Note for each stage the law of how many bits hide those of the target user."""
         self._stages = []
         for stage, rounds in stages:
             target_group = stage.group_named(group)
@@ -123,9 +119,7 @@ class SummedRounds:
 
         The event is that in some round too few bits hide the target user's. It does not depend on any value,
         and ``log10_rare`` is log10 of its probability. A bound is a function of eps. For a deletion there can
-        be two (all counts that change fall, or all rise), else there is one. They are kept. ``self._stages``
-        are the rounds that share one collection, and ``self._unseen`` is True if nobody can know who takes
-        part.
+        be two (all counts that change fall, or all rise), else there is one. They are kept.
         """
         if log10_rare in self._kept_rounds:
             return self._kept_rounds[log10_rare]

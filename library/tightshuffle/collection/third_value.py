@@ -1,16 +1,20 @@
 """delta of k-RR where all other users hold one third value, with different eps0: a lower bound.
 
-Reports of the third value x2 are dropped. J' reports of other users are left, each uniform over the other
-k - 1 values, whatever eps0 is. With gains G' = (R_x0 - e^eps R_x1) / u, u uniform on the k - 1 values,
+The target user holds x0 or x1. Reports of the third value x2 are dropped. J' reports of other users are left,
+each uniform over the other k - 1 values, whatever eps0 is. G'_1, G'_2, ... are independent copies of the gain
+G' = (R_x0(y) - e^eps R_x1(y)) / u'(y) of such a report y. R_x(y) is the probability that the target user
+reports y for the value x, and u' is uniform on the k - 1 values. The target user's report is x2, and dropped,
+with probability q. The slopes r_m subtract these cases:
 
     delta >= sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
     r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
 
-For many reports, one slope c replaces all r_m: the event G'_1 + ... + G'_m > m c shows, for every l with
-r_m <= c from m = l on,
+For many reports, one slope c = r_l replaces all r_m. The event G'_1 + ... + G'_m > m c shows, for every l >=
+1, as r_m <= c from m = l on,
 
-    delta >= sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m
-             - q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
+    delta >= first term - second term,
+    first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
+    second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
 
 r_m falls with m, because sums of Bernoulli and Poisson numbers are log-concave; Chernoff's bound covers the
 second term. Only r_l has no proved error: it is computed to about 1e-9, and taken 1e-6 larger.
@@ -39,7 +43,7 @@ _CHERNOFF_X = np.concatenate([[0.0], np.logspace(-4, 1, 60)])
 
 
 class _Points(NamedTuple):
-    """What the inequality of `ln_delta_of_third_value` needs at each point, one eps a point.
+    """What the inequalities of the module need at each point, one eps a point.
 
     Every array has the points as its first axis. ``lower_gains`` and ``upper_gains`` (points, 3) are the
     values of G', rounded down and up. ``masses`` (points, 3) are their probabilities. ``growth`` (points,) is
@@ -69,21 +73,9 @@ def ln_delta_of_third_value(
 ) -> Floats:
     """Natural log of a lower bound on delta of k-RR where all other users hold x2; (points,).
 
-    x2 is a third value, beside the values x0 and x1 of the target user. The result is -inf where no bound
-    above 0 is known. Reports of x2 are dropped. J' is the number of other users' reports that are left, each
-    uniform on the k - 1 values other than x2. G'_1, G'_2, ... are independent copies of the gain G' =
-    (R_x0(y) - e^eps R_x1(y)) / u'(y) of such a report y, where R_x(y) is the probability that the target user
-    reports y for the value x, and u' is uniform on these k - 1 values. The target user's report is x2, and
-    dropped, with probability q. The slope c = q (e^eps - 1) P(J' = l) / P(J' = l - 1) subtracts these cases.
-    For every l >= 1,
-
-        delta >= first term - second term,
-        first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
-        second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
-
-    A smaller l makes both terms smaller. So some l are tried, and the largest difference counts. If J' is
-    small, there is a better bound instead: without a second term, and in the first term with c as it is for
-    l = m, for each m.
+    It is -inf where no bound above 0 is known. A smaller l makes both terms smaller. So some l are tried, and
+    the largest difference counts. If J' is small, the bound with a slope r_m for each m is taken, which is
+    better.
 
     Parameters
     ----------
@@ -137,15 +129,8 @@ def _ln_first_terms_and_differences(
 ) -> tuple[Floats, Floats]:
     """Natural logs of the first term and of first term - second term, at l = ``least_m``; both (points,).
 
-    With the slope c = q (e^eps - 1) P(J' = l) / P(J' = l - 1), q (e^eps - 1) being ``points.growth``,
-
-        first term = sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m c)_+] / m,
-        second term = q (e^eps - 1) P(J' < l, G'_1 + ... + G'_J' > c J').
-
-    The difference is a lower bound on delta where all others hold x2 (`ln_delta_of_third_value`). J' is the
-    number of other reports that are not x2, with the law ``cover``. G' is the gain of one of them, with the
-    values and probabilities in ``points``. ``least_m`` (points,) are whole numbers. The first term is
-    rounded down, and the second up.
+    ``cover`` is the law of J', and ``least_m`` (points,) are whole numbers. The first term is rounded down,
+    and the second up.
 
     First terms grow with l. ``ln_larger_terms`` (points,) are natural logs of first terms at a larger l, or
     inf. Where even they do not exceed the second term, or where c is not known, the first term is not
@@ -185,18 +170,11 @@ def _ln_first_terms_and_differences(
 def _ln_delta_term_by_term(
     gains: Floats, masses: Floats, growth: Floats, cover: Cover, width: float
 ) -> Floats:
-    """Natural log of a lower bound on delta of k-RR where all other users hold x2, rounded down; (points,).
+    """Natural log of the lower bound with a slope r_m for each m, rounded down; (points,).
 
-    The bound is a sum over m,
-
-        sum_m P(J' = m - 1) E[(G'_1 + ... + G'_m - m r_m)_+] / m,
-        r_m = q (e^eps - 1) P(J' = m) / P(J' = m - 1).
-
-    J' is the number of other users' reports that are not x2, with the law ``cover``. G'_1, G'_2, ... are
-    independent copies of the gain G' of one such report. ``gains`` (points, 3) are the values of G', rounded
-    down, and ``masses`` (points, 3) their probabilities. ``growth`` (points,) is q (e^eps - 1), where q is
-    the probability that the target user's report is x2, and dropped with the others: the slope r_m subtracts
-    these cases. ``width`` is about the relative error of the result.
+    ``gains`` (points, 3) are the values of G', rounded down, and ``masses`` (points, 3) their probabilities.
+    ``growth`` (points,) is q (e^eps - 1), and ``cover`` the law of J'. ``width`` is about the relative error
+    of the result.
     """
     ln_of_numbers = ln_probabilities(cover)  # ln P(J' = 0), ln P(J' = 1), ...
     m = np.arange(1, len(ln_of_numbers))
@@ -223,22 +201,20 @@ def _ln_delta_term_by_term(
 def probability_ratio(cover: Cover, m: Floats) -> Floats:
     """P(J' = m) / P(J' = m - 1), to about 1e-9, by Fourier inversion of tilted distributions; (points,).
 
-    It is a ratio, no logarithm. ``cover`` is the law of J', a number of reports. ``m`` (points,) are whole
-    numbers, at least 1. The result is inf where the tilted J' has a standard deviation below 1, as
-    P(J' = m - 1) would be lost in rounding.
+    It is a ratio, no logarithm. ``cover`` is the law of J'. ``m`` (points,) are whole numbers, at least 1.
+    The result is inf where the tilted J' has a standard deviation below 1, as P(J' = m - 1) would be lost in
+    rounding.
     """
     return np.array([_probability_ratio_at(cover, number) for number in m.tolist()], dtype=float)
 
 
 def _probability_ratio_at(cover: Cover, m: float) -> float:
-    """P(J' = m) / P(J' = m - 1) for one whole ``m`` >= 1, to about 1e-9; inf where it is not known.
+    """`probability_ratio` for one ``m``.
 
-    J' is a number of reports with the law ``cover``. A tilt by t makes P(J' = j) t^j times as large and
-    normalises. With the t at which the tilted J' has the mean m, the tilted probabilities of m and m - 1 are
-    not small. That of m is the average of e^(-i u m) phi(u) over the angles u of one period, where phi is
-    the characteristic function of the tilted J' (Fourier inversion). The sums over u have the same factor,
-    and their ratio is t times the wanted ratio. The result is inf where the tilted J' has a standard
-    deviation below 1: P(J' = m - 1) would be lost in rounding.
+    A tilt by t makes P(J' = j) t^j times as large and normalises. With the t at which the tilted J' has the
+    mean m, the tilted probabilities of m and m - 1 are not small. That of m is the average of e^(-i u m)
+    phi(u) over the angles u of one period, where phi is the characteristic function of the tilted J'. The
+    sums over u have the same factor, and their ratio is t times the wanted ratio.
     """
     t = _tilt_to_mean(cover, m)
     shares, means = cover.tilted_shares(t), cover.tilted_means(t)
@@ -268,8 +244,7 @@ def _probability_ratio_at(cover: Cover, m: float) -> float:
 def _tilt_to_mean(cover: Cover, mean: float) -> float:
     """The t > 0 at which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
 
-    The tilt by t makes P(J' = j) t^j times as large, for every j, and normalises. The mean grows with t, and
-    ln t is found by bisection.
+    The mean grows with t, and ln t is found by bisection.
     """
     low, high = -700.0, 700.0  # of ln t: e^700 is about the largest float
     for _ in range(80):  # 1400 / 2^80 is below the last digit of ln t
@@ -286,9 +261,8 @@ def ln_probability_of_fewer(
 ) -> Floats:
     """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0), rounded up; (points,).
 
-    J' is a number of reports, with the law ``cover``. G_1, G_2, ... are independent copies of G, with the
-    ``values`` and ``probabilities`` (points, classes). Here G is a gain G' less the slope.
-    ``least_m`` (points,) has l.
+    ``cover`` is the law of J'. G_1, G_2, ... are independent copies of G, a gain G' less the slope, with the
+    ``values`` and ``probabilities`` (points, classes). ``least_m`` (points,) has l.
     """
     rows = zip(values, probabilities, least_m.tolist(), strict=True)
     return np.array(
@@ -297,11 +271,9 @@ def ln_probability_of_fewer(
 
 
 def _ln_probability_of_fewer_at(g: Floats, p: Floats, cover: Cover, least_m: float) -> float:
-    """Natural log of Chernoff's bound on P(J' < l, G_1 + ... + G_J' > 0) with l = ``least_m``, rounded up.
+    """`ln_probability_of_fewer` at one point; ``g`` and ``p`` are G's values and probabilities, (classes,).
 
-    G_1, G_2, ... are independent copies of G, which has the values ``g`` and the probabilities ``p``, both
-    (classes,). J' is a number of reports with the law ``cover``. For all x >= 0 and theta >= 0, ln of the
-    probability is at most
+    For all x >= 0 and theta >= 0, ln of the probability is at most
 
         x (l - 1) + ln E[y^J'],    y = e^-x E[e^(theta G)].
 

@@ -1,8 +1,9 @@
 """Amplification theorems in closed form, as their papers state them.
 
-All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset. Here they
-are solved for delta. Where a theorem's conditions fail, the result is nan, with an `OutsideRange` warning
-that names the condition. For eps >= eps0, delta is 0: each report is (eps0, 0)-DP already.
+All hold for the shuffled reports of n users with the same eps0-LDP randomizer, for every dataset; n is the
+number of ``users`` who do not collude. Here they are solved for delta. Where a theorem's conditions fail, the
+result is nan, with an `OutsideRange` warning that names the condition. For eps >= eps0 it is -inf: delta is
+0, as a report alone is (eps0, 0)-DP.
 """
 
 import warnings
@@ -23,10 +24,8 @@ _CALLS_TO_USERS_LINE = 6
 def erlingsson(points: Points) -> Floats:
     """log10 of delta by Erlingsson et al., "Amplification by shuffling" (SODA 2019); (points,).
 
-    Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are
-    (eps, delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n). Here it is solved for delta. n is the number
-    of ``users`` who do not collude. nan, with an `OutsideRange` warning, where a condition fails. -inf for
-    eps >= eps0, as a report alone is (eps0, 0)-DP.
+    Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are (eps,
+    delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
     """
     eps, n, eps0 = points.eps, points.users, points.eps0
     ln_delta = -n * (eps / (12 * eps0)) ** 2
@@ -47,10 +46,8 @@ def feldman(points: Points) -> Floats:
         eps = log(1 + 8 tanh(eps0 / 2) (root + share)),
         root = sqrt(share log(4 / delta)),  share = e^eps0 / n.
 
-    Here it is solved for delta, at most 1. n is the number of ``users`` who do not collude. The condition is
-    that of the theorem; their code has 4 / delta in place of 2 / delta, and docs/upstream.md proves that 2 /
-    delta is enough. nan, with an `OutsideRange` warning, where the condition fails. -inf for eps >= eps0, as
-    a report alone is (eps0, 0)-DP.
+    Solved for delta, it is at most 1. The condition is that of the theorem; their code has 4 / delta in place
+    of 2 / delta, and docs/upstream.md proves that 2 / delta is enough.
     """
     eps, n, eps0 = points.eps, points.users, points.eps0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
@@ -67,18 +64,13 @@ def feldman(points: Points) -> Floats:
 def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
     """log10 delta of the privacy blanket with Hoeffding's inequality; (points,). Balle et al. 2019, sec. 5.
 
-    gamma is the probability that a report comes from the blanket, the part of the distribution of reports
-    that all values share. Of a report y from the blanket, L = (P(y | x0) - e^eps P(y | x1)) / P(y | blanket).
-    Its mean is -a = 1 - e^eps, and w is the width of its range. For n users who do not collude
+    With gamma and the gain L of `_MomentsOfGain`, -a = 1 - e^eps the mean of L and w the width of its range,
 
         delta <= E[(L_1 + ... + L_M)_+] / (gamma n),    M ~ Bin(n, gamma),
               <= w^2 / (4 a gamma n) (1 - gamma (1 - e^(-2 a^2 / w^2)))^n,
 
-    by Hoeffding's inequality, integrated over the excess. -inf for eps >= eps0, as a report alone is
-    (eps0, 0)-DP.
-
-    ``randomizer`` chooses gamma and L. "krr" means those of k-RR, and "generic" their bounds for any eps0-LDP
-    randomizer (Lemma 5.2), where ``k`` does not matter.
+    by Hoeffding's inequality, integrated over the excess. ``randomizer`` chooses gamma and L
+    (`_moments_of_gain`).
     """
     gain = _moments_of_gain(points, randomizer)
     eps, n, gamma = points.eps, points.users, gain.gamma
@@ -93,21 +85,14 @@ def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
 def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     """log10 delta of the privacy blanket with Bennett's inequality; (points,). Balle et al. 2019, sec. 5.
 
-    gamma is the probability that a report comes from the blanket, the part of the distribution of reports
-    that all values share. Of a report y from the blanket, L = (P(y | x0) - e^eps P(y | x1)) / P(y | blanket).
-    For n users who do not collude, delta <= E[(L_1 + ... + L_M)_+] / (gamma n), M ~ Bin(n, gamma).
-
-    L has the mean -a = 1 - e^eps. b is its largest value, and c a bound on E[L^2]. By Bennett,
-    E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t b)). With u = a b / c and
-    phi(u) = (1 + u) log(1 + u) - u it follows that
+    It bounds the same mean as `balle_hoeffding`, which explains L, M, gamma, a and ``randomizer``. b is the
+    largest value of L, and c a bound on E[L^2]. By Bennett, E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t
+    b)). With u = a b / c and phi(u) = (1 + u) log(1 + u) - u it follows that
 
         E[(L_1 + ... + L_m)_+] <= b / log(1 + u) e^(-m exponent),    exponent = c / b^2 phi(u),
         delta <= b / log(1 + u) ((1 - gamma + gamma e^-exponent)^n - (1 - gamma)^n) / (gamma n),
 
-    as the sum over no report, M = 0, is 0. -inf for eps >= eps0, as a report alone is (eps0, 0)-DP.
-
-    ``randomizer`` chooses gamma and L. "krr" means those of k-RR, and "generic" their bounds for any eps0-LDP
-    randomizer (Lemma 5.2), where ``k`` does not matter.
+    as the sum over no report, M = 0, is 0.
     """
     gain = _moments_of_gain(points, randomizer)
     eps, n, gamma = points.eps, points.users, gain.gamma
@@ -131,7 +116,8 @@ def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
 class _MomentsOfGain(NamedTuple):
     """What is known of the gain L of a report y from the blanket; arrays (points,).
 
-    L = (P(y | x0) - e^eps P(y | x1)) / P(y | blanket). The last three are of L / e^eps.
+    The blanket is the part of the distribution of reports that all values share, gamma its mass, and L = (P(y
+    | x0) - e^eps P(y | x1)) / P(y | blanket). The last three are of L / e^eps, which does not overflow.
     """
 
     gamma: Floats  # the probability that a report comes from the blanket
@@ -142,16 +128,12 @@ class _MomentsOfGain(NamedTuple):
 
 
 def _moments_of_gain(points: Points, randomizer: str) -> _MomentsOfGain:
-    """The moments of a report's gain L under the blanket, at every point: exact for "krr", or bounds.
+    """The `_MomentsOfGain` at every point: exact for the ``randomizer`` "krr", or bounds.
 
-    gamma is the probability that a report comes from the blanket, the part of the distribution of reports
-    that all values share. Of a report y from the blanket, L = (P(y | x0) - e^eps P(y | x1)) / P(y | blanket).
-    All of L is over e^eps, so that nothing overflows for large eps.
-
-    "krr": the blanket is uniform, gamma = k q, and L = gamma (1 - e^eps) + (1 - gamma) k (1 if y = x0,
-    -e^eps if y = x1, else 0). k-RR reports the true value with probability p = 1 / (1 + (k - 1) e^-eps0), and
-    one given other value with q = e^-eps0 p. "generic": bounds for any eps0-LDP randomizer, of Lemma 5.2 of
-    Balle et al. 2019, where gamma is at least e^-eps0.
+    "krr": the blanket is uniform, gamma = k q, and L = gamma (1 - e^eps) + (1 - gamma) k (1 if y = x0, -e^eps
+    if y = x1, else 0). k-RR reports the true value with probability p = 1 / (1 + (k - 1) e^-eps0), and one
+    given other value with q = e^-eps0 p. "generic": bounds for any eps0-LDP randomizer, of Lemma 5.2 of Balle
+    et al. 2019, where gamma is at least e^-eps0 and ``k`` does not matter.
     """
     check_choice("randomizer", randomizer, RANDOMIZERS)
     eps, k, eps0 = points.eps, points.k, points.eps0

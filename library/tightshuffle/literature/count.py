@@ -148,8 +148,7 @@ def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, si
     ``n`` users hold one of ``k`` values each. ``eps0`` is the local budget. ``m`` of the n - 1 users other
     than the target user hold x0. P is the distribution of S if the target user holds x0, and Q if not. Under
     Q, S = X + J: X ~ Bin(m, p) counts reports x0 of the m holders of x0, and J ~ Bin(N, q) those of the other
-    N = n - m users, with the target user. k-RR reports the true value with probability p, and one given other
-    value with probability q.
+    N = n - m users, with the target user. `krr` has p and q.
 
     With kappa_2 = (1 - p) / (1 - q), the likelihood ratio of P to Q at s is
 

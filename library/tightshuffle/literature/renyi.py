@@ -1,7 +1,8 @@
 """Renyi differential privacy of the shuffle model: Girgis, Data, Diggavi, Suresh, Kairouz (CCS 2021).
 
-RDP of order lambda > 1 is eps(lambda), in natural logarithms. T rounds have T eps(lambda) (Lemma 2.2). Eq.
-(7), as printed, lacks the factor 1 / (lambda - 1), as (lambda - 1) eps(lambda) is convex. Here it has it.
+RDP of order lambda > 1 is eps(lambda), a Renyi divergence in natural logarithms. T rounds have T eps(lambda)
+(Lemma 2.2). Eq. (7), as printed, lacks the factor 1 / (lambda - 1), as (lambda - 1) eps(lambda) is convex.
+Here it has it.
 """
 
 from typing import Any
@@ -33,9 +34,9 @@ def check_order(order: npt.ArrayLike) -> Floats:
 def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Upper bound on the RDP eps(lambda) of n shuffled reports: Theorem 3.1 of Girgis et al. 2021.
 
-    It holds for any discrete eps0-LDP randomizer. RDP of order lambda is the Renyi divergence, in natural
-    logarithms. ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which broadcast. The
-    result has the broadcast shape (a float for scalars). A ValueError names a bad argument.
+    It holds for any discrete eps0-LDP randomizer. ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers
+    or arrays, which broadcast. The result has the broadcast shape (a float for scalars). A ValueError names a
+    bad argument.
 
     The theorem is for whole orders. Between two of them (lambda - 1) eps(lambda) is taken as linear in
     lambda, which bounds it, as it is convex: eq. (7).

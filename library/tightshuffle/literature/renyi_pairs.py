@@ -43,9 +43,7 @@ _STEPS_PER_SPREAD = 6  # a smooth peak is summed at that many points per standar
 def rdp_clones(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Renyi divergence of the clones' pair (clones.py): an upper bound on eps(lambda) of the shuffle model.
 
-    ``order`` lambda > 1, ``n`` users and ``eps0`` are numbers or arrays, which broadcast. Returns the
-    divergence of the broadcast shape (a float for scalars), in natural logarithms, with a relative error of
-    1e-8.
+    Parameters, shape, unit and errors: `renyi.rdp_upper`. The relative error is 1e-8.
     """
     points = np.broadcast_arrays(check_order(order), check_n(n), check_eps0(eps0))
     return _divergences(_weights_of_clones, *points)
@@ -70,10 +68,9 @@ def rdp_two_counts(
 def _weights_of_clones(t: Floats, n: int, eps0: float) -> tuple[Floats, Floats]:
     """ln w_T and 1 - tau_T for each T = ``t``, the number of clones plus the target user's report.
 
-    Both arrays have the shape of ``t``. w_T is the probability of T: each of the n - 1 other users hides a
-    clone of the target user with probability e^-eps0. Given T, the target user's report tells x0 from x1 by
-    tau_T = (e^eps0 - 1) / (e^eps0 + 1): a split of the T reports into T (1 + z) / 2 and T (1 - z) / 2 is
-    1 + tau_T z times as likely as by T fair coins under P, and 1 - tau_T z times under Q.
+    Both arrays have the shape of ``t``. Each of the n - 1 other users hides a clone of the target user with
+    probability e^-eps0. Given T, the target user's report tells x0 from x1 by tau_T = (e^eps0 - 1) / (e^eps0
+    + 1).
     """
     ln_weight = log_binomial_pmf(t - 1, n - 1, np.exp(-eps0))
     return ln_weight, np.full(t.shape, 2 * special.expit(-eps0))
@@ -84,12 +81,8 @@ def _weights_of_two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floa
 
     The target user holds x0 under P, and x1 under Q. Each of the other ``n`` - 1 users holds a third value,
     and reports x0 or x1 with probability 2 q. The target user's report is one of the T reports ("inside",
-    with probability p + q), or not ("outside"). k-RR of ``k`` values with local budget ``eps0`` reports the
-    true value with probability p, and one given other value with probability q = e^-eps0 p.
-
-    w_T is the probability of T. Given T, a split into T (1 + z) / 2 reports x0 and T (1 - z) / 2 reports x1
-    is 1 + tau_T z times as likely as by T fair coins under P, and 1 - tau_T z times under Q. As only a report
-    inside depends on the target user's value, tau_T is P(inside | T) (p - q) / (p + q).
+    with probability p + q), or not ("outside"). `krr` has p and q, of ``k`` values and ``eps0``. As only a
+    report inside depends on the target user's value, tau_T is P(inside | T) (p - q) / (p + q).
     """
     total = 1 + (k - 1) * np.exp(-eps0)  # 1 / p
     p_plus_q = (1 + np.exp(-eps0)) / total
@@ -112,9 +105,8 @@ def _weights_of_two_counts(t: Floats, n: int, eps0: float, k: int) -> tuple[Floa
 def _divergences(weights: Weights, order: Floats, n: Integers, *rest: npt.NDArray[Any]) -> Floats:
     """The Renyi divergence D(P || Q), in natural logarithms, of each ``order`` > 1; in its shape.
 
-    P and Q are distributions of two counts, such as the numbers of reports x0 and x1. ``weights`` describes
-    them by the number T of both: it is `_weights_of_clones` or `_weights_of_two_counts`. ``n`` and the
-    ``rest`` (eps0, ...) are its arguments after T, each an array of the shape of ``order``.
+    ``weights`` is `_weights_of_clones` or `_weights_of_two_counts`. ``n`` and the ``rest`` (eps0, ...) are
+    its arguments after T, each an array of the shape of ``order``.
     """
     divergences = np.empty(order.shape)
     for index in np.ndindex(divergences.shape):
@@ -129,14 +121,8 @@ def _divergences(weights: Weights, order: Floats, n: Integers, *rest: npt.NDArra
 def _ln_moment_less_1(lam: float, weights: Weights, n: int, rest: list[Any]) -> float:
     """ln(e^((lambda - 1) D) - 1), D = D(P || Q) being the Renyi divergence of order lambda = ``lam``.
 
-    P and Q are distributions of two counts, which are T reports together. T = 1..n has the probability w_T
-    under both. Given T, let the counts be a and T - a, and z = 2 a / T - 1. Compared with a ~ Bin(T, 1/2), a
-    is 1 + tau_T z times as likely under P, and 1 - tau_T z times under Q. So the result is ln of
-
-        sum_T w_T E[g(tau_T z)],    g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x,
-
-    with a ~ Bin(T, 1/2). ``weights(T, n, *rest)`` gives ln w_T and the gap 1 - tau_T for an array of T, where
-    ``rest`` is eps0, and k for some weights.
+    It is ln of the module's sum, with T = 1..n. ``weights(T, n, *rest)`` gives ln w_T and the gap 1 - tau_T
+    for an array of T, where ``rest`` is eps0, and k for some weights.
     """
     grid = _coarse_grid(n)
     ln_weight_on_grid, gap_on_grid = weights(grid, n, *rest)
@@ -179,11 +165,10 @@ def _coarse_grid(n: int) -> Floats:
 def _totals_that_matter(lam: float, grid: Floats, ln_weight: Floats, gap: Floats) -> Floats:
     """The whole T whose terms of sum_T w_T E[g(tau_T z)] are not negligible, ascending; shape (T,).
 
-    T is a number of reports with probability w_T, z = 2 a / T - 1 with a ~ Bin(T, 1/2), and
-    g(x) = (1 + x)^lambda (1 - x)^(1 - lambda) - 1 - (2 lambda - 1) x with lambda = ``lam``. The terms are
-    estimated on a coarse ``grid`` of T, ascending. There ``ln_weight`` is ln w_T, and ``gap`` is 1 - tau_T.
-    All three have the shape (grid,). The estimate of a term is w_T times the largest summand of the mean over
-    a. If a point of the grid matters, all T from its neighbour below to the one above are returned.
+    The terms are estimated on a coarse ``grid`` of T, ascending. There ``ln_weight`` is ln w_T, and ``gap``
+    is 1 - tau_T. All three have the shape (grid,). The estimate of a term is w_T times the largest summand of
+    the mean over a. If a point of the grid matters, all T from its neighbour below to the one above are
+    returned.
     """
     # The summand of the mean has its peaks at the lowest and at the highest stationary point z.
     low, high = _stationary_points(lam, grid, gap)
@@ -244,12 +229,11 @@ def _stationary_points(lam: float, t: Floats, gap: Floats) -> tuple[Floats, Floa
 
 
 def _ln_means_of_g(lam: float, t: Floats, gap: Floats) -> Floats:
-    """ln E[g(tau z)] for each T = ``t``, where z = 2 a / T - 1 and a ~ Bin(T, 1/2); shape (T,).
+    """ln E[g(tau z)] for each T = ``t``; shape (T,). ``gap`` (T,) is 1 - tau.
 
-    ``gap`` (T,) is 1 - tau, and g(x) = (1 + x)^lam (1 - x)^(1 - lam) - 1 - (2 lam - 1) x. The mean is a sum
-    over a, whose summand has its lowest and highest peak at the stationary points z = low and z = high. The
-    sum goes from a window around the one to a window around the other. Where there is a single broad peak,
-    only every stride-th a is summed, and the sum is multiplied by the stride.
+    The mean is a sum over a, whose summand has its lowest and highest peak at the stationary points z = low
+    and z = high. The sum goes from a window around the one to a window around the other. Where there is a
+    single broad peak, only every stride-th a is summed, and the sum is multiplied by the stride.
     """
     low, high = _stationary_points(lam, t, gap)
     first = _end_of_window(t, low, side=-1)

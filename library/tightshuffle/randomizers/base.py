@@ -243,15 +243,10 @@ class SupportRandomizer(Randomizer):
         )
 
     def share_from_blanket(self, other: Randomizer) -> float:
-        """The probability with which a report of this randomizer can be drawn from the blanket of ``other``.
+        """See `Randomizer.share_from_blanket`. It is 0, which is always valid, if the two have different u.
 
-        It is the least ratio, over all reports y, of the likelihood of y here to the normalised blanket of
-        ``other`` at y. With a distribution u of reports, the same for all values, y has the likelihood
-        ``_density_if_supported`` u(y) if y supports the user's value, else ``_density_if_not`` u(y). The
-        blanket is ``_density_if_supported`` u(y) if y supports every value, which has the probability
-        ``everywhere`` under u, else ``_density_if_not`` u(y). ``gamma`` is its mass.
-
-        If the two randomizers have different u, the result is 0, which is always valid.
+        Else it is the least ratio, over all reports y, of the likelihood of y here to the normalised blanket
+        of ``other`` at y.
         """
         if self == other:
             return self.gamma
@@ -313,16 +308,9 @@ class SupportRandomizer(Randomizer):
     def gains(
         self, eps: float, reference: Reference = "blanket", pair: tuple[int, int] = (0, 1)
     ) -> tuple[Floats, Floats]:
-        """The distribution of one report's gain G under a measure w: values of G, and their probabilities.
+        """See `Randomizer.gains`.
 
-        G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y) of a report y drawn from w; ``pair`` is (x0, x1). `Randomizer`
-        says what w a ``reference`` means. Both arrays have the shape (classes,). A class is all reports that
-        support the same of the values which reference and pair name.
-
-        With a distribution u of reports, the same for all values, and a number c, which is
-        ``self._density_if_not``, the likelihood R_x(y) is c u(y) e^eps0 if y supports x, and c u(y) if not.
-        ``self.patterns(values)`` is the probability under u that y supports some of the values and not the
-        others, indexed by 1 for support and 0 for none.
+        A class is all reports that support the same of the values which reference and pair name.
         """
         eps = self._checked_eps(eps, pair)
         eps0 = self.eps0

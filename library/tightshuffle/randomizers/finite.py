@@ -44,10 +44,8 @@ class Finite(Randomizer):
     def __init__(self, matrix: npt.ArrayLike) -> None:
         """Check the ``matrix``, leave out reports that never occur, and scale its columns to sums of 1.
 
-        Row y and column x have the probability to report y for the value x. ValueError unless this is a
-        randomizer with a finite eps0 > 0. Sets ``matrix``, the scaled one, ``k`` and ``eps0``. For later sums
-        in more digits it also sets the entries as given, without rows of zeros, and the sums of their
-        columns: less 1 as floats, and exact as decimals.
+        For later sums in more digits it also keeps the entries as given, without rows of zeros, and the sums
+        of their columns: less 1 as floats, and exact as decimals.
         """
         # `excess_of_sums` (k,) is the sum of each column less 1, which is rounding.
         entries, excess_of_sums = _matrix_and_excess_of_sums(matrix)
@@ -194,7 +192,7 @@ class Finite(Randomizer):
         """B, shape (k, reports), with B ``matrix`` = the identity, by which reports become estimates.
 
         Of all such B it is that of least squares, with each report weighted by the inverse of its probability
-        if all values have equal shares. ValueError if the matrix does not have k independent columns.
+        if all values have equal shares. ValueError if there is none.
         """
         roots = np.sqrt(self.matrix.mean(axis=1, keepdims=True))
         if np.linalg.matrix_rank(self.matrix / roots) < self.k:

@@ -39,11 +39,10 @@ class HadamardResponse(SupportRandomizer):
         return ("x0", "x1", "x2", "x3")[: self.k]
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """The probability of each pattern of support of ``values``, (2,) * len(values), for uniform reports.
+        """See `SupportRandomizer.patterns`.
 
-        The index has an entry for each of the values: 1 if the report supports the value, 0 if not. Report y
-        supports value x if the bits of y and of x + 1, the value's row of the Hadamard matrix, have an even
-        number of ones in common.
+        Report y supports value x if the bits of y and of x + 1, the value's row of the Hadamard matrix, have
+        an even number of ones in common.
 
         Call the tuple with 1 for every value that is *not* supported the report's parities. Parities add up
         modulo 2: those of report y are the sum of the parities of the powers of two in y. So the tuples that

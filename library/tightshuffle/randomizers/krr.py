@@ -26,11 +26,7 @@ class KRandomizedResponse(SupportRandomizer):
         return log2_choose(self.k, 1)
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """The probability of each pattern of support of ``values``, (2,) * len(values), for uniform reports.
-
-        The index has an entry for each of the values: 1 if the report is this value, 0 if not. As a report
-        supports one value only, patterns with two or more entries 1 never occur.
-        """
+        """See `SupportRandomizer.patterns`. Patterns with two or more entries 1 never occur."""
         number_of_values = len(values)
         probability_by_supported = np.zeros(number_of_values + 1)
         probability_by_supported[0] = (self.k - number_of_values) / self.k

@@ -66,11 +66,10 @@ class SubsetSelection(SupportRandomizer):
         return log2_choose(self.k, self.m)
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """The probability of each pattern of support of r ``values``, shape (2,) * r, for uniform reports.
+        """See `SupportRandomizer.patterns`.
 
-        The index has an entry for each of the values: 1 if the report, a set of ``self.m`` of the k values,
-        has the value in it, and 0 if not. If j entries are 1, the probability is that of drawing those j into
-        the set and the other r - j not, without replacement.
+        If j of r ``values`` are supported, the probability is that of drawing those j into the report, a set
+        of ``self.m`` of the k values, and the other r - j not, without replacement.
         """
         k, m, r = self.k, int(self.m), len(values)
         probability_by_j = np.empty(r + 1)

@@ -28,12 +28,7 @@ class IndependentSupport(SupportRandomizer):
         return self.q**self.k
 
     def patterns(self, values: Sequence[int]) -> Floats:
-        """The probability of each pattern of support of ``values``, shape (2,) * len(values), under u.
-
-        The index has an entry for each of the values: 1 if the report supports the value, 0 if not. Under u,
-        the distribution of reports from which those of all values derive, every value is supported
-        independently with probability ``self.q``.
-        """
+        """See `SupportRandomizer.patterns`."""
         supported_values = np.indices((2,) * len(values)).sum(axis=0)
         other_values = len(values) - supported_values
         return self.q**supported_values * (1 - self.q) ** other_values

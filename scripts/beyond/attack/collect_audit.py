@@ -176,13 +176,6 @@ def assess(
 def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dict[str, Any]]:
     """The rows of `assess` that one tally gives: one for each eps (e,) and kind of attacker.
 
-    A row has the setting, the attacker's best event with its lower bound on delta (audited_delta), and log10
-    of three deltas:
-
-    - published: of the count of x0, as Theorem 1 prints it
-    - exact: the true delta of this count, for the worse one of both directions
-    - upper: the library's upper bound on delta of the whole histogram
-
     joint_delta and the three comparisons of deltas are not there yet. `assess` adds them, since joint_delta
     depends on the number of all rows.
     """

@@ -1,9 +1,9 @@
 """Simulate shuffled k-RR with every report drawn, for two datasets that an attacker tries to distinguish.
 
 In both datasets, called worlds, n users report through k-RR, independently of each other. The worlds differ
-in one user, the target user, who holds x0 or x1. Of the other users ``count`` hold x0, and all who do not
-hold x0 hold one value, ``remaining``. The attacker counts the reports of x0 and x1. The shuffler's order
-changes no count, so it is not drawn.
+in one user, the target user, who holds x0 in world 0 and x1 in world 1. Of the other users ``count`` hold x0,
+and all who do not hold x0 hold one value, ``remaining``. The attacker counts the reports of x0 and x1. The
+shuffler's order changes no count, so it is not drawn.
 
 Each report uses one of 2^32 equally likely numbers, so q is rounded up to a multiple of 2^-32. The result is
 exactly k-RR with a slightly smaller eps0, which is a post-processing of each report of k-RR with eps0. So the
@@ -37,10 +37,8 @@ _EQUALLY_LIKELY = 2**32  # numbers, of which every report is drawn as one
 class Tally:
     """What the attacker counted: how many runs have which counts of x0 and x1.
 
-    ``count`` of the n - 1 other users hold x0, and the rest hold ``remaining``, "x1" or "x2". ``tables`` says
-    how many runs have i reports of x0 and j of x1, by [half, world, i, j]. Half 0 chooses the event, half 1
-    gives the bound. In world 0 the target user holds x0, in world 1 x1. ``runs`` is the number of runs in
-    each world.
+    ``tables`` says how many runs have i reports of x0 and j of x1, by [half, world, i, j]. Half 0 chooses the
+    event, half 1 gives the bound. ``runs`` is the number of runs in each world.
     """
 
     n: int
@@ -71,8 +69,7 @@ class Tally:
     def frame(self) -> pd.DataFrame:
         """The tally as a table: a row for every half, world and pair of counts that occurs in some run.
 
-        `self.tables` [half, world, i, j] is the number of runs with i reports of x0 and j of x1. The columns
-        are:
+        The columns are:
 
         - n, k, eps0, count (of the other users, who hold x0) and remaining (the value of the rest of them):
           the setting, the same in every row
@@ -138,18 +135,11 @@ def play(
     remaining: str | None = None,
     seed: int = 0,
 ) -> Tally:
-    """The tally of simulated runs of shuffled k-RR: how many runs have which counts of x0 and of x1.
+    """The `Tally` of simulated runs of shuffled k-RR, of ``n`` users who hold one of ``k`` values each.
 
-    In every run each of n users holds one of k values and reports by k-RR with the local budget ``eps0``. An
-    attacker tries to distinguish two worlds: in world 0 a target user holds x0, in world 1 x1. In both worlds
-    ``count`` of the n - 1 other users hold x0, and the rest of them hold ``remaining``. This is "x1" or "x2".
-    The default is "x2" if there is a third value, else "x1".
-
-    Each world has ``runs`` runs. The first half of them is for choosing an event, the second half for its
-    bound. ``seed`` is the root seed of all random numbers. A run takes about 3 ns per report.
-
-    The tally has the arguments, and ``tables`` (half, world, n + 1, n + 1): the number of runs with i reports
-    of x0 and j of x1, by [half, world, i, j].
+    ``count`` and ``remaining`` are those of the module. ``remaining`` is "x1" or "x2"; the default is "x2" if
+    there is a third value, else "x1". Each world has ``runs`` runs, of which half choose an event, and the
+    rest give its bound. ``seed`` is the root seed of all random numbers. A run takes about 3 ns per report.
 
     Raises ValueError if eps0 is too small for so many values. Every report is drawn as one of 2^32 equally
     likely numbers, so the probabilities of true and false reports cannot be closer than about k 2^-32.
@@ -227,16 +217,15 @@ def pair_distribution(tally: Tally, world: int) -> Floats:
     """The exact probability of every pair (count of x0, count of x1) in a world, of shape (n + 1, n + 1).
 
     Element [i, j] is the probability that i reports are x0 and j are x1. Its absolute error is about 1e-16.
-    In world 0 the target user holds x0, in world 1 x1. ``tally`` gives the setting: n, k, eps0, and that
-    `tally.count` of the n - 1 other users hold x0 and the rest of them `tally.remaining`, "x1" or "x2".
+    ``tally`` gives the setting.
 
     A user's report adds (1, 0), (0, 1) or (0, 0) to the pair. If x0 is reported with probability a, and x1
     with probability b, the distribution of what the report adds has the Fourier transform
 
         1 + a (u - 1) + b (v - 1),
 
-    where u and v are the roots of unity exp(-2 pi i f / (n + 1)) of the two frequencies f = 0 to n. In k-RR
-    p is the probability of the true report, and q that of a particular false one. So (a, b) is (p, q) for a
+    where u and v are the roots of unity exp(-2 pi i f / (n + 1)) of the two frequencies f = 0 to n. In k-RR p
+    is the probability of the true report, and q that of a particular false one. So (a, b) is (p, q) for a
     user who holds x0, (q, p) for x1, and (q, q) for x2. The pair is a sum over independent users, so its
     transform is the product of theirs.
     """

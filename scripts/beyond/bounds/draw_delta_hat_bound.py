@@ -41,7 +41,7 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     datasets = wording.listing([titles.get(name, name) for name in table["dataset"].unique()])
 
     distances = (
-        f"The exact δ̂ (eq. 15) lies {exact.min():.1f} to {exact.max():.1f} orders of magnitude below a proven"
+        f"The exact δ̂ lies {exact.min():.1f} to {exact.max():.1f} orders of magnitude below a proven"
         f" bound on the δ of the whole histogram, and δ̂ as printed {published.min():,.0f} to"
         f" {published.max():,.0f}, on {datasets}."
     )

@@ -1,4 +1,8 @@
-"""delta of several rounds over eps, as in Figure 1 of Koskela, Heikkilä and Honkela: both panels."""
+"""delta of several rounds over eps, as in Figure 1 of Koskela, Heikkilä and Honkela: both panels.
+
+A table has a row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps
+(of all rounds together) and upper, which is log10 of the bound on delta.
+"""
 
 import itertools
 import math
@@ -39,18 +43,15 @@ def koskela_fig1a(
     rounds: NumbersOfRounds = (1, 4, 16),
     axis: Axis = (0.05, 4.0, 80),
 ) -> pd.DataFrame:
-    """Upper bounds on delta of shuffled k-RR over eps, as in Figure 1a of Koskela, Heikkilä and Honkela.
-
-    There is a row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps
-    (of all rounds together) and upper, which is log10 of the bound on delta. The curves are:
+    """Upper bounds on delta of shuffled k-RR over eps, as in Figure 1a. The curves are:
 
     - "strong": for the adversary who knows which of the other users reported at random; all ``rounds``
     - "weak": for the adversary who does not know this; all ``rounds``
     - "balle_analytic": Theorem 3.1 of Balle et al. (2019); one round, only rows where the theorem applies
     - "balle_bennett": Balle et al.'s bound with Bennett's inequality; one round, only rows where it applies
 
-    ``gamma`` is the probability that k-RR reports a uniform value, from which eps0 follows. ``axis`` is the
-    smallest eps, the largest, and how many. The paper does not state the ``rounds`` that it plots.
+    ``gamma`` is the probability that k-RR reports a uniform value, from which eps0 follows. The paper does
+    not state the ``rounds`` that it plots.
     """
     setting: dict[str, Any] = {"n": n, "k": k, "eps0": eps0_of_blanket(gamma, k)}
     eps = rounded_to_10_decimals(np.linspace(*axis))
@@ -75,12 +76,10 @@ def koskela_fig1b(
     rounds: NumbersOfRounds = (1, 2, 3, 4),
     axis: Axis = (0.02, 2.0, 100),
 ) -> pd.DataFrame:
-    """The bounds of the clones and the stronger clones on delta over eps, as in Figure 1b of Koskela et al.
+    """The bounds of the clones and the stronger clones on delta over eps, as in Figure 1b.
 
-    The curves "clones" and "stronger-clones" are the bounds of Feldman et al. of 2021 and of 2023. There is a
-    row for every curve, number of rounds and eps. The columns are curve, rounds, n, k, eps0, eps (of all
-    rounds together) and upper, which is log10 of the bound on delta. The bounds do not depend on k, which is
-    2 in the table. ``axis`` is the smallest eps, the largest, and how many.
+    The curves "clones" and "stronger-clones" are the bounds of Feldman et al. of 2021 and of 2023. The bounds
+    do not depend on k, which is 2 in the table.
     """
     eps = rounded_to_10_decimals(np.linspace(*axis))
     setting = {"n": n, "k": 2, "eps0": eps0}
@@ -93,9 +92,8 @@ def composed_curves(
 ) -> list[pd.DataFrame]:
     """Bounds on delta after several rounds: a table for each of ``curves`` and number of ``rounds``.
 
-    A table has a row for each of ``eps``. Its columns are curve, rounds, n, k, eps0, eps and upper, which is
-    log10 of the bound. ``curves`` are "strong", "weak", "clones" or "stronger-clones", the names of `BOUNDS`.
-    ``setting`` has n, k and eps0.
+    A table has a row for each of ``eps``. ``curves`` are "strong", "weak", "clones" or "stronger-clones", the
+    names of `BOUNDS`. ``setting`` has n, k and eps0.
     """
     tables = []
     for curve, number in itertools.product(curves, rounds):

@@ -45,15 +45,14 @@ TICKS = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)  # in every decade
 def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
     """The rows that are drawn: the error of shuffle+INV over that of the Gaussian, both projected.
 
-    ``table`` has the `COLUMNS`. Its column ratio is the mean error of the first mechanism over that of the
-    second one, by the metric "tv" (total variation error) or "most_popular" (error of the value that most
-    users hold). Drawn are the ratios of projected estimates, where our upper bound gives eps, for the first
-    way to choose delta (delta_rule). If both mechanisms have a larger TV error than the uniform histogram in
-    a setting (dataset, n, eps0), the setting is left out, for both metrics.
+    ``table`` has the `COLUMNS`. Its metrics are "tv" (total variation error) and "most_popular" (error of the
+    value that most users hold). Drawn are the ratios of projected estimates, where our upper bound gives eps,
+    for the first way to choose delta (delta_rule). If both mechanisms have a larger TV error than the uniform
+    histogram in a setting (dataset, n, eps0), the setting is left out, for both metrics.
 
     The result has the table's columns, and two differ. ``limit`` is the limit of the ratio for many users
     before projection, as projected estimates have no closed form. ``is_papers`` is new: whether the dataset
-    and eps0 are the paper's own, by ``papers`` (dataset -> the paper's eps0s).
+    and eps0 are among the ``papers``.
     """
     table = table[table["metric"].isin(list(METRICS)) & (table["bound"] == "upper")]
     table = table[table["delta_rule"] == table["delta_rule"].iloc[0]]
@@ -73,12 +72,10 @@ def drawn_ratios(table: pd.DataFrame, papers: Papers) -> pd.DataFrame:
 def draw(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> Figure:
     """A figure of the ratio of errors, shuffle+INV over the Gaussian at equal privacy, over n users.
 
-    The upper row of panels has the total variation error, and the lower row the error of the most popular
-    value. Each dataset is a column. A panel has a line for each eps0. The lower row also has the ratio's
-    limit for many users.
+    A panel has a line for each eps0. The lower row also has the ratio's limit for many users.
 
     ``table`` has the `COLUMNS`, of which `drawn_ratios` takes the rows to draw. ``titles`` is dataset -> the
-    title of its panels. ``papers`` is dataset -> the eps0s of the paper's own settings.
+    title of its panels.
     """
     rows = drawn_ratios(table, papers)
     figure = style.new_figure(4.9)
@@ -192,10 +189,9 @@ def range_in_words(rows: pd.DataFrame, papers: Papers) -> str:
 def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> str:
     """The caption of `draw`: the ranges of the ratios, which errors they compare, and what is not drawn.
 
-    The ratios are errors of shuffle+INV over those of the Gaussian. ``table`` has the `COLUMNS`, with more
-    rows than are drawn: other ways to choose delta, eps by our lower bound, other metrics and estimates.
-    ``titles`` is dataset -> the title of its panels. ``papers`` is dataset -> the eps0s of the paper's own
-    settings. Some sentences are left out if their subject is not in the table.
+    The arguments are those of `draw`. The table has more rows than are drawn: other ways to choose delta, eps
+    by our lower bound, other metrics and estimates. Some sentences are left out if their subject is not in
+    it.
     """
     rows = drawn_ratios(table, papers)
     tv = table[table["metric"] == "tv"]

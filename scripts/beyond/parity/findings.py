@@ -8,7 +8,6 @@ from scripts.shared.findings import Range, Results, chosen_rows, in_papers_setti
 from scripts.shared.printed import PAPER
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
-NEARLY = 0.05  # of the smaller error: two that differ by no more count as nearly the same
 _RATIO_AND_INTERVAL = ["n", "ratio", "low", "high"]  # for n users
 
 
@@ -49,10 +48,7 @@ class EqualPrivacy:
     of: int  # informative settings
     low: float
     high: float
-    nearly: int  # informative settings with nearly the same errors
-    nearly_percent: float  # by which nearly the same errors differ at most
     repetitions: int  # behind each mean, at least
-    eps0: list[float]
     paired: Range  # of `PAIRED` estimates in informative settings
     far_percent: float  # by which an unprojected ratio differs from its closed form, at most
     uniform: list[UniformError]
@@ -208,9 +204,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
     - settings: how many settings there are
     - of, uninformative: how many of them are informative, and how many are not
     - low, high: the range of the projected ratio over the informative settings
-    - nearly: in how many informative settings both projected errors differ by at most nearly_percent
     - repetitions: the fewest behind a mean in an informative setting
-    - eps0: all local budgets
     - paired: the range of this ratio over the informative settings
     - far_percent: by how many percent an unprojected ratio differs from its closed form, at most
     - uniform: for each dataset, the TV error of the uniform histogram
@@ -238,10 +232,7 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         of=len(informative),
         low=ratios.low,
         high=ratios.high,
-        nearly=_nearly_equal(informative["ratio"]).sum(),
-        nearly_percent=100 * NEARLY,
         repetitions=every_informative["repetitions"].min(),
-        eps0=sorted(projected["eps0"].unique()),
         paired=range_of(paired.loc[paired["informative"], "ratio"]),
         far_percent=100 * distances.abs().max(),
         uniform=_uniform_errors(projected, results),
@@ -250,11 +241,6 @@ def equal_privacy(results: Results) -> EqualPrivacy:
             for _, rows in upper.groupby(["dataset", "eps0"], sort=False)
         ],
     )
-
-
-def _nearly_equal(ratios: "pd.Series[float]") -> "pd.Series[bool]":
-    """Where two errors with this ratio differ by at most 5 % (`NEARLY`) of the smaller one."""
-    return ratios.between(1 / (1 + NEARLY), 1 + NEARLY)
 
 
 def _uniform_errors(projected: pd.DataFrame, results: Results) -> list[UniformError]:

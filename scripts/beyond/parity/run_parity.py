@@ -65,9 +65,9 @@ def shuffle_estimates(
 def gaussian_estimates(samples: Integers, noise: Floats) -> dict[str, Floats]:
     """Histograms estimated from counts with noise: estimator -> fractions of n (repetitions, k).
 
-    Every row of ``samples`` (repetitions, k) is the histogram of n users. ``noise`` has the same shape, in
-    users. "none" is the noisy histogram, and "projection" the nearest probability vector to it. With noise of
-    equal variances and a known n, this is the maximum-likelihood estimate.
+    ``samples`` are those of `shuffle_estimates`. ``noise`` has the same shape, in users. "none" is the noisy
+    histogram, and "projection" the nearest probability vector to it. With noise of equal variances and a
+    known n, this is the maximum-likelihood estimate.
     """
     noisy = (samples + noise) / samples[0].sum()
     return {"none": noisy, "projection": project_to_simplex(noisy)}
@@ -158,15 +158,9 @@ def run_parity(
 ) -> Iterator[pd.DataFrame]:
     """The errors of shuffled k-RR and of the Gaussian at equal privacy: a table for each number of users n.
 
-    The tables are made one by one, as they are large. A table has a row for each setting, mechanism
-    ("shuffle", "gaussian"), estimator, metric, cell and repetition: the columns `COLUMNS`, among them value,
-    the error.
-
-    ``counts`` (k,) is the histogram of the ``dataset``, from which n users are drawn in each repetition.
-    ``points`` is n -> (bounds, repetitions). A setting is one of the local budgets ``eps0``, a delta, and one
-    of the bounds ("upper", "lower"). Its eps is where this bound on the delta of shuffled k-RR is delta. The
-    deltas are the numbers ``delta``, and n^-a for each a of ``delta_exponents``. ``cells``, numbered from 1,
-    are those with individual errors. ``seed`` is the root seed.
+    The tables are made one by one, as they are large. Each is that of `run_parity_point`, which explains the
+    other arguments. ``points`` is n -> (bounds, repetitions). The deltas are the numbers ``delta``, and n^-a
+    for each a of ``delta_exponents``.
     """
     rules = delta_rules(delta, delta_exponents)
     for n, (bounds, repetitions) in points.items():
@@ -199,8 +193,7 @@ def run_parity_point(
 
     Every repetition draws n users from the dataset's histogram ``counts`` (k,), the same for all settings. A
     setting is a local budget of ``eps0``, one of the ``rules`` for delta as a function of n, and one of the
-    ``bounds`` ("upper", "lower"). Its eps is where this bound on the delta of shuffled k-RR is delta. The
-    Gaussian mechanism has the smallest noise that is (eps, delta)-private. ``seed`` is the root seed.
+    ``bounds``. ``seed`` is the root seed.
 
     There is a row for every setting, mechanism, estimator, metric, cell and repetition. The columns are:
 

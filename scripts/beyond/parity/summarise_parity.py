@@ -116,17 +116,10 @@ def summarise_parity(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean errors, and ratios of mean errors, of all runs: two tables with the columns `MEANS` and `RATIOS`.
 
-    ``points`` are the runs at equal privacy: a table for each dataset and number of users, with a row for
-    each setting, mechanism, estimator, error and repetition (`run_parity_point`). They are read one after the
-    other, as they are large. ``counts`` is dataset -> its histogram (k,).
-
-    The first table has the mean over the repetitions, with a bootstrap interval, of each error of each
-    mechanism and estimator. The second one has ratios: mean error of shuffled k-RR over that of the Gaussian.
-    The intervals have this ``confidence`` and come from ``resamples`` resamples. ``seed`` is the root seed.
-
-    A ratio's column uniform is the mean error, for the same users, of the uniform histogram, which ignores
-    the data. The column informative says whether at least one of the two mechanisms has a smaller mean error
-    than the uniform histogram. This is asked of both estimates projected onto the simplex.
+    ``points`` are the runs at equal privacy: a table for each dataset and number of users, which
+    `summarise_point` summarises. They are read one after the other, as they are large. ``counts`` is
+    dataset -> its histogram (k,). ``resamples`` and ``confidence`` are those of `bootstrap`. ``seed`` is the
+    root seed.
     """
     resampling: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     means = []
@@ -144,10 +137,8 @@ def summarise_point(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Mean errors, and ratios of mean errors, of one dataset and number of users, as two tables.
 
-    ``trials`` has a row for each setting, mechanism ("shuffle", "gaussian"), estimator, error (metric and
-    cell) and repetition, as `run_parity_point` gives them. Its texts may be categories. A setting is an eps0,
-    a delta (and the rule by which it is chosen), and the bound on delta from which eps comes. A series is all
-    rows that differ in the repetition only.
+    ``trials`` has the columns of `run_parity_point`. Its texts may be categories. A series is all rows that
+    differ in the repetition only.
 
     The first table (`MEANS`) has a row for each series: its mean error with the ends of a bootstrap interval
     (low, high). The second table (`RATIOS`) has a row for each setting, error and comparison of two
@@ -161,7 +152,7 @@ def summarise_point(
     - informative: whether at least one mechanism, projected onto the simplex, has a smaller mean error than
       the uniform histogram
 
-    The intervals have this ``confidence`` and come from ``resamples`` resamples. ``seed`` is the root seed.
+    ``resamples`` and ``confidence`` are those of `bootstrap`. ``seed`` is the root seed.
     """
     series, errors = _sorted_series_and_errors(trials)
     ratios = _compared_series(series)
@@ -275,8 +266,8 @@ def _compared_series(series: pd.DataFrame) -> pd.DataFrame:
 def _measured_values(metric: str, cell: int, counts: Integers, cells: Sequence[int]) -> Integers:
     """The positions, from 0, of the values over which an error is taken: one cell, several values or all.
 
-    The error is that of ``metric`` and ``cell``. ``counts`` (k,) is the dataset's histogram. ``cells``,
-    numbered from 1, are those with individual errors. An individual error of the cell 0 is over all of them.
+    The error is that of ``metric`` and ``cell``. ``counts`` (k,) is the dataset's histogram. An individual
+    error of the cell 0 is over all ``cells``, which are numbered from 1.
     """
     if metric in POPULAR:
         return most_popular(counts, POPULAR[metric])
@@ -309,12 +300,9 @@ def _predicted_means(
 ) -> Floats:
     """The closed form of the mean error of every series, in fractions of n, (series,).
 
-    It is nan where there is no closed form: for projected and maximum-likelihood estimates.
-
-    ``series`` has a row for each series: its setting, mechanism, estimator and metric. ``shares`` (k,) are
-    the shares of the users who hold each value. ``measured_values`` has, for each series, the positions of
-    the values over which its error is taken. The Gaussian has the smallest noise that is (eps, delta)-private
-    in the setting.
+    It is nan where there is no closed form: for projected and maximum-likelihood estimates. ``series`` has a
+    row for each series: its setting, mechanism, estimator and metric. ``shares`` and ``measured_values`` are
+    those of `_limits_of_ratios`.
     """
     means = []
     for row, measured in zip(series.to_dict("records"), measured_values, strict=True):

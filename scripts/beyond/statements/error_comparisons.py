@@ -1,7 +1,8 @@
 """What the statements about errors compare: paired over repetitions, at the level of `verdict_rules`.
 
 Every function takes a `Reading` and the `Selection` of settings that count, and returns `Comparisons`.
-"Error" is the total variation distance or the individual error, a fraction of n; the smaller the better.
+"Error" is the total variation distance or the individual error, a fraction of n; the smaller the better. A
+curve are the selected settings that differ in one ``axis`` only, "n" or "eps0".
 """
 
 from collections.abc import Sequence
@@ -95,9 +96,8 @@ def gap_is_smaller_at_end(
     """Whether two mechanisms are closer at one end of a curve than at its other end: a sign per curve.
 
     The mechanisms are shuffle+INV and the Gaussian. Their ``gap`` at a setting is the difference of their
-    mean errors or the ln of the ratio of these. A curve are the selected settings that differ in ``axis``
-    only, "n" or "eps0". ``end`` is where the gap is to be smaller: "small" for the smallest value of the
-    axis, "large" for the largest.
+    mean errors or the ln of the ratio of these. ``end`` is where the gap is to be smaller: "small" for the
+    smallest value of the axis, "large" for the largest.
 
     The numbers are the gap at the other end less the gap at this one.
     """
@@ -118,8 +118,7 @@ def falls_along(
 ) -> Comparisons:
     """Whether the mean error falls from the smallest to the largest ``axis``: a sign per curve and mechanism.
 
-    A curve are the selected settings that differ in ``axis`` only, "n" or "eps0". The numbers are the ratios
-    of the mean error at the largest value of the axis to that at the smallest.
+    The numbers are the ratios of the mean error at the largest value of the axis to that at the smallest.
     """
     at_smallest, at_largest = _settings_at_ends_of_curves(reading, axis, mechanisms, selection)
     # A sample is the array of errors (repetitions,) of one setting and mechanism.
@@ -277,9 +276,8 @@ def _settings_at_ends_of_curves(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """(at smallest, at largest): the setting at the smallest and at the largest ``axis`` of every curve.
 
-    A curve are the selected settings that differ in ``axis`` only, "n" or "eps0". A curve of a single setting
-    is left out. Both tables have the rows and columns of `Reading.pick`, one row per curve, in the same order
-    of the curves. Raises `NoEvidenceError` if no curve is left.
+    A curve of a single setting is left out. Both tables have the rows and columns of `Reading.pick`, one row
+    per curve, in the same order of the curves. Raises `NoEvidenceError` if no curve is left.
     """
     fixed = [name for name in ("dataset", "eps0", "rule", "n", "metric", "cell") if name != axis]
     rows = reading.pick(*mechanisms, selection=selection).sort_values([*fixed, axis])

@@ -1,6 +1,5 @@
 """The numbers that texts state about the paper's statements, its random values, and its unstated noise."""
 
-import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
@@ -26,7 +25,8 @@ class Statements:
 
     of: int
     hold: int  # or mostly hold
-    only_exactly: int
+    only_with_exact_delta: int
+    only_at_equal_privacy: int
     only_published: int
     fail: int
     undecided: int
@@ -43,10 +43,9 @@ class Reading:
 
 @dataclass(frozen=True)
 class AlmostComparable:
-    """The paper's statement on accuracy by both readings."""
+    """The paper's statement on accuracy as it is published."""
 
     published: Reading
-    exact: Reading
 
 
 @dataclass(frozen=True)
@@ -110,9 +109,6 @@ class NoiseScales:
 
     low: float  # in users, the end of the 95 % interval
     high: float
-    both_fit: bool  # the scale of delta and sensitivity sqrt(2), and that of our rerun
-    delta: float
-    eps: float
 
 
 def statements(results: Results) -> Statements:
@@ -132,7 +128,8 @@ def statements(results: Results) -> Statements:
     return Statements(
         of=counts.sum(),
         hold=counts[[rules.HOLDS, rules.MOSTLY]].sum(),
-        only_exactly=counts[rules.ONLY_EXACTLY],
+        only_with_exact_delta=counts[rules.ONLY_WITH_EXACT_DELTA],
+        only_at_equal_privacy=counts[rules.ONLY_AT_EQUAL_PRIVACY],
         only_published=counts[rules.ONLY_PUBLISHED],
         fail=counts[rules.FAILS],
         undecided=counts[[rules.UNSETTLED, rules.UNTESTABLE]].sum(),
@@ -141,16 +138,13 @@ def statements(results: Results) -> Statements:
 
 
 def almost_comparable(results: Results) -> AlmostComparable:
-    """The verdicts on the paper's statement that both models are "almost comparable", with their reasons.
+    """The verdict on the paper's statement that both models are "almost comparable", with its reason.
 
-    ``results`` has the table "claim_verdicts". A reason says in how many comparisons the statement is true
+    ``results`` has the table "claim_verdicts". The reason says in how many comparisons the statement is true
     and false.
     """
     row = chosen_rows(results["claim_verdicts"], id="almost-comparable").iloc[0]
-    return AlmostComparable(
-        published=Reading(row["verdict_published"], row["statistic_published"]),
-        exact=Reading(row["verdict_exact"], row["statistic_exact"]),
-    )
+    return AlmostComparable(Reading(row["verdict_published"], row["statistic_published"]))
 
 
 def joint_tests(results: Results) -> JointTests:
@@ -236,22 +230,13 @@ def _grids_of_city(
 
 
 def noise_scales(results: Results) -> NoiseScales:
-    """Which scales of the Gaussian fit the errors printed at eps = 4, and whether two plausible ones do.
+    """Which scales of the Gaussian fit the errors printed at eps = 4.
 
     A scale is the noise's standard deviation in users. Those that fit are a 95 % interval by the likelihood
-    ratio, if the printed errors are rounded. One plausible scale is for (eps, delta) = (4, 1e-8) and
-    sensitivity sqrt(2), that of a histogram. The other is that of our rerun, for (4, 1e-17) and
-    sensitivity 1.
+    ratio, if the printed errors are rounded.
 
     ``results`` has the tables "noise_scale", with the interval, and "gaussian_scale", with the scales for
     sensitivity 1. Raises LookupError if there is no interval.
     """
-    delta = 1e-8
     interval = chosen_rows(results["noise_scale"], digits="rounded").iloc[0]
-    low = interval["low"]
-    high = interval["high"]
-    # A scale is proportional to the sensitivity.
-    of_histogram = math.sqrt(2) * gaussian_scales_at(results, _EPS, delta)["published"]
-    of_rerun = gaussian_scales_at(results, _EPS, 1e-17)["published"]
-    both_fit = low <= min(of_histogram, of_rerun) and max(of_histogram, of_rerun) <= high
-    return NoiseScales(low=low, high=high, both_fit=bool(both_fit), delta=delta, eps=_EPS)
+    return NoiseScales(low=interval["low"], high=interval["high"])

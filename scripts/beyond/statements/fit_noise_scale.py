@@ -17,8 +17,8 @@ def fitting_scales(values: pd.DataFrame, users: Mapping[str, int]) -> pd.DataFra
     A scale is a standard deviation in users. The columns are digits ("rounded" or "cut off"), errors (how
     many are printed), and low and high, the ends of a 95 % interval by the likelihood ratio.
 
-    ``values`` are the rows of values.csv as texts. ``users`` is dataset -> how many users it has. The table
-    has no row if a dataset of the printed errors has no users here, or if no scale fits them.
+    ``values`` and ``users`` are those of `gaussian_errors`. The table has no row if a dataset of the printed
+    errors has no users here, or if no scale fits them.
     """
     try:
         errors = gaussian_errors(values, users)

@@ -8,14 +8,24 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-# Imported for their tests, which they register.
-from scripts.beyond.statements import statements_about_delta, statements_about_errors  # noqa: F401
+# They register their tests.
+from scripts.beyond.statements import statements_about_delta, statements_about_errors
 from scripts.beyond.statements.evidence import NoEvidenceError, Reading, read_evidence
 from scripts.beyond.statements.statement import TESTS, Test, UntestableError
-from scripts.beyond.statements.verdict_rules import UNTESTABLE, combined_verdict, weakest_verdict
+from scripts.beyond.statements.verdict_rules import (
+    ONLY_AT_EQUAL_PRIVACY,
+    ONLY_WITH_EXACT_DELTA,
+    UNTESTABLE,
+    combined_verdict,
+    weakest_verdict,
+)
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import Row, numbered_rows
 
+ONLY_EXACT = {  # module of a test -> the verdict on a statement that holds on the exact reading alone
+    statements_about_delta.__name__: ONLY_WITH_EXACT_DELTA,
+    statements_about_errors.__name__: ONLY_AT_EQUAL_PRIVACY,
+}
 COLUMNS = (
     "id",
     "claim",
@@ -74,7 +84,9 @@ def judge_claims(claims: Iterable[Row], published: Reading, exact: Reading) -> p
             "verdict_published": published_verdict,
             "statistic_exact": exact_statistic,
             "verdict_exact": exact_verdict,
-            "verdict": combined_verdict(published_verdict, exact_verdict),
+            "verdict": combined_verdict(
+                published_verdict, exact_verdict, only_exact=ONLY_EXACT[test.__module__]
+            ),
         }
         rows.append({**row, **verdicts})
     return pd.DataFrame(rows, columns=list(RESULT_COLUMNS))

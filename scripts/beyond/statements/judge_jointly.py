@@ -73,8 +73,7 @@ def lines_of_printed_errors(
 
     A line has the quantiles of several cells: one for each printed individual error, and one for each
     repetition of our own. The lines and cells are in the order of ``values``, the rows of values.csv. A
-    printed error without trials of ours is left out. ``trials`` is (dataset, eps0, eps, n) -> the rows of our
-    trials there. ``users`` is dataset -> how many users it has.
+    printed error without trials of ours is left out. ``trials`` and ``users`` are those of `draws_of`.
     """
     quantiles_of_line: dict[tuple[str, ...], list[tuple[float, dict[float, Floats]]]] = {}
     for row in records(values[values["quantity"] == "individual_error"]):
@@ -247,8 +246,7 @@ def joint_tests(
     the power, a share: how often the test rejects errors that are so many times ours. Its level for this is
     that of Holm's first step, `LEVEL` / the number of tests.
 
-    ``values`` are the rows of values.csv. ``trials`` is (dataset, eps0, eps, n) -> the rows of our trials
-    there. ``users`` is dataset -> how many users it has. ``seed`` is the root seed.
+    ``values``, ``trials`` and ``users`` are those of `lines_of_printed_errors`. ``seed`` is the root seed.
     """
     lines_of_group: dict[tuple[str, str], list[Line]] = {}
     for line in lines_of_printed_errors(values, trials, users):

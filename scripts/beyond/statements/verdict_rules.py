@@ -24,9 +24,13 @@ Signs = NDArray[np.int_]  # one per comparison: +1 for the claim, -1 against it,
 HOLDS, MOSTLY, UNSETTLED, FAILS = "holds", "mostly holds", "not settled", "fails"
 UNTESTABLE = "untestable"
 READING_VERDICTS = (HOLDS, MOSTLY, UNSETTLED, FAILS, UNTESTABLE)  # of one reading
-ONLY_EXACTLY, ONLY_PUBLISHED = "holds only exactly", "holds only as published"
+# On the exact reading a statement about delta is tested on the true delta, one about errors in an experiment
+# of ours, in which both mechanisms have the same (eps, delta).
+ONLY_WITH_EXACT_DELTA = "holds only with the exact delta"
+ONLY_AT_EQUAL_PRIVACY = "holds only at equal privacy"
+ONLY_PUBLISHED = "holds only as published"
 CLAIM_VERDICTS = (  # of both readings, the most favourable to the paper first
-    HOLDS, MOSTLY, ONLY_EXACTLY, ONLY_PUBLISHED, UNSETTLED, UNTESTABLE, FAILS,
+    HOLDS, MOSTLY, ONLY_WITH_EXACT_DELTA, ONLY_AT_EQUAL_PRIVACY, ONLY_PUBLISHED, UNSETTLED, UNTESTABLE, FAILS,
 )  # fmt: skip
 MOSTLY_FOR, MOSTLY_AGAINST = 9 / 10, 1 / 20  # shares of "mostly holds": at least this, at most that
 
@@ -230,14 +234,15 @@ def weakest_verdict(verdicts: Collection[str]) -> str:
     return max(verdicts, key=READING_VERDICTS.index)
 
 
-def combined_verdict(published: str, exact: str) -> str:
+def combined_verdict(published: str, exact: str, *, only_exact: str) -> str:
     """The verdict on a statement, from its verdict on the published and on the exact reading.
 
-    A statement holds on a reading whose verdict is "holds" or "mostly holds".
+    A statement holds on a reading whose verdict is "holds" or "mostly holds". ``only_exact`` is the verdict
+    if it holds on the exact reading alone: `ONLY_WITH_EXACT_DELTA` or `ONLY_AT_EQUAL_PRIVACY`.
 
     - It holds on both: the verdict is the weaker one of the two.
-    - It holds on one: "holds only as published" or "holds only exactly". But if the other reading is
-      "untestable", the verdict is "untestable".
+    - It holds on one: "holds only as published" or ``only_exact``. But if the other reading is "untestable",
+      the verdict is "untestable".
     - It holds on neither: "fails" if it fails on at least one. Else "not settled" if it is not settled on at
       least one. Else both are "untestable", and so is the verdict.
     """
@@ -249,7 +254,7 @@ def combined_verdict(published: str, exact: str) -> str:
     if published_holds or exact_holds:
         if UNTESTABLE in verdicts:
             return UNTESTABLE
-        return ONLY_PUBLISHED if published_holds else ONLY_EXACTLY
+        return ONLY_PUBLISHED if published_holds else only_exact
     if FAILS in verdicts:
         return FAILS
     return UNSETTLED if UNSETTLED in verdicts else UNTESTABLE

@@ -44,11 +44,8 @@ def study(
     """The errors of one randomizer behind a shuffler: a row for each n, k, eps and rule of delta.
 
     ``name`` is "grr" (k-RR), "subset", "oue", "hash", "rappor" or "hadamard". delta is each of the numbers
-    ``delta``, and n^-a for each a of ``delta_exponents``. The randomizer has the largest eps0 at which the
-    proven upper bound on delta of the shuffled reports is at most delta.
-
-    All errors are expected ones of the estimated shares of k cells, for uniform data, before projection. The
-    columns are:
+    ``delta``, and n^-a for each a of ``delta_exponents``. All errors are of the estimated shares of k cells.
+    The columns are:
 
     - of the setting: n, k, eps, delta_rule (such as 1e-06 or n^-1.1) and delta
     - of the central Gaussian mechanism with this (eps, delta): sigma (its standard deviation, in users), and
@@ -112,11 +109,8 @@ def best_randomizers(
 ) -> tuple[list[SupportRandomizer], Floats]:
     """The randomizer of one kind with the least error at each point, and log10 of its bound on delta.
 
-    A point is a guarantee (eps, delta) for n users and k values. ``name`` is "grr" (k-RR), "subset", "oue",
-    "hash", "rappor" or "hadamard". All other arguments, and both results, have the shape (points,). A
-    randomizer has the largest eps0 at which the proven upper bound on delta of its shuffled reports is at
-    most the target, whose log10 is ``log10_delta``. The second result is log10 of this bound. Subset
-    selection and local hashing also have the parameter (m or g) with the least error.
+    A point is a guarantee (eps, delta) for n users and k values. ``name`` is that of `study`. All other
+    arguments, and both results, have the shape (points,). ``log10_delta`` is the target of the bound.
     """
     sigma = exact_scale(eps, log10_delta=log10_delta, sensitivity=HISTOGRAM_SENSITIVITY)
     if name in TUNABLE:
@@ -132,13 +126,9 @@ def best_randomizers(
 def _best_with_parameters(
     kind: Tunable, eps: Floats, log10_delta: Floats, n: Floats, k: Floats, sigma: Floats
 ) -> tuple[list[SupportRandomizer], Floats]:
-    """The randomizer of a kind with a parameter that has the least error at each point, and its log10 delta.
+    """`best_randomizers` of a ``kind`` that has a parameter: subset selection, or local hashing.
 
-    A point is a guarantee (eps, delta) for n users and k values. ``kind`` is subset selection, with the size
-    m of a subset as parameter, or local hashing, with the number g of hash values. A randomizer has the
-    largest eps0 at which the proven upper bound on delta is at most the target, whose log10 is
-    ``log10_delta``. The second result is log10 of this bound. ``sigma`` is the standard deviation of the
-    Gaussian mechanism with the same guarantee, in users. All arrays have the shape (points,).
+    ``sigma`` (points,) is the standard deviation of the Gaussian mechanism with the same guarantee, in users.
 
     The search starts from the parameter that is the best for many users. In each step it replaces the
     parameter by the one with the least delta at the same error (the variance of an estimated share). As delta
@@ -265,11 +255,7 @@ def _tuned_randomizers(name: str, k: Floats, eps0: Floats) -> list[SupportRandom
 def _randomizers_with_parameters(
     kind: Tunable, k: Floats, eps0: Floats, parameters: Integers
 ) -> list[SupportRandomizer]:
-    """The randomizers of a kind for each k, eps0 and parameter (points,).
-
-    ``kind`` is subset selection, with the size m of a subset as parameter, or local hashing, with the number
-    g of hash values.
-    """
+    """The randomizers of a kind for each k, eps0 and parameter (points,): the size m, or the number g."""
     triples = zip(k.astype(int).tolist(), eps0.tolist(), parameters.tolist(), strict=True)
     return [kind.of(cells, budget, parameter) for cells, budget, parameter in triples]
 

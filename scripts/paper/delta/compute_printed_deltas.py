@@ -18,7 +18,7 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tightshuffle.arguments import Floats
 
-# table -> the paper's version that prints it: arXiv 2205.08858 is the long one, FPS 2023 the short one
+# table -> the paper's version that prints it: arXiv 2205.08858v1 is the long one, FPS 2023 the short one
 VERSION_OF_TABLE = {"Table II": "long", "Table 1": "short"}
 LOG10_DELTA_OF_EARLIER_WORK = {  # mechanism -> log10 delta by the formula that the paper prints for it
     "balle": balle_as_printed,

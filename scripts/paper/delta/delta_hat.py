@@ -30,7 +30,7 @@ def log10_delta_hat(
 
     Every value x0 that users hold has a delta at eps: that of releasing only the number of its reports.
     delta-hat is the largest of them: eq. (15) of the paper (FPS 2023), eq. (10) of its long version (arXiv
-    2205.08858). So it depends on the data, and is no guarantee for other data.
+    2205.08858v1). So it depends on the data, and is no guarantee for other data.
 
     Parameters
     ----------

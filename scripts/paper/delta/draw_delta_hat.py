@@ -20,8 +20,7 @@ from scripts.shared.job import job
 from scripts.shared.table_files import read_tables
 
 COLUMNS = [*SETTING, "eps", "published", "exact", "diffprivlib"]
-Lines = Mapping[str, tuple[str, str]]  # column with log10 of deltas -> label and colour
-LINES: Lines = {
+LINES = {  # column with log10 of deltas: (label, colour)
     "published": ("δ̂ as printed", style.PUBLISHED),
     "exact": ("δ̂ exact", style.TRUE),
 }
@@ -56,16 +55,16 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure
 
 
 def panels_of_deltas(
-    table: pd.DataFrame, titles: Mapping[str, str], lines: Lines
+    table: pd.DataFrame, titles: Mapping[str, str], lines: Mapping[str, tuple[str, str]]
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """A figure with a panel for every dataset, n and eps0, in which deltas are lines over eps; with a legend.
 
     All panels share the vertical axis. It shows the depth, -log10 of delta, on a logarithmic scale. The depth
     grows downwards, from 1 to twice the largest one.
 
-    ``table`` has a row for every dataset, n, k, eps0 and eps, with log10 of the deltas in the columns of
-    ``lines``. ``titles``: dataset -> its title. Returned are the figure, and each panel with its rows of the
-    table.
+    ``lines``: column of ``table`` with log10 of deltas -> label and colour of its line. ``table`` has a row
+    for every dataset, n, k, eps0 and eps. ``titles``: dataset -> its title. Returned are the figure, and each
+    panel with its rows of the table.
     """
     figure, panels = setting_panels(table, titles, other_inches=0.7, ylabel="δ", sharey=True)
     for axes, rows in panels:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_choice, check_eps, check_eps0, check_n
 
-VERSIONS = ("long", "short")  # arXiv 2205.08858, Table II; FPS 2023 (LNCS 14551), Table 1
+VERSIONS = ("long", "short")  # arXiv 2205.08858v1, Table II; FPS 2023 (LNCS 14551), Table 1
 _LN10 = np.log(10)
 
 

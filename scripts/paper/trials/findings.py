@@ -13,9 +13,8 @@ from scripts.shared.findings import Range, Results, chosen_rows, gaussian_scales
 
 @dataclass(frozen=True)
 class GaussianScales:
-    """Scales of the Gaussian's noise, in users, at eps = 4 and sensitivity 1."""
+    """Scales of the Gaussian's noise, in users, at eps = 4, delta = 1e-30 and sensitivity 1."""
 
-    delta: float
     library: float  # the scale of diffprivlib, which our rerun has
     needed: float  # the scale of the exact analytic Gaussian
     log10_reached: float  # log10 of the delta that diffprivlib's scale really has
@@ -41,7 +40,6 @@ class Ratio:
     title: str  # of the dataset
     n: int
     eps0: float
-    floor: float  # the Gaussian's delta
     sensitivity: float
     ratio: float
     low: float  # of its interval
@@ -62,8 +60,6 @@ class Rerun:
     least_by_ours: Ratio  # at the same point, with our two constants
     most: Ratio
     synthetic: list[Ratio]  # of N(0, 2), with our two constants, by rising n
-    floors: list[float]  # falling
-    sensitivities: list[float]
     points: int  # without the choice of the constants
     repetitions: int  # behind each mean
     standard_error_percent: float  # of a mean, at most
@@ -77,10 +73,8 @@ def gaussian_scales(results: Results) -> GaussianScales:
     needed is the exact one. The table "gaussian_scale" in ``results`` has both. Raises LookupError if it
     lacks this delta.
     """
-    delta = 1e-30
-    scales = gaussian_scales_at(results, 4, delta)
+    scales = gaussian_scales_at(results, 4, 1e-30)
     return GaussianScales(
-        delta=delta,
         library=scales["published"],
         needed=scales["exact"],
         log10_reached=scales["published_log10_delta"],
@@ -134,8 +128,6 @@ def rerun(results: Results) -> Rerun:
         least_by_ours=_ratio(least_by_ours.iloc[0], titles),
         most=_ratio(table.loc[table["high"].idxmax()], titles),
         synthetic=[_ratio(row, titles) for _, row in synthetic.iterrows()],
-        floors=sorted(table["floor"].unique(), reverse=True),
-        sensitivities=sorted(table["sensitivity"].unique()),
         points=len(table.drop_duplicates(["dataset", "experiment", "end", "eps0", "eps"])),
         repetitions=table["repetitions"].min(),
         standard_error_percent=100 * standard_errors.max(),
@@ -145,5 +137,5 @@ def rerun(results: Results) -> Rerun:
 
 def _ratio(row: "pd.Series[Any]", titles: Mapping[str, str]) -> Ratio:
     """The ratio in a row of the table constants. ``titles``: dataset -> title."""
-    names = ["n", "eps0", "floor", "sensitivity", "ratio", "low", "high"]
+    names = ["n", "eps0", "sensitivity", "ratio", "low", "high"]
     return Ratio(title=titles.get(row["dataset"], row["dataset"]), **row[names])

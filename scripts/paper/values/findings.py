@@ -1,4 +1,7 @@
-"""The numbers that texts state about the printed values."""
+"""The numbers that texts state about the printed values.
+
+They are read from the table verdicts, which has a row of texts per printed value.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +15,7 @@ from scripts.shared.printed import parse_tolerance
 
 @dataclass(frozen=True)
 class Counts:
-    """How many printed values there are, and how many have each verdict."""
+    """The counts of `count_verdicts`."""
 
     of: int  # all
     missed: int  # not reproduced
@@ -47,21 +50,14 @@ class TheoremGap:
     """How far the published delta is below the exact one, in cells of Table IV where both are positive."""
 
     orders: float  # the largest gap, in orders of magnitude
-    below: int  # cells in which the published delta is too small
-    of: int  # all these cells
     elsewhere: dict[str, float]  # other table of deltas -> its largest gap, in orders of magnitude
 
 
 def printed_values(results: Results) -> PrintedValues:
     """How many of the paper's printed values have each verdict, and the tolerances behind the verdicts.
 
-    They are counted in all, by item of the paper (a table, its text or its data), and of the values that are
-    neither random nor zero nor printed twice.
-
-    ``results`` has the table verdicts, with a row of texts per printed value. The column tolerance has the
-    rule for the value. "digits or 5 %" is a rule for a value that is not random: ours has the printed digits,
-    or differs by at most 5 % of the printed number. "central 99 %" is a rule for a random value: it lies in
-    the central 99 % of our runs.
+    They are counted in all, by item of the paper, and of the fixed ones (`PrintedValues`). The table's column
+    tolerance has the rule for a value, which `parse_tolerance` explains.
     """
     verdicts = results["verdicts"]
     by_item = []
@@ -87,13 +83,10 @@ def theorem_gap(results: Results) -> TheoremGap:
     theorem, computed anew, and exact is the true delta. There is a gap where both are positive. The fields:
 
     - orders: the largest gap in Table IV;
-    - of: how many cells of Table IV have a gap;
-    - below: in how many of these cells the published delta is too small;
     - elsewhere: "Table II" and "Table 1" -> the largest gap there, or 0 if it is negative. These tables have
       other settings. Only those of their deltas count that the formula of the theorem really gives.
 
-    ``results`` has the table verdicts, with a row of texts per printed value. Raises LookupError if Table IV
-    has no gap.
+    Raises LookupError if Table IV has no gap.
     """
     verdicts = results["verdicts"]
     gaps = _log10_gaps(chosen_rows(verdicts, item="Table IV"))
@@ -107,8 +100,7 @@ def theorem_gap(results: Results) -> TheoremGap:
     for item, rows in verdicts[by_the_formula & in_other_tables].groupby("item", sort=False):
         elsewhere[str(item)] = max([0.0, *_log10_gaps(rows)])
 
-    below = sum(gap > 0 for gap in gaps)
-    return TheoremGap(orders=max(gaps), below=below, of=len(gaps), elsewhere=elsewhere)
+    return TheoremGap(orders=max(gaps), elsewhere=elsewhere)
 
 
 def _log10_gaps(rows: pd.DataFrame) -> list[float]:

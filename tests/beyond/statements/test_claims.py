@@ -20,78 +20,78 @@ COUNT = re.compile(r"(?:true|false|undecided)(?: in .*? of (\d+) cases)?(?:;|$)"
 # comparisons each part of its test makes there, on the published and then on the exact reading. Last is the
 # verdict of both readings together.
 EXPECTED = """
-eps-trend                        |holds       |28                |holds       |28    |holds
-eps0-trend                       |holds       |10                |holds       |10    |holds
-zero-beyond-the-loss             |holds       |63                |holds       |63    |holds
-n-trend                          |holds       |8                 |holds       |8     |holds
-more-users-more-privacy          |holds       |24                |holds       |24    |holds
-k-trend                          |holds       |8                 |holds       |8     |holds
-larger-domain-less-inference     |holds       |35                |holds       |35    |holds
-figure-1-text                    |fails       |406 406           |fails       |10 10 |fails
-figure-1-caption                 |holds       |406 406           |holds       |10 10 |holds
-trends-everywhere                |holds       |20 20 20 20 20 20 |holds       |20 20 |holds
-eps-delta-exchange               |holds       |18                |holds       |8     |holds
-least-delta                      |fails       |28                |fails       |28    |fails
-worst-cell-guarantee             |fails       |4                 |fails       |4     |fails
-table-II-sound                   |fails       |5                 |fails       |5     |fails
-table-II-tighter                 |holds       |30                |holds       |30    |holds
-table-II-strictly-tighter        |holds       |30                |holds       |30    |holds
-table-1-tighter                  |holds       |16                |holds       |16    |holds
-more-private-than-known          |holds       |42                |holds       |42    |holds
-feldman-best                     |holds       |20                |holds       |10    |holds
-literature-far-from-tight        |holds       |1                 |holds       |1     |holds
-equal-privacy                    |fails       |1                 |fails       |1     |fails
-gaussian-because-approximate     |fails       |10                |fails       |10    |fails
-local-much-worse                 |fails       |10                |fails       |10    |fails
-table-V-small-n                  |holds       |1                 |holds       |2     |holds
-table-V-depends-on-x0            |not settled |1                 |not settled |1     |not settled
-table-V-large-n                  |holds       |7                 |holds       |2     |holds
-delta-explains-table-V           |fails       |1                 |fails       |1     |fails
-fixed-noise                      |fails       |1                 |holds       |1     |holds only exactly
-table-V-slightly-worse           |fails       |1                 |holds       |2     |holds only exactly
-table-V-low-error                |holds       |7                 |fails       |2     |holds only as published
-tv-small-n                       |holds       |1                 |holds       |1     |holds
-tv-gaussian-gains                |holds       |1                 |holds       |1     |holds
-tv-large-n-close                 |fails       |1                 |holds       |1     |holds only exactly
-figure-2-inversion               |holds       |2                 |holds       |2     |holds
-figure-2-central-better          |holds       |2                 |holds       |2     |holds
-figure-2-slightly                |holds       |2                 |holds       |2     |holds
-figure-2-especially-small        |holds       |1                 |holds       |1     |holds
-figures-4-5-central-better       |holds       |6                 |holds       |6     |holds
-figure-2-short-central-better    |holds       |2                 |holds       |2     |holds
-figures-4-5-comparable           |holds       |2                 |holds       |6     |holds
-heatmaps-very-close              |fails       |4                 |fails       |4     |fails
-central-better-everywhere        |holds       |10                |holds       |10    |holds
-n-and-eps-matter                 |holds       |8                 |holds       |8     |holds
-eps-matters                      |holds       |8                 |holds       |8     |holds
-comparable-few-users-low-privacy |holds       |3                 |holds       |3     |holds
-figure-6-shuffle-worse           |holds       |4                 |holds       |4     |holds
-figure-6-inversion               |holds       |4                 |holds       |4     |holds
-figure-6-same-for-all-eps        |holds       |4                 |holds       |4     |holds
-figure-6-corner-close            |holds       |1                 |holds       |1     |holds
-figure-6-corner-closest          |holds       |3                 |holds       |3     |holds
-figure-7-same-trend              |holds       |8                 |holds       |8     |holds
-figure-7-inversion               |holds       |4                 |holds       |4     |holds
-figure-7-indistinguishable       |fails       |1                 |fails       |1     |fails
-almost-comparable                |holds       |10                |holds       |10    |holds
-gap-vanishes-many-users-absolute |holds       |5                 |holds       |5     |holds
-gap-vanishes-many-users-relative |fails       |5                 |fails       |5     |fails
-gap-vanishes-few-users-absolute  |fails       |5                 |fails       |5     |fails
-gap-vanishes-few-users-relative  |holds       |5                 |holds       |5     |holds
-gap-high-privacy-absolute        |holds       |4                 |holds       |4     |holds
-gap-high-privacy-relative        |holds       |4                 |holds       |4     |holds
-denoising-helps                  |holds       |10                |holds       |10    |holds
-inversion-optimal                |untestable  |                  |fails       |10    |fails
-estimate-unbiased-long           |fails       |2                 |fails       |2     |fails
-estimate-unbiased-short          |holds       |2                 |holds       |2     |holds
-no-central-denoising             |untestable  |                  |fails       |10    |fails
-area-san-francisco               |holds       |2                 |holds       |2     |holds
-area-paris                       |holds       |2                 |holds       |2     |holds
-gaussian-denoised                |untestable  |                  |untestable  |      |untestable
-novel-bound                      |untestable  |                  |untestable  |      |untestable
-first-comparison                 |untestable  |                  |untestable  |      |untestable
-more-convenient                  |untestable  |                  |untestable  |      |untestable
-inversion-for-histograms-only    |untestable  |                  |untestable  |      |untestable
+eps-trend                        |holds      |28               |holds      |28   |holds
+eps0-trend                       |holds      |10               |holds      |10   |holds
+zero-beyond-the-loss             |holds      |63               |holds      |63   |holds
+n-trend                          |holds      |8                |holds      |8    |holds
+more-users-more-privacy          |holds      |24               |holds      |24   |holds
+k-trend                          |holds      |8                |holds      |8    |holds
+larger-domain-less-inference     |holds      |35               |holds      |35   |holds
+figure-1-text                    |fails      |406 406          |fails      |10 10|fails
+figure-1-caption                 |holds      |406 406          |holds      |10 10|holds
+trends-everywhere                |holds      |20 20 20 20 20 20|holds      |20 20|holds
+eps-delta-exchange               |holds      |18               |holds      |8    |holds
+least-delta                      |fails      |28               |fails      |28   |fails
+worst-cell-guarantee             |fails      |4                |fails      |4    |fails
+table-II-sound                   |fails      |5                |fails      |5    |fails
+table-II-tighter                 |holds      |30               |holds      |30   |holds
+table-II-strictly-tighter        |holds      |30               |holds      |30   |holds
+table-1-tighter                  |holds      |16               |holds      |16   |holds
+more-private-than-known          |holds      |42               |holds      |42   |holds
+feldman-best                     |holds      |20               |holds      |10   |holds
+literature-far-from-tight        |holds      |1                |holds      |1    |holds
+equal-privacy                    |fails      |1                |fails      |1    |fails
+gaussian-because-approximate     |fails      |10               |fails      |10   |fails
+local-much-worse                 |fails      |10               |fails      |10   |fails
+table-V-small-n                  |holds      |1                |holds      |2    |holds
+table-V-depends-on-x0            |not settled|1                |not settled|1    |not settled
+table-V-large-n                  |holds      |7                |holds      |2    |holds
+delta-explains-table-V           |fails      |1                |fails      |1    |fails
+fixed-noise                      |fails      |1                |holds      |1    |holds only at equal privacy
+table-V-slightly-worse           |fails      |1                |holds      |2    |holds only at equal privacy
+table-V-low-error                |holds      |7                |fails      |2    |holds only as published
+tv-small-n                       |holds      |1                |holds      |1    |holds
+tv-gaussian-gains                |holds      |1                |holds      |1    |holds
+tv-large-n-close                 |fails      |1                |holds      |1    |holds only at equal privacy
+figure-2-inversion               |holds      |2                |holds      |2    |holds
+figure-2-central-better          |holds      |2                |holds      |2    |holds
+figure-2-slightly                |holds      |2                |holds      |2    |holds
+figure-2-especially-small        |holds      |1                |holds      |1    |holds
+figures-4-5-central-better       |holds      |6                |holds      |6    |holds
+figure-2-short-central-better    |holds      |2                |holds      |2    |holds
+figures-4-5-comparable           |holds      |2                |holds      |6    |holds
+heatmaps-very-close              |fails      |4                |fails      |4    |fails
+central-better-everywhere        |holds      |10               |holds      |10   |holds
+n-and-eps-matter                 |holds      |8                |holds      |8    |holds
+eps-matters                      |holds      |8                |holds      |8    |holds
+comparable-few-users-low-privacy |holds      |3                |holds      |3    |holds
+figure-6-shuffle-worse           |holds      |4                |holds      |4    |holds
+figure-6-inversion               |holds      |4                |holds      |4    |holds
+figure-6-same-for-all-eps        |holds      |4                |holds      |4    |holds
+figure-6-corner-close            |holds      |1                |holds      |1    |holds
+figure-6-corner-closest          |holds      |3                |holds      |3    |holds
+figure-7-same-trend              |holds      |8                |holds      |8    |holds
+figure-7-inversion               |holds      |4                |holds      |4    |holds
+figure-7-indistinguishable       |fails      |1                |fails      |1    |fails
+almost-comparable                |holds      |10               |holds      |10   |holds
+gap-vanishes-many-users-absolute |holds      |5                |holds      |5    |holds
+gap-vanishes-many-users-relative |fails      |5                |fails      |5    |fails
+gap-vanishes-few-users-absolute  |fails      |5                |fails      |5    |fails
+gap-vanishes-few-users-relative  |holds      |5                |holds      |5    |holds
+gap-high-privacy-absolute        |holds      |4                |holds      |4    |holds
+gap-high-privacy-relative        |holds      |4                |holds      |4    |holds
+denoising-helps                  |holds      |10               |holds      |10   |holds
+inversion-optimal                |untestable |                 |fails      |10   |fails
+estimate-unbiased-long           |fails      |2                |fails      |2    |fails
+estimate-unbiased-short          |holds      |2                |holds      |2    |holds
+no-central-denoising             |untestable |                 |fails      |10   |fails
+area-san-francisco               |holds      |2                |holds      |2    |holds
+area-paris                       |holds      |2                |holds      |2    |holds
+gaussian-denoised                |untestable |                 |untestable |     |untestable
+novel-bound                      |untestable |                 |untestable |     |untestable
+first-comparison                 |untestable |                 |untestable |     |untestable
+more-convenient                  |untestable |                 |untestable |     |untestable
+inversion-for-histograms-only    |untestable |                 |untestable |     |untestable
 """
 
 

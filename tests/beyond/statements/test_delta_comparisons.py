@@ -1,7 +1,4 @@
-"""The tests about delta: real numbers where the truth is known, made-up bounds to show both outcomes.
-
-A sign is 1 if a comparison shows the statement, -1 if it shows the contrary, 0 if it shows neither.
-"""
+"""The tests about delta: real numbers where the truth is known, made-up bounds to show both outcomes."""
 
 import math
 

@@ -1,7 +1,4 @@
-"""Every test about errors, on settings whose answer is known: it can hold, fail, and stay open.
-
-A sign is 1 if a comparison shows the statement, -1 if it shows the contrary, 0 if it shows neither.
-"""
+"""Every test about errors, on settings whose answer is known: it can hold, fail, and stay open."""
 
 import numpy as np
 import pytest

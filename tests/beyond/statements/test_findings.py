@@ -1,7 +1,6 @@
 """The numbers on statements, grids and noise that texts state."""
 
 import pandas as pd
-import pytest
 
 from scripts.beyond.statements.findings import (
     Noise,
@@ -15,8 +14,9 @@ from tests.report.world import claim_rows, grid_row, results
 
 def test_statements_are_counted_by_verdict():
     counts = statements(results([], claim_verdicts=claim_rows()))
-    assert (counts.of, counts.hold, counts.fail, counts.undecided) == (8, 3, 1, 2)
-    assert (counts.only_exactly, counts.only_published) == (1, 1)
+    assert (counts.of, counts.hold, counts.fail, counts.undecided) == (9, 3, 1, 2)
+    assert (counts.only_with_exact_delta, counts.only_at_equal_privacy) == (1, 1)
+    assert counts.only_published == 1
 
 
 def counts_of_statements(*rows):
@@ -93,16 +93,10 @@ def test_the_other_noise_has_the_scale_of_its_delta():
     assert found == Noise(delta=1e-10, sensitivity=1.0, scale=1.6)
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "both_fit"), [(1.8, 2.3, True), (1.9, 2.3, False), (1.8, 2.1, False)]
-)
-def test_two_plausible_scales_fit_if_both_are_in_the_interval_of_rounded_errors(
-    low, high, both_fit
-):
-    """In the made-up table they are sqrt(2) 1.3 = 1.84 for a histogram, and 2.2 in our rerun."""
+def test_the_scales_that_fit_are_those_of_rounded_errors():
     intervals = [
         {"digits": "cut off", "errors": 30, "low": 1.0, "high": 9.0},
-        {"digits": "rounded", "errors": 30, "low": low, "high": high},
+        {"digits": "rounded", "errors": 30, "low": 1.8, "high": 2.3},
     ]
     scales = noise_scales(results([], noise_scale=intervals))
-    assert (scales.low, scales.high, scales.both_fit) == (low, high, both_fit)
+    assert (scales.low, scales.high) == (1.8, 2.3)

@@ -44,17 +44,9 @@ def test_gap_of_theorem_1_is_the_largest_ratio_of_exact_to_published_in_orders_o
     assert gap.orders == pytest.approx(400 - 350 + math.log10(2), abs=1e-5)
 
 
-def test_cells_of_table_iv_whose_published_delta_is_too_small_are_counted():
-    too_small = {"1e-2": "2e-2", "1e-400": "1e-350"}
-    rows = theorem_1_rows("Table IV", too_small | {"2e-2": "1e-2"})
-    gap = theorem_gap(results(rows))
-    assert (gap.below, gap.of) == (2, 3)
-
-
 def test_cells_without_two_positive_deltas_have_no_gap():
     rows = theorem_1_rows("Table IV", {"1e-2": "1e-1", "0": "1e-9", "1e-90": ""})
-    gap = theorem_gap(results(rows))
-    assert (gap.orders, gap.of) == (pytest.approx(1), 1)
+    assert theorem_gap(results(rows)).orders == pytest.approx(1)
 
 
 def test_gap_of_another_table_is_its_largest():

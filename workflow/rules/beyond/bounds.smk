@@ -4,7 +4,6 @@
 localrules:
     compute_cited_bounds,
     compute_corollary_1,
-    compute_stated_deltas,
     compute_delta_hat_bound,
     draw_too_small,
     draw_delta_bounds,
@@ -44,20 +43,6 @@ rule compute_corollary_1:
         *code_of("scripts/beyond/bounds/compute_corollary_1.py"),
     script:
         "../../../scripts/beyond/bounds/compute_corollary_1.py"
-
-
-rule compute_stated_deltas:
-    "log10 of the deltas that texts state and no other table has."
-    output:
-        "<results>/bounds/stated_deltas.csv",
-    log:
-        "<results>/logs/compute_stated_deltas.log",
-    conda:
-        "../../envs/rules.yml"
-    params:
-        *code_of("scripts/beyond/bounds/compute_stated_deltas.py"),
-    script:
-        "../../../scripts/beyond/bounds/compute_stated_deltas.py"
 
 
 rule compute_too_small:
@@ -164,7 +149,6 @@ rule bounds:
     input:
         rules.compute_cited_bounds.output,
         rules.compute_corollary_1.output,
-        rules.compute_stated_deltas.output,
         rules.compute_too_small.output,
         rules.compute_delta_bounds.output,
         expand(rules.compute_delta_hat_bound.output, dataset=DELTA_HAT),

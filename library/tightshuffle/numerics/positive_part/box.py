@@ -1,8 +1,9 @@
 """E[S_+] as a sum over a box of counts, one combination of values after the other, and the rest's bound.
 
-Under the tilted distribution, the counts of all but one of the values nearly always lie in a box. By
-x_+ <= e^(theta x) / (e theta), all other combinations add at most M(theta)^n / (e theta) times their tilted
-probability. Points with the same probabilities of values share a box: its probabilities are computed once.
+S is the sum of all copies of a point's gain. Under the tilted distribution, the counts of all but one of the
+values nearly always lie in a box. By x_+ <= e^(theta x) / (e theta), all other combinations add at most
+M(theta)^n / (e theta) times their tilted probability. Points with the same probabilities of values share a
+box: its probabilities are computed once.
 """
 
 import math
@@ -116,8 +117,8 @@ def _counts_at_depth(expected: Floats, depth: Floats) -> tuple[Floats, Floats]:
 def bounds_by_boxes(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over the boxes ``ranges``.
 
-    S is the sum of all copies of a point's gain: each combination of counts gives one S. A bound on what the
-    combinations outside of the box add is in the upper bounds only.
+    Each combination of counts gives one S. A bound on what the combinations outside of the box add is in the
+    upper bounds only.
 
     Points with the same numbers of copies and the same probabilities of values have the same probabilities of
     combinations. They are summed over one box, which holds the boxes of all of them. Where that is slower
@@ -172,9 +173,8 @@ def _halves(rows: Integers) -> list[Integers]:
 def bounds_by_box(points: TiltedPoints, ranges: Boxes) -> tuple[Floats, Floats] | None:
     """Lower and upper bounds on log E[S_+], (points,) each, by sums over one box; None if that may fail.
 
-    S is the sum of all copies of a point's gain. The ``points`` have the same number n of copies and the same
-    probabilities, and only their values differ (see `alike_points`). The one box holds all the boxes
-    ``ranges`` of the points.
+    The ``points`` have the same number n of copies and the same probabilities, and only their values differ
+    (see `alike_points`). The one box holds all the boxes ``ranges`` of the points.
 
     None is returned if there are several points and one of them depends on combinations so unlikely that as
     floats they vanish beside the likeliest combination, which may be one that another point needs. Smaller
@@ -228,11 +228,10 @@ def log_bound_outside(
 ) -> Floats:
     """log of a bound on what combinations of counts outside of one box add to E[S_+], (points,).
 
-    S is the sum of n copies of the gain G, and M(theta) = E[e^(theta G)] with the point's tilt theta. As x_+
-    is at most e^(theta x) / (e theta), the combinations add at most M(theta)^n / (e theta) times their
-    probability under the tilt. A count is Binomial(n, weight) under the tilt. By Chernoff's bound, it leaves
-    its range with a probability of at most e^(-n D) on either side. D is the relative entropy, from weight,
-    of the first share of n outside of the range. Where the box has all combinations, the result is -inf.
+    They add at most M(theta)^n / (e theta) times their probability under the tilt. A count is Binomial(n,
+    weight) under the tilt. By Chernoff's bound, it leaves its range with a probability of at most e^(-n D) on
+    either side. D is the relative entropy, from weight, of the first share of n outside of the range. Where
+    the box has all combinations, the result is -inf.
 
     ``log_weights`` (points, values) are the logs of the values' tilted probabilities, the likeliest value
     last. ``first``, ``last`` (values - 1,) are the smallest and the largest count of each other value in the

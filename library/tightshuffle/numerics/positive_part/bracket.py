@@ -1,4 +1,8 @@
-"""The bracket of log E[S_+]: it tries boxes of counts and contour integrals until it is narrow."""
+"""The bracket of log E[S_+]: it tries boxes of counts and contour integrals until it is narrow.
+
+S = G_1 + ... + G_n is the sum of the copies of a point's gain G; `TiltedPoints` has M and the tilt theta. A
+narrow bracket has high - low <= log(1 + ``width``) if possible.
+"""
 
 import math
 
@@ -153,9 +157,7 @@ def _clipped_values(g: Floats) -> Floats:
 def _log_chernoff_bound(points: TiltedPoints) -> Floats:
     """Natural log of Chernoff's upper bound M(theta)^n / (e theta) on E[S_+]; (points,).
 
-    It holds as x_+ <= e^(theta x) / (e theta). S is the sum of the copies of a point's gain, and M(theta)^n =
-    E[e^(theta S)]. Its log is ``points.log_mgf_of_sum``, and ``points.rounding`` what rounding may do to this
-    log. The 1 is the log of e.
+    It holds as x_+ <= e^(theta x) / (e theta). The 1 is the log of e.
     """
     return (
         points.log_mgf_of_sum + points.rounding - 1 + log_rounded(1 / points.theta, side=Side.UPPER)
@@ -167,9 +169,8 @@ def _brackets_for_largest(
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, narrow for the largest of each group.
 
-    S is the sum of the copies of a point's gain. ``groups`` (points,) is the number of each point's group,
-    from 0. A narrow bracket has high - low <= log(1 + ``width``) if possible. Any other bracket only shows
-    that the point is not the largest of its group.
+    ``groups`` (points,) is the number of each point's group, from 0. Any other bracket only shows that the
+    point is not the largest of its group.
     """
     low = np.full(len(points), -np.inf)
     high = _log_chernoff_bound(points)
@@ -197,9 +198,8 @@ def _brackets_for_sums(
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, narrow for the points that count in their sum.
 
-    S is the sum of the copies of a point's gain. A sum over points adds factor times E[S_+]. ``sums``
-    (points,) is the number of the sum that each point is in, from 0, and ``log_factors`` (points,) are the
-    natural logs of the factors. A narrow bracket has high - low <= log(1 + ``width``) if possible.
+    A sum over points adds factor times E[S_+]. ``sums`` (points,) is the number of the sum that each point is
+    in, from 0, and ``log_factors`` (points,) are the natural logs of the factors.
 
     A point counts if its summand may be larger than a negligible share of the largest summand. The largest
     summand is taken from the approximation at the saddle point first, which may be too large where S is
@@ -225,19 +225,18 @@ def _brackets_for_sums(
 def log_gaussian_guess(points: TiltedPoints) -> Floats:
     """Natural log of 1 / (sqrt(2 pi) theta^2 sigma), about log(E[S_+] / M(theta)^n); (points,).
 
-    S is the sum of the copies of a point's gain, and M(theta)^n = E[e^(theta S)]. sigma is the standard
-    deviation of S under the tilt. The approximation is good where S is about Gaussian under the tilt.
+    sigma is the standard deviation of S under the tilt. The approximation is good where S is about Gaussian
+    under the tilt.
     """
     return -np.log(points.theta**2 * points.sigma * math.sqrt(2 * math.pi))
 
 
 def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
-    """Lower and upper bounds on log E[S_+], (points,) each, with high - low <= log(1 + width) if possible.
+    """Lower and upper bounds on log E[S_+], (points,) each, narrow for every point.
 
-    S is the sum of all copies of a point's gain, and M(theta)^n = E[e^(theta S)] at the tilt theta. First,
-    sums over boxes with few combinations of values are tried, then contour integrals, then larger boxes. A
-    contour integral gives E[(S + U)_+] of a Gaussian U with the standard deviation tau. tau falls from
-    attempt to attempt, which makes the bracket narrower.
+    First, sums over boxes with few combinations of values are tried, then contour integrals, then larger
+    boxes. A contour integral gives E[(S + U)_+] of a Gaussian U with the standard deviation tau. tau falls
+    from attempt to attempt, which makes the bracket narrower.
     """
     search = _Search(points, width)
     is_summed = search.narrow_by_boxes(np.ones(len(points), bool), FEW_COMBINATIONS, _DEPTH)
@@ -287,10 +286,7 @@ def _brackets(points: TiltedPoints, width: float) -> tuple[Floats, Floats]:
 
 
 class _Search:
-    """The brackets of points while they are narrowed: ``low`` and ``high`` bound log E[S_+], (points,).
-
-    S is the sum of the copies of a point's gain.
-    """
+    """The brackets of points while they are narrowed: ``low`` and ``high`` bound log E[S_+], (points,)."""
 
     def __init__(self, points: TiltedPoints, width: float) -> None:
         self.points = points

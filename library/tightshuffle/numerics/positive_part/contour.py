@@ -65,13 +65,9 @@ def contour_bounds(
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each, by the trapezoid rule on the line Re z = theta.
 
-    S is the sum of the copies of a point's gain G, M(z) = E[e^(z G)], and M(z)^n = E[e^(z S)]. U is Gaussian
-    with the standard deviation ``tau`` (points,). E[(S + U)_+], which bounds E[S_+], is the integral of
-    M(z)^n e^(z^2 tau^2 / 2) / (2 pi z^2) over u, where z = theta + iu. The tilt theta of `TiltedPoints` is
-    near the saddle point. The rule's nodes are u = j h for whole j.
-
-    ``guess`` (points,) is about log(E[S_+] / M(theta)^n), and high - low is to be about log(1 + ``width``).
-    The bounds hold for every guess and width, which only steer how many nodes there are.
+    The tilt theta of `TiltedPoints` is near the saddle point. ``tau`` (points,) is the standard deviation of
+    U. ``guess`` (points,) is about log(E[S_+] / M(theta)^n), and high - low is to be about log(1 +
+    ``width``). The bounds hold for every guess and width, which only steer how many nodes there are.
     """
     # The log of how large each error but smoothing and rounding may be, in units of M(theta)^n.
     log_allowed = guess + math.log(width * _ERROR_SHARE)
@@ -126,12 +122,8 @@ def bounds_from_sums(
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds on log E[S_+], (points,) each: 2 A(tau) - A(2 tau) <= E[S_+] <= A(tau).
 
-    A(tau) = E[(S + U)_+], where S is the sum of the copies of a gain, and U is Gaussian with the standard
-    deviation tau. The lower bound is -inf where the difference is not positive, and the upper bound is inf
-    where the nodes were too many to be summed.
-
-    Units are M(theta)^n = E[e^(theta S)] at the tilt theta of the points. Its log is
-    ``points.log_mgf_of_sum``, which rounding may change by ``points.rounding``.
+    The lower bound is -inf where the difference is not positive, and the upper bound is inf where the nodes
+    were too many to be summed.
 
     Parameters
     ----------
@@ -164,17 +156,9 @@ def bounds_from_sums(
 def log_alias_bounds(points: TiltedPoints, tau: Floats) -> Floats:
     """Log of the bound on all aliases (error 2 of the module) for each of `LENGTHS`; (points, lengths).
 
-    With nodes 2 pi / L apart, the trapezoid rule gives E[(S + U)_+] plus its aliases, for every whole m != 0
-    e^(-theta m L) E[(S + U + m L)_+]. For any shift s > 0, all aliases with m > 0 together are at most
-
-        M(t)^n e^(t^2 tau^2 / 2) / (e t (e^(s L) - 1)),  t = theta - s,
-
-    and those with m < 0 too, with t = theta + s. The least bound of all candidates s is taken for either
-    sign, and both are added. The unit is M(theta)^n e^(theta^2 tau^2 / 2). S is the sum of the copies of the
-    gain G, M(t) = E[e^(t G)] and M(t)^n = E[e^(t S)]. U is Gaussian with the standard deviation ``tau``
-    (points,).
-
-    With sigma the standard deviation of S under the tilt, a number in `LENGTHS` is L / sigma.
+    The least bound of all candidates s is taken for either sign of m, and both are added. The unit is
+    M(theta)^n e^(theta^2 tau^2 / 2), with the standard deviation ``tau`` (points,) of U. With sigma the
+    standard deviation of S under the tilt, a number in `LENGTHS` is L / sigma.
     """
     theta, sigma = points.theta[:, None], points.sigma[:, None]
     # The candidates s, (points, shifts). For m > 0, t = theta - s must be positive, so that s is below theta.
@@ -199,8 +183,7 @@ def log_alias_bounds(points: TiltedPoints, tau: Floats) -> Floats:
 def truncation_error(reach: Floats, tau: Floats) -> Floats:
     """What the nodes beyond the angle u = V = ``reach`` add at most (error 3 of the module); (points,).
 
-    It is e^(-V^2 tau^2 / 2) / (pi V^3 tau^2), no logarithm, in units of M(theta)^n e^(theta^2 tau^2 / 2). The
-    bound is computed by its logarithm, and ``tau`` is the standard deviation of the Gaussian.
+    It is no logarithm, in units of M(theta)^n e^(theta^2 tau^2 / 2). The bound is computed by its logarithm.
     """
     return np.exp(-math.log(math.pi) - 3 * np.log(reach) - 2 * np.log(tau) - (reach * tau) ** 2 / 2)
 
@@ -208,9 +191,8 @@ def truncation_error(reach: Floats, tau: Floats) -> Floats:
 def skipping_error(threshold: Floats, theta: Floats, spacing: Floats) -> Floats:
     """What the nodes outside of the windows add at most (error 4 of the module); (points,), no logarithm.
 
-    It is e^-T (1 / (2 theta) + h / theta^2), in units of M(theta)^n e^(theta^2 tau^2 / 2). h = ``spacing`` is
-    the distance of two nodes. At these nodes the integrand is at most e^-T of its size at u = 0, with T =
-    ``threshold``.
+    The unit is M(theta)^n e^(theta^2 tau^2 / 2). h = ``spacing`` is the distance of two nodes. At these nodes
+    the integrand is at most e^-T of its size at u = 0, with T = ``threshold``.
     """
     return np.exp(-threshold) * (0.5 / theta + spacing / theta**2)
 

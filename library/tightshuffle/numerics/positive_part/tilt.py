@@ -52,10 +52,7 @@ class TiltedPoints:
 
     @property
     def tilted_shares(self) -> Floats:
-        """The shares under the tilt, (points, parts): the mean number of copies over n, or 0 for Poisson.
-
-        ``self.mean_copies`` is the mean number of copies of each part under the tilt.
-        """
+        """The shares under the tilt, (points, parts): the mean number of copies over n, or 0 for Poisson."""
         # 1e-300 avoids a division by 0.
         return np.where(self.shares > 0, self.mean_copies / np.maximum(self.n, 1e-300), 0.0)
 
@@ -67,10 +64,8 @@ class TiltedPoints:
 def tilted_points(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoints:
     """The `TiltedPoints` of gains G with values ``g`` and probabilities ``p``, (points, values).
 
-    What the probabilities of a point miss to 1 is the probability of the value 0. The tilt e^(theta G) is
-    near the saddle point: it makes sums S of the copies near and above 0 likely. The number of copies is a
-    sum of numbers with ``n``, ``shares`` (points, parts): Binomial(n, share), or Poisson of mean n where the
-    share is 0.
+    What the probabilities of a point miss to 1 is the probability of the value 0. The tilt makes sums S of
+    the copies near and above 0 likely. ``n`` and ``shares`` (points, parts) are those of `TiltedPoints`.
     """
     # Exactly what is missing to 1: if positive values have probability 1e-16, an error of 1e-16 matters.
     negative_rows = (-p).tolist()
@@ -105,10 +100,7 @@ def tilted_points(g: Floats, p: Floats, n: Floats, shares: Floats) -> TiltedPoin
 def rounding_of_log_mgf(points: TiltedPoints) -> Floats:
     """A bound on the rounding error of ``points.log_mgf_of_sum``, the log of M(theta)^n; (points,).
 
-    M(theta) = E[e^(theta G)] of the gain G, and M(theta)^n = E[e^(theta S)] of the sum S of its copies. The
-    number of copies is a sum over parts: Binomial(n, share), or Poisson of mean n where the share is 0. What
-    rounding does to log M(theta) counts once per copy: ``points.mean_copies`` is the mean number of copies of
-    each part under the tilt, and ``points.weights`` the values' probabilities p e^(theta g) / M(theta).
+    What rounding does to log M(theta) counts once per copy of the gain.
     """
     exponents = points.theta[:, None] * points.g
     # Units in the last place that a term may lose, with the sum over the values.
@@ -187,9 +179,9 @@ def _moments(
 def log_powers(n: Floats, shares: Floats, moment: Mgf) -> Floats:
     """Natural log of E[M^N] for each random number N of copies, (..., parts): a part's factor of M^n.
 
-    N is Binomial(n, share), or Poisson of mean n where the share is 0, with ``n``, ``shares`` (..., parts).
-    ``moment`` is M = E[e^(theta G)], (...). The factor is (1 - share + share M)^n, which is M^n for the share
-    1, or e^(n (M - 1)) for Poisson. It is computed as (1 + share (M - 1))^n where that does not cancel.
+    ``n`` and ``shares`` (..., parts) are those of `TiltedPoints`. ``moment`` is M = E[e^(theta G)], (...).
+    The factor is (1 - share + share M)^n, which is M^n for the share 1, or e^(n (M - 1)) for Poisson. It is
+    computed as (1 + share (M - 1))^n where that does not cancel.
     """
     # M, log M and M - 1, with an axis for the parts.
     value, log, excess = (form[..., None] for form in moment)
@@ -208,9 +200,9 @@ def _moments_of_sum(
 ) -> tuple[Floats, Floats, Floats]:
     """The mean number of copies of each part under the tilt, and the mean and variance of S under the tilt.
 
-    The first is (points, parts), the others (points,). S is the sum of all copies of G. ``n``, ``shares``
-    (points, parts): the numbers of copies, Binomial(n, share), or Poisson of mean n where the share is 0.
-    ``moment``, ``mean``, ``variance`` (points,): M(theta), and the moments of one G under the tilt.
+    The first is (points, parts), the others (points,). ``n``, ``shares`` (points, parts) as in
+    `TiltedPoints`; ``moment``, ``mean``, ``variance`` (points,): M(theta), and the moments of one G under the
+    tilt.
     """
     value = moment.value[:, None]
     tilted = np.where(shares == 1, 1.0, shares * value / ((1 - shares) + shares * value))
@@ -225,10 +217,7 @@ def _theta_near_saddle(
 ) -> Floats:
     """theta > 0 near the saddle point, the minimum of ln(M(theta)^n / theta^2); (points,).
 
-    M(theta) = E[e^(theta G)], and M(theta)^n = E[e^(theta S)] of the sum S of the copies of G. ``g``, ``p``
-    (points, values) are the values of G and their probabilities, and ``probability_of_0`` (points,) is that
-    of the value 0. The number of copies is a sum of numbers with ``n``, ``shares`` (points, parts):
-    Binomial(n, share), or Poisson of mean n where the share is 0.
+    The arguments are those of `tilted_points`, with the probability of the value 0, (points,).
 
     Newton's method searches in x = ln theta, with a bisection where it leaves the bracket. The bounds on
     E[S_+] hold for every theta, so the search stops where x moves by less than a thousandth.
