@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "results/figures"
 GALLERY = ROOT / "docs/gallery.md"
 # Sections of the report's page whose figures the gallery shows.
-SHOWN = ("figures", "overview", "delta-hat", "parity")
+SHOWN = ("figures", "overview", "rerun", "delta-hat", "parity")
 HEAD = """\
 # Gallery: what a run makes
 

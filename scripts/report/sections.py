@@ -10,7 +10,8 @@ SECTIONS = {  # of the page, in its order: name -> heading. A figure may belong 
     "figures": "The paper's figures",
     "overview": "What we found",
     "values": "Printed values",
-    "delta-hat": "Delta-hat, and our two constants",
+    "rerun": "How far apart Figures 2 and 4 to 7 are",
+    "delta-hat": "Delta-hat",
     "parity": "At equal privacy",
     "statements": "Statements",
     "own-figures": "Your datasets",
@@ -53,11 +54,12 @@ TABLE = (
     Row(
         "constants",
         "trials",
-        "delta-hat",
+        "rerun",
         "What hangs on our two constants",
         needs="tv",
         only_papers=True,
     ),
+    Row("log_tv_{dataset}", "trials", "rerun", "The boxes on a logarithmic axis", needs="tv"),
     Row(
         "delta_hat_trials",
         "trials",
@@ -140,16 +142,19 @@ def _figure_of_dataset(row: Row, name: str, dataset: Mapping[str, Any]) -> Shown
     """The figure of one dataset, of a row of `TABLE` that has a figure for each dataset.
 
     ``name`` is the dataset's name, and ``dataset`` its section of the configuration. If its key figures says
-    that the figure is one of the paper's, the figure's name has this number, such as fig7_tv_paris. Any other
-    figure belongs to the section of your own datasets.
+    that the figure is one of the paper's, the figure's name has this number, such as fig7_tv_paris. A figure
+    of ours of the same data has none. Where the key says nothing, the figure belongs to the section of your
+    own datasets.
     """
     file = row.name.format(dataset=name)
     title = f"{row.title}: {dataset['title']}"
     paper = dataset.get("figures", {}).get(row.needs)  # fig1 to fig7, or none
-    if paper:
-        number = int(paper.removeprefix("fig"))
-        return ShownFigure(f"{paper}_{file}", row.stage, row.section, title, number)
-    return ShownFigure(file, row.stage, "own-figures", title, 0)
+    if not paper:
+        return ShownFigure(file, row.stage, "own-figures", title, 0)
+    if row.section != "figures":
+        return ShownFigure(file, row.stage, row.section, title, 0)
+    number = int(paper.removeprefix("fig"))
+    return ShownFigure(f"{paper}_{file}", row.stage, row.section, title, number)
 
 
 def targets_of_figures(figures: Iterable[ShownFigure]) -> dict[str, list[str]]:

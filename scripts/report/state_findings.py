@@ -33,7 +33,7 @@ TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json
     "gaussian": trials.gaussian_scales,
     "noise": statements.noise_scales,
     "delta_hat": trials.delta_hat,
-    "constants": trials.constants,
+    "rerun": trials.rerun,
     "parity": parity.equal_privacy,
     "papers_settings": parity.papers_settings,
     "popular": parity.popular_values,

@@ -73,9 +73,9 @@ def heatmap(axes: Axes, grid: Edges, values: Floats, norm: Any) -> Any:
     return image
 
 
-def empty() -> Patch:
-    """The entry of a legend for empty cells."""
-    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label="empty cell")
+def empty(label: str = "empty cell") -> Patch:
+    """The entry of a legend for the cells with 0."""
+    return Patch(facecolor=EMPTY, edgecolor="#b0b0b0", linewidth=0.5, label=label)
 
 
 def map_axes(

@@ -323,6 +323,8 @@ class Constants(Section):
 
     floors: Several[Annotated[float, Field(ge=1e-300, lt=1)]]
     sensitivities: Few[Positive]
+    repetitions: Resamples
+    confidence: Confidence
 
 
 class Parity(Section):

@@ -64,7 +64,7 @@ def listing(values: Iterable[float | str], *, at_most: int = 12) -> str:
 
 
 def budget(eps0: float, eps: float, deltas: npt.ArrayLike) -> str:
-    """A budget for titles, such as 'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)'.
+    """A budget for titles, such as 'ε₀ = ε = 4, δ = 10⁻¹⁷ (our choice)'.
 
     ``deltas`` are one number or many, of which the smallest and the largest are written. "Our choice": from
     eps = eps0 on, the paper's delta is 0, for which the Gaussian mechanism needs another delta.
@@ -82,7 +82,7 @@ def pair(eps0: float, eps: float) -> str:
 
 
 def row_label(budget: str, inches: float) -> str:
-    """A budget such as 'ε₀ = ε = 4, δ = 10⁻³⁰' in as few lines as fit beside a panel that is ``inches`` high.
+    """A budget such as 'ε₀ = ε = 4, δ = 10⁻¹⁷' in as few lines as fit beside a panel that is ``inches`` high.
 
     These are one line, or two (one for ε₀ and ε, and one for δ), or one for each symbol.
     """

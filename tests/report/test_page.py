@@ -226,6 +226,12 @@ def test_overview_has_the_ratios_of_errors_in_the_papers_settings(main_page):
     assert f"{51 + 4 / 30:.1f} to {51 + 6 / 30:.1f} times as large" in text
 
 
+def test_overview_has_the_range_of_the_rerun(main_page):
+    """Of all intervals in `EVERYTHING`, from 0.8 to 92."""
+    text = overview_under(main_page, "What holds")
+    assert "our rerun of shuffling has 0.80 to 92 times the total variation error" in text
+
+
 def test_overview_has_the_distance_of_the_best_earlier_bound(main_page):
     # The bound of Balle et al., 10^-3.9693, over that by the privacy blanket, 10^-5.8822.
     assert "82 times smaller than the best" in overview_under(main_page, "What holds")
@@ -241,7 +247,7 @@ def test_overview_compares_eps_at_the_same_delta(main_page):
     text = overview_under(main_page, "What does not hold")
     of_shuffling = "The shuffled reports have 1.40 for 1,000 users and 0.100 for 100,000 users."
     assert f"has ε = 3.00. {of_shuffling}" in text
-    # At the delta of the rerun, 1e-30.
+    # At the delta of the rerun, 1e-17.
     assert "they have 2.90 and 0.300, where the Gaussian noise is made for 4" in text
 
 
@@ -543,7 +549,7 @@ def names_of_figures(papers=(), **sections):
 @pytest.mark.parametrize(
     ("section", "figures"),
     [
-        ("tv", {"tv_paris", "parity_ratio"}),
+        ("tv", {"tv_paris", "log_tv_paris", "parity_ratio"}),
         ("estimates", {"estimates_paris"}),
         ("box", {"fig3_checkins"}),
     ],
@@ -564,3 +570,6 @@ def test_a_figure_of_a_dataset_has_the_papers_number_where_there_is_one():
     # Name, stage, section of the page, title and number.
     assert ("fig7_tv_paris", "trials", "figures", "Total variation error: Paris", 7) in figures
     assert ("tv_mine", "trials", "own-figures", "Total variation error: Mine", 0) in figures
+    logarithmic = "The boxes on a logarithmic axis"
+    assert ("log_tv_paris", "trials", "rerun", f"{logarithmic}: Paris", 0) in figures
+    assert ("log_tv_mine", "trials", "own-figures", f"{logarithmic}: Mine", 0) in figures

@@ -25,7 +25,7 @@ SETTINGS = {
     "results": "results",
     "configfiles": [],
     "changed": [],
-    "protocol": {"delta_floor": 1e-30, "sensitivity": 1},
+    "protocol": {"delta_floor": 1e-17, "sensitivity": 1},
     "titles": {"synthetic": "N(0, 2)", "san_francisco": "San Francisco", "paris": "Paris"},
 }
 PARAMETERS = [
@@ -227,7 +227,7 @@ def claim_rows(verdicts=(*CLAIM_VERDICTS, "holds"), **fields):
     return rows
 
 
-def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-30):
+def grid_row(grid, p, corrected, numbering=OUR_NUMBERING, delta=1e-17):
     """A row of grids.csv: whether what the paper prints of Paris fits a ``grid`` (uniform or stepped).
 
     ``p`` is the p-value of the test that the printed errors are like those of our runs. ``corrected`` is this
@@ -252,8 +252,6 @@ def csv_table(text):
     return pd.read_csv(io.StringIO(text), skipinitialspace=True)
 
 
-# The error of shuffling over that of Gaussian noise as the paper compares them.
-PUBLISHED_RATIO = parity_rows()[0] | {"comparison": "published", "bound": None}
 # The tables that no setting changes, all of log10 deltas or of scales: name -> rows.
 IN_EVERY_RUN = {
     "cited_bounds": csv_table("""
@@ -266,11 +264,12 @@ Table 1,  feldman,    0.1, -3
 Table 1,  koskela,    0.1, -5.8822
 """),
     "gaussian_scale": csv_table("""
-eps, log10_delta, exact, published
-1,   -30,         9.5,   9.0
-4,   -8,          1.4,   1.3
-4,   -10,         1.7,   1.6
-4,   -30,         2.8,   2.2
+eps, log10_delta, exact, published, published_log10_delta
+1,   -30,         9.5,   9.0,       -17.2
+4,   -8,          1.4,   1.3,       -7.9
+4,   -10,         1.7,   1.6,       -9.9
+4,   -17,         2.1,   2.2,       -17.8
+4,   -30,         2.8,   2.2,       -17.8
 """),
 }
 EVERYTHING = {  # name of another table -> its rows
@@ -289,22 +288,31 @@ synthetic, 1000, 15, 4,    1.0, published, gaussian,    0.4
 synthetic, 1000, 15, 4,    0.5, exact,     gaussian,    0.05
 synthetic, 1000, 15, 4,    1.0, exact,     gaussian,    0.06
 """),
-    "constants": csv_table("floor, ratio\n 1e-8, 40.0\n 1e-30, 3.5"),
+    # N(0, 2) at the ends of Figure 2, and Paris in Figure 5, each for two floors of which the second is ours.
+    "constants": csv_table("""
+dataset,   experiment, end,      eps0, eps, n,      floor, ours,  ratio, low,  high, shuffle+INV
+synthetic, tv,         largest,  4,    4,   100000, 1e-8,  False, 40.0,  39.0, 41.0, 0.1
+synthetic, tv,         largest,  4,    4,   100000, 1e-17, True,  28.0,  27.0, 29.0, 0.1
+synthetic, tv,         smallest, 4,    4,   1000,   1e-8,  False, 1.2,   1.1,  1.3,  0.4
+synthetic, tv,         smallest, 4,    4,   1000,   1e-17, True,  0.9,   0.8,  1.0,  0.4
+paris,     estimates,  largest,  2,    2,   11190,  1e-8,  False, 90.0,  88.0, 92.0, 0.5
+paris,     estimates,  largest,  2,    2,   11190,  1e-17, True,  60.0,  58.0, 62.0, 0.5
+""").assign(sensitivity=1, standard_error=0.001, repetitions=1000, confidence=0.95),
     "designs": csv_table("""
 n,       k,    eps, delta, rounds, name,              eps0
 100000,  256,  1,   1e-6,  1,      k-RR with dummies, 10.0
 100000,  256,  1,   1e-6,  1,      k-RR,              7.9
 1000000, 4096, 0.1, 1e-6,  1,      k-RR,              7.3
 """),
-    "parity_ratio": [*parity_rows(), PUBLISHED_RATIO],
+    "parity_ratio": parity_rows(),
     "unequal_privacy": csv_table("""
 mechanism, n,      k,  eps0, delta, eps
 gaussian,  ,       ,   ,     1e-6,  3.0
-gaussian,  ,       ,   ,     1e-30, 7.6
+gaussian,  ,       ,   ,     1e-17, 7.6
 shuffle,   1000,   15, 4,    1e-6,  1.4
 shuffle,   100000, 15, 4,    1e-6,  0.1
-shuffle,   1000,   15, 4,    1e-30, 2.9
-shuffle,   100000, 15, 4,    1e-30, 0.3
+shuffle,   1000,   15, 4,    1e-17, 2.9
+shuffle,   100000, 15, 4,    1e-17, 0.3
 """),
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, alone=0.0061, together=0.0059, violated_jointly=True),

@@ -37,8 +37,12 @@ from scripts.paper.trials import (
     draw_delta_hat_trials,
     draw_estimates,
     draw_gaussian_scale,
+    draw_log_tv,
     draw_tv,
 )
+from scripts.paper.trials.boxes import COLUMNS as TRIAL_COLUMNS
+from scripts.paper.trials.boxes import DRAWN, MECHANISMS
+from scripts.paper.trials.boxes import caption as caption_of_boxes
 from scripts.paper.trials.compute_constants import compute_constants
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
 from scripts.paper.trials.delta_hat_ratios import gaussian_ratios
@@ -396,11 +400,9 @@ def negative_shares(runs):
 
 
 def estimates(folder):
-    """A map of the original shares, and one of every estimate: each shows the colours of positive cells."""
+    """In a row per budget the original and the estimates: each map shows the colours of positive cells."""
     runs = runs_at_two_budgets(folder, histogram_of_cells())
-    maps = [runs.runs[0].table["original"]]
-    for run in runs.runs:
-        maps += [run.table[name] for name in draw_estimates.MECHANISMS]
+    maps = [run.table[name] for run in runs.runs for name in draw_estimates.SHOWN]
     figure = draw_estimates.draw(runs, "Paris")
     caption = draw_estimates.caption(runs, "Paris", PROTOCOL)
     return DrawnFigure(figure, caption, positive_cells(maps), ["Paris", negative_shares(runs)])
@@ -416,11 +418,24 @@ def test_each_map_of_estimates_states_its_total_variation_error(tmp_path):
         assert any(f"{style.LABELS[name]}, TV = {error:#.2g}" in text for text in texts)
 
 
-def test_maps_of_estimates_show_the_original_once_and_name_the_delta_of_our_choice(tmp_path):
+def test_every_row_of_estimates_is_complete_and_names_the_delta_of_our_choice(tmp_path):
+    """There are two rows of three maps, and at the left of each stand the numbers of its vertical axis."""
     runs = runs_at_two_budgets(tmp_path, histogram_of_cells())
-    texts = [text.get_text() for text in draw_estimates.draw(runs, "Paris").findobj(Text)]
-    assert texts.count("original") == 1
-    assert any("δ = 10⁻³⁰ (our choice)" in text for text in texts)
+    figure = draw_estimates.draw(runs, "Paris")
+    encoded(figure, "png")  # which lays it out
+    maps = figure.axes[:-1]  # without the colour bar
+    titles = [axes.get_title().partition(",")[0] for axes in maps]
+    assert titles == 2 * ["original", "Gaussian", "shuffle+INV"]
+    numbered = [any(label.get_visible() for label in axes.get_yticklabels()) for axes in maps]
+    assert numbered == 2 * [True, False, False]
+    assert all("δ = 10⁻¹⁷ (our choice)" in axes.get_ylabel() for axes in maps[::3])
+
+
+def test_the_legend_of_estimates_names_both_reasons_for_a_grey_cell(tmp_path):
+    runs = runs_at_two_budgets(tmp_path, histogram_of_cells())
+    [legend] = draw_estimates.draw(runs, "Paris").legends
+    labels = [text.get_text() for text in legend.get_texts()]
+    assert "0: an empty cell, or an estimate that the projection cut to 0" in labels
 
 
 def estimates_without_a_grid(folder):
@@ -442,13 +457,18 @@ def trials_at(budgets):
     )
 
 
-def tv(folder, budgets=BUDGETS, title="Paris"):
-    """Box plots of TV errors. A box has a line at the median: on the paper's axis, and, enlarged, at 0."""
+def errors_of_boxes(folder, budgets):
+    """The TV errors of the trials at these budgets, from a file for each of them."""
     files = []
     for budget in budgets:
         files.append(folder / f"{budget['eps0']}.parquet")
         trials_at([budget]).to_parquet(files[-1])
-    table = read_tables(files, draw_tv.COLUMNS, draw_tv.DRAWN)
+    return read_tables(files, TRIAL_COLUMNS, DRAWN)
+
+
+def boxes(module, folder, budgets=BUDGETS, title="Paris"):
+    """Box plots of TV errors: a box has a line at the median."""
+    table = errors_of_boxes(folder, budgets)
     medians = table.groupby(["eps0", "mechanism", "n"])["value"].median()
     errors_of_uniform_histogram = table.groupby("n")["uniform"].mean()
     phrases = [
@@ -456,17 +476,31 @@ def tv(folder, budgets=BUDGETS, title="Paris"):
         "10 repetitions",
         f"the TV error {wording.two_digits(errors_of_uniform_histogram)}",
         "from left to right, Gaussian, shuffle and shuffle+INV",
-        "The small panels are ours",
+        "diffprivlib's search stops near 10⁻¹⁸",
         title,
     ]
-    heights_of_lines = [(None, medians), (None, [0.0])]
-    caption = draw_tv.caption(table, title, PROTOCOL)
-    return DrawnFigure(draw_tv.draw(table, title), caption, heights_of_lines, phrases)
+    caption = caption_of_boxes(table, title, PROTOCOL)
+    return DrawnFigure(module.draw(table, title), caption, [(None, medians)], phrases)
+
+
+def tv(folder):
+    """The two panels of Figures 6 and 7."""
+    return boxes(draw_tv, folder)
 
 
 def tv_of_one_budget(folder):
     """The two panels of Figure 2."""
-    return tv(folder, BUDGETS[:1], BROKEN_FORMULA)
+    return boxes(draw_tv, folder, BUDGETS[:1], BROKEN_FORMULA)
+
+
+def log_tv(folder):
+    """The boxes of Figures 6 and 7 on a logarithmic axis."""
+    return boxes(draw_log_tv, folder)
+
+
+def log_tv_of_one_budget(folder):
+    """The boxes of Figure 2 on a logarithmic axis, in one panel."""
+    return boxes(draw_log_tv, folder, BUDGETS[:1], BROKEN_FORMULA)
 
 
 def quartiles_of_boxes(axes):
@@ -476,54 +510,36 @@ def quartiles_of_boxes(axes):
     return np.array([(box.y0, box.y1) for box in boxes])
 
 
-def heights_in_points(axes):
-    """The height of each box of a panel on the page, in points: (boxes,)."""
-    height_of_panel = axes.get_position().height * axes.figure.get_figheight() * 72
-    points_per_unit = height_of_panel / np.ptp(axes.get_ylim())
-    return np.array([box.get_path().get_extents().height for box in axes.patches]) * points_per_unit
-
-
 class BoxPlots(NamedTuple):
-    """The figure of the TV errors, and its errors by eps0, mechanism and n: ten of each.
+    """The paper's figure of the TV errors, the same boxes on a logarithmic axis, and the errors.
 
-    The first two panels are the paper's, the further ones are enlarged. ``papers`` says what the boxes of the
-    first two show: (eps0, mechanisms).
+    ``panels`` says what the boxes of each panel of the paper's figure show: (eps0, mechanisms).
     """
 
-    figure: Any
-    errors: Any  # a groupby of pandas
-    papers: list[Any]
-
-    def enlarged(self):
-        """(panel, eps0, mechanism) of each enlarged panel."""
-        budgets = dict.fromkeys(eps0 for eps0, _ in self.papers)
-        contents = itertools.product(budgets, ALL_MECHANISMS)
-        panels = zip(self.figure.axes[2:], contents, strict=True)
-        return [(axes, eps0, mechanism) for axes, (eps0, mechanism) in panels]
+    papers: Any
+    logarithmic: Any
+    errors: Any  # by eps0, mechanism and n, ten of each: a groupby of pandas
+    panels: list[Any]
 
 
-ALL_MECHANISMS = ["gaussian", "shuffle", "shuffle+INV"]  # in the order of the paper's captions
-
-
-def box_plots(budgets, papers):
+def box_plots(budgets, panels):
     """`BoxPlots` of the trials at these budgets, with 300 and 3,000 users."""
     trials = pd.concat([trials_at([budget]) for budget in budgets])
     trials = trials[(trials["experiment"] == "tv") & (trials["metric"] == "tv")]
-    figure = draw_tv.draw(trials, "Paris")
-    encoded(figure, "png")  # which lays it out
-    return BoxPlots(figure, trials.groupby(["eps0", "mechanism", "n"])["value"], papers)
+    figures = draw_tv.draw(trials, "Paris"), draw_log_tv.draw(trials, "Paris")
+    return BoxPlots(*figures, trials.groupby(["eps0", "mechanism", "n"])["value"], panels)
 
 
 @pytest.fixture(scope="module")
 def plots_of_two_budgets():
-    """Each of the paper's panels is for a budget."""
-    return box_plots(BUDGETS, papers=[(4, ALL_MECHANISMS), (6, ALL_MECHANISMS)])
+    """Each panel is for a budget."""
+    return box_plots(BUDGETS, panels=[(4, MECHANISMS), (6, MECHANISMS)])
 
 
 @pytest.fixture(scope="module")
 def plots_of_one_budget():
     """The paper's second panel leaves the plain shuffle out."""
-    return box_plots(BUDGETS[:1], papers=[(4, ALL_MECHANISMS), (4, ["gaussian", "shuffle+INV"])])
+    return box_plots(BUDGETS[:1], panels=[(4, MECHANISMS), (4, ["gaussian", "shuffle+INV"])])
 
 
 @pytest.fixture(params=["plots_of_two_budgets", "plots_of_one_budget"])
@@ -531,19 +547,24 @@ def plots(request):
     return request.getfixturevalue(request.param)
 
 
-def test_a_box_of_the_papers_panels_reaches_from_quartile_to_quartile(plots):
-    """pandas computes the quartiles. From left to right the number of users rises."""
+def expected_boxes(plots, eps0, mechanisms):
+    """(lower, upper) quartile of each box of a panel: pandas computes them. n rises from left to right."""
     low = plots.errors.quantile(0.25)
     high = plots.errors.quantile(0.75)
-    for axes, (eps0, mechanisms) in zip(plots.figure.axes[:2], plots.papers, strict=True):
-        boxes = [(eps0, mechanism, n) for n in (300, 3000) for mechanism in mechanisms]
-        expected = [(low[box], high[box]) for box in boxes]
+    keys = [(eps0, mechanism, n) for n in (300, 3000) for mechanism in mechanisms]
+    return [(low[key], high[key]) for key in keys]
+
+
+def test_the_figure_has_the_papers_panels_and_nothing_else(plots):
+    assert len(plots.papers.axes) == len(plots.panels)
+    for axes, (eps0, mechanisms) in zip(plots.papers.axes, plots.panels, strict=True):
+        expected = expected_boxes(plots, eps0, mechanisms)
         np.testing.assert_allclose(quartiles_of_boxes(axes), expected, rtol=1e-12)
 
 
 def test_the_papers_axes_are_linear_and_reach_from_0_beyond_the_largest_error(plots):
     largest = plots.errors.max()
-    for axes, (eps0, mechanisms) in zip(plots.figure.axes[:2], plots.papers, strict=True):
+    for axes, (eps0, mechanisms) in zip(plots.papers.axes, plots.panels, strict=True):
         assert axes.get_yscale() == "linear"
         bottom, top = axes.get_ylim()
         assert bottom == 0
@@ -551,47 +572,42 @@ def test_the_papers_axes_are_linear_and_reach_from_0_beyond_the_largest_error(pl
 
 
 def test_panels_of_two_budgets_have_one_scale_to_be_compared(plots_of_two_budgets):
-    first, second = plots_of_two_budgets.figure.axes[:2]
-    assert first.get_ylim() == second.get_ylim()
+    for figure in (plots_of_two_budgets.papers, plots_of_two_budgets.logarithmic):
+        first, second = figure.axes
+        assert first.get_ylim() == second.get_ylim()
 
 
 def test_the_panel_without_the_plain_shuffle_has_a_scale_of_its_own(plots_of_one_budget):
     """The errors of the plain shuffle are larger than the other ones."""
-    first, second = plots_of_one_budget.figure.axes[:2]
+    first, second = plots_of_one_budget.papers.axes
     assert first.get_ylim()[1] > second.get_ylim()[1]
 
 
-def test_an_enlarged_box_shows_the_quartiles_in_percent_above_the_median(plots):
-    for axes, eps0, mechanism in plots.enlarged():
-        errors = plots.errors.quantile([0.25, 0.5, 0.75]).unstack().loc[eps0, mechanism]
-        over_median = errors[[0.25, 0.75]].div(errors[0.5], axis=0)
-        # The tolerance is in percent, too.
-        percent = 100 * (over_median - 1)
-        np.testing.assert_allclose(quartiles_of_boxes(axes), percent, rtol=0, atol=1e-9)
+def test_the_second_figure_has_all_boxes_of_each_budget_on_a_logarithmic_axis(plots):
+    budgets = dict.fromkeys(eps0 for eps0, _ in plots.panels)
+    for axes, eps0 in zip(plots.logarithmic.axes, budgets, strict=True):
+        assert axes.get_yscale() == "log"
+        expected = expected_boxes(plots, eps0, MECHANISMS)
+        np.testing.assert_allclose(quartiles_of_boxes(axes), expected, rtol=1e-12)
 
 
-def test_an_enlarged_box_is_high_enough_to_be_seen_as_a_box(plots):
-    for axes, _, _ in plots.enlarged():
-        assert heights_in_points(axes).min() > 4  # points; the smallest one has 5.7
-
-
-def test_below_an_enlarged_box_stand_its_number_of_users_and_its_median(plots):
-    medians = plots.errors.median()
-    for axes, eps0, mechanism in plots.enlarged():
-        labels = [label.get_text() for label in axes.get_xticklabels()]
-        few, many = (wording.significant(medians[eps0, mechanism, n]) for n in (300, 3000))
-        assert labels == [f"300\n{few}", f"3k\n{many}"]
-
-
-def test_boxes_of_one_repetition_or_without_any_error():
+@pytest.mark.parametrize("module", [draw_tv, draw_log_tv])
+def test_boxes_of_one_repetition_or_without_any_error(module):
     """A dataset of your own may have one n, and estimates without any error."""
     setting = {"eps0": 4.0, "eps": 1.0, "delta": 1e-30, "n": 200, "k": 4}
-    once = pd.DataFrame({"mechanism": draw_tv.MECHANISMS}).assign(**setting, uniform=0.3, value=0.2)
+    once = pd.DataFrame({"mechanism": MECHANISMS}).assign(**setting, uniform=0.3, value=0.2)
     for table in (once, once.assign(value=0.0)):
-        figure = draw_tv.draw(table, "Mine")
+        figure = module.draw(table, "Mine")
         assert encoded(figure, "png")
         assert len(figure.axes[0].patches) == 3  # the boxes of three mechanisms
-    assert "1 repetition per box" in draw_tv.caption(once, "Mine", PROTOCOL)
+    assert "1 repetition per box" in caption_of_boxes(once, "Mine", PROTOCOL)
+
+
+def test_an_odd_number_of_budgets_leaves_no_empty_panel():
+    trials = trials_at([*BUDGETS, {"eps0": 2, "eps": 2}])
+    trials = trials[(trials["experiment"] == "tv") & (trials["metric"] == "tv")]
+    for module in (draw_tv, draw_log_tv):
+        assert len(module.draw(trials, "Paris").axes) == 3
 
 
 @functools.cache
@@ -599,8 +615,8 @@ def parity_ratios():
     """A small parity_ratio.csv, with 100, 300 and 3,000 users: shuffling's errors over the Gaussian's.
 
     The rows are settings of an experiment at equal privacy: two eps0, both bounds on delta that give eps, two
-    rules for delta (10^-6 and n^-1.1), and several errors. The last rows are of the paper's own protocol. The
-    column informative says whether one of the two estimates is better than the uniform histogram.
+    rules for delta (10^-6 and n^-1.1), and several errors. The column informative says whether one of the two
+    estimates is better than the uniform histogram.
     """
     # `run_parity` gives the tables of errors. It takes n -> (bounds on delta, repetitions).
     repetitions = 10
@@ -615,10 +631,9 @@ def parity_ratios():
         cells=[3],
         seed=1,
     )
-    published = [trials_at([budget]) for budget in BUDGETS]
     # How the bootstrap intervals are made: by few resamples, since only the ratios are looked at.
     how = {"resamples": 50, "confidence": 0.95, "seed": 1}
-    _, ratios = summarise_parity(points, published, {"paris": COUNTS}, **how)
+    _, ratios = summarise_parity(points, {"paris": COUNTS}, **how)
     return ratios.astype({"informative": bool})  # as it is after a file was read
 
 
@@ -751,16 +766,27 @@ def delta_hat_trials(folder):
 def constants():
     """The ratio of shuffle+INV's error to the Gaussian's, over two floors of delta: at x = 0 and x = 1.
 
-    The table has a row for each of two floors, sensitivities and budgets.
+    The table has a row for each of two floors, sensitivities, budgets and ends of n, and for the cell by cell
+    estimates.
     """
-    trials = [trials_at([budget]) for budget in BUDGETS]
-    table = compute_constants(trials, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5])
+    experiments = {
+        "tv": {"budgets": BUDGETS, "n": [300, 3000]},
+        "estimates": {"budgets": BUDGETS, "n": "all"},
+    }
+    table = compute_constants(
+        {"paris": COUNTS}, {"paris": experiments}, floors=[1e-8, 1e-30], sensitivities=[1, 2**0.5],
+        ours=(1e-30, 1), repetitions=20, confidence=0.95, seed=1,
+    )  # fmt: skip
     place_of_floor = table["floor"].map({1e-8: 0, 1e-30: 1})
-    ratios_of_budget = table.groupby("eps")["ratio"]
-    largest_change = (ratios_of_budget.max() / ratios_of_budget.min()).max()
+    ratios_of_point = table.groupby(["experiment", "eps", "n"])["ratio"]
+    largest_change = (ratios_of_point.max() / ratios_of_point.min()).max()
+    standard_error = (table["standard_error"] / table["shuffle+INV"]).max()
     phrases = [
-        f"is {wording.two_digits(table['ratio'])} times",
+        f"is {table['low'].min():.2f} to {table['high'].max():.0f} times",
+        "95 % confidence for all ratios together",
         f"up to {wording.significant(largest_change)}.",
+        f"is at most {100 * standard_error:.1f} % of it",
+        "20 repetitions",
     ]
     figure = draw_constants.draw(table, {"paris": BROKEN_FORMULA})
     caption = draw_constants.caption(table)
@@ -791,6 +817,8 @@ FIGURES_FROM_FILES = [
     estimates_without_a_grid,
     tv,
     tv_of_one_budget,
+    log_tv,
+    log_tv_of_one_budget,
 ]
 
 

@@ -12,8 +12,8 @@ from scripts.beyond.companions import draw_girgis as girgis_rdp
 from scripts.beyond.parity import draw_parity_ratio as parity_ratio
 from scripts.paper.data import draw_checkins as checkins
 from scripts.paper.delta import draw_delta_surface as delta_surface
+from scripts.paper.trials import boxes
 from scripts.paper.trials import draw_estimates as estimates
-from scripts.paper.trials import draw_tv as tv
 from scripts.shared import maps, style, wording
 from scripts.shared.figure_files import encoded
 from scripts.shared.histograms import grid_edges
@@ -190,10 +190,10 @@ def test_cells_without_the_columns_of_a_map_are_refused(file_of_cells):
 
 def test_trials_without_a_row_for_the_figure_are_refused(tmp_path):
     file = tmp_path / "own.parquet"
-    pd.DataFrame([["individual"] * len(tv.COLUMNS)], columns=tv.COLUMNS).to_parquet(file)
+    pd.DataFrame([["individual"] * len(boxes.COLUMNS)], columns=boxes.COLUMNS).to_parquet(file)
     no_rows = r"own\.parquet: no rows with experiment 'tv', metric 'tv'"
     with pytest.raises(ValueError, match=no_rows):
-        read_tables([file], tv.COLUMNS, tv.DRAWN)
+        read_tables([file], boxes.COLUMNS, boxes.DRAWN)
 
 
 def test_a_surface_of_deltas_that_are_all_0_is_refused():

@@ -30,7 +30,8 @@ FIGURES = {  # of a run on config/quick.yaml
     "fig1_delta_surface", "fig2_tv_synthetic", "fig3_checkins", "fig4_estimates_san_francisco",
     "fig5_estimates_paris", "fig6_tv_san_francisco", "fig7_tv_paris", "delta_hat",
     "delta_hat_bound", "delta_hat_trials", "constants", "audit", "blanket", "delta_bounds", "designs",
-    "gaussian_scale", "girgis_rdp", "koskela_fig1a", "koskela_fig1b", "parity_ratio", "too_small",
+    "gaussian_scale", "girgis_rdp", "koskela_fig1a", "koskela_fig1b", "log_tv_paris",
+    "log_tv_san_francisco", "log_tv_synthetic", "parity_ratio", "too_small",
 }  # fmt: skip
 TABLES = {f"table_{number}" for number in ("II", "1", "III", "IV", "V", "VI")}
 

@@ -12,7 +12,7 @@ from tightshuffle.methods import epsilon
 
 EPS0 = 4.0  # the local budget of the figure, and the eps that it states for both mechanisms
 DELTA = 1e-6  # at which both are compared
-FLOOR = 1e-30  # the delta for which our rerun computes the Gaussian noise
+FLOOR = 1e-17  # the delta for which our rerun computes the Gaussian noise
 COLUMNS = ["mechanism", "n", "k", "eps0", "delta", "eps"]
 
 
@@ -20,11 +20,11 @@ def unequal_privacy(ratios: pd.DataFrame) -> pd.DataFrame:
     """eps of the histogram for the Gaussian and for shuffled reports, at two deltas: a row for each.
 
     The paper says that both have eps = 4. Its own delta is 0 at eps = eps0, for which no Gaussian noise is
-    enough, so our rerun of the figure takes 1e-30 instead (`FLOOR`). The columns are
+    enough, so our rerun of the figure takes 1e-17 instead (`FLOOR`). The columns are
 
     - mechanism: "gaussian", with the noise of our rerun, or "shuffle", k-RR with eps0 = 4;
     - n, k and eps0, of shuffled reports only, with the smallest and the largest n of the figure;
-    - delta: 1e-6 or 1e-30;
+    - delta: 1e-6 or 1e-17;
     - eps: for the Gaussian exact, and for shuffled reports by our upper bound.
 
     ``ratios`` are those at equal privacy, with the eps of shuffled reports at delta = 1e-6. If they have none
@@ -53,7 +53,7 @@ def unequal_privacy(ratios: pd.DataFrame) -> pd.DataFrame:
 def eps_of_gaussian(delta: float) -> float:
     """The true eps, at ``delta``, of a histogram with the Gaussian noise of our rerun of the paper's figures.
 
-    The rerun computes the noise for (eps, delta) = (4, 1e-30) and the sensitivity 1. But if one user's value
+    The rerun computes the noise for (eps, delta) = (4, 1e-17) and the sensitivity 1. But if one user's value
     changes, two counts of the histogram change by 1, so its sensitivity is sqrt(2).
     """
     scale = published_scale(EPS0, FLOOR, sensitivity=1.0)

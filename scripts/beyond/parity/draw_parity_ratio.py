@@ -196,7 +196,7 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], papers: Papers) -> s
     rows = drawn_ratios(table, papers)
     tv = table[table["metric"] == "tv"]
     # The first way to choose delta is drawn.
-    drawn_delta, *other_deltas = map(_delta_in_words, tv["delta_rule"].dropna().unique())
+    drawn_delta, *other_deltas = map(_delta_in_words, tv["delta_rule"].unique())
     repetitions = wording.listing(sorted(rows["repetitions"].unique()))
 
     sentences = [f"{range_in_words(rows, papers)}."]

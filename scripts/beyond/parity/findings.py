@@ -49,7 +49,6 @@ class EqualPrivacy:
     low: float
     high: float
     repetitions: int  # behind each mean, at least
-    published: Range | None  # of our rerun of Figures 2, 6 and 7: `PAIRED` estimates at eps = eps0
     paired: Range  # of `PAIRED` estimates in informative settings
     far_percent: float  # by which an unprojected ratio differs from its closed form, at most
     uniform: list[UniformError]
@@ -175,9 +174,8 @@ def equal_privacy(results: Results) -> EqualPrivacy:
 
     A row of the table "parity_ratio" is such a ratio. A setting is a dataset, n, eps0 and delta, and its eps
     is that of our upper bound. The column comparison says of which estimates: "unprojected", "projected"
-    (both are), `PAIRED` (shuffle+INV is projected, the Gaussian is not) or "published" (`PAIRED` in our rerun
-    of the paper's figures). A setting is informative if at least one mechanism, projected, has a smaller
-    error than the uniform histogram, which ignores the data.
+    (both are) or `PAIRED` (shuffle+INV is projected, the Gaussian is not). A setting is informative if at
+    least one mechanism, projected, has a smaller error than the uniform histogram, which ignores the data.
 
     The numbers of the result are:
 
@@ -186,7 +184,6 @@ def equal_privacy(results: Results) -> EqualPrivacy:
     - low, high: the range of the projected ratio over the informative settings
     - repetitions: the fewest behind a mean in an informative setting
     - paired: the range of this ratio over the informative settings
-    - published: the range of this ratio, or None if the results have none
     - far_percent: by how many percent an unprojected ratio differs from its closed form, at most
     - uniform: for each dataset, the TV error of the uniform histogram
     - rows: for each dataset and eps0, the ranges of its ratios
@@ -194,7 +191,6 @@ def equal_privacy(results: Results) -> EqualPrivacy:
     Raises LookupError if no setting is informative.
     """
     tv = chosen_rows(results["parity_ratio"], metric="tv")
-    # The published ratios have no bound, so they are not in ``upper``.
     upper = tv[tv["bound"] == "upper"]
     comparisons = dict(list(upper.groupby("comparison")))
     unprojected = comparisons["unprojected"]
@@ -205,7 +201,6 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         raise LookupError("no setting is informative")
 
     ratios = range_of(informative["ratio"])
-    published = tv.loc[tv["comparison"] == "published", "ratio"]
     every_informative = upper[upper["informative"].astype(bool)]  # of all comparisons
     # By which share each unprojected ratio is above its closed form.
     distances = unprojected["ratio"] / unprojected["predicted"] - 1
@@ -216,7 +211,6 @@ def equal_privacy(results: Results) -> EqualPrivacy:
         low=ratios.low,
         high=ratios.high,
         repetitions=every_informative["repetitions"].min(),
-        published=None if published.empty else range_of(published),
         paired=range_of(paired.loc[paired["informative"], "ratio"]),
         far_percent=100 * distances.abs().max(),
         uniform=_uniform_errors(projected, results),
@@ -432,12 +426,12 @@ def unequal_privacy(results: Results) -> UnequalPrivacy:
     """The true eps of the two mechanisms that the paper's Figure 2 compares, at two deltas.
 
     The mechanisms are shuffled k-RR with eps0 = 4, and the Gaussian with the noise that our rerun of the
-    figure has for (eps, delta) = (4, 1e-30). The paper says that both have eps = 4. Its own delta is 0 at
-    eps = eps0, for which no Gaussian noise is enough, so our rerun takes 1e-30 instead.
+    figure has for (eps, delta) = (4, 1e-17). The paper says that both have eps = 4. Its own delta is 0 at
+    eps = eps0, for which no Gaussian noise is enough, so our rerun takes 1e-17 instead.
 
     eps is that of the whole histogram: for the Gaussian exact, and for shuffled k-RR by our upper bound, at
     the smallest and at the largest n. ``delta``, ``gaussian`` and ``shuffled`` are at delta = 1e-6, and
-    ``at_floor`` has the same at delta = 1e-30, with the stated eps (said). The table "unequal_privacy" in
+    ``at_floor`` has the same at delta = 1e-17, with the stated eps (said). The table "unequal_privacy" in
     ``results`` has a row for each mechanism, n and delta.
 
     Raises LookupError unless the paper's synthetic setting is in the results.

@@ -17,7 +17,7 @@ from scripts.beyond.parity.run_parity import POPULAR, most_popular
 from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_csv
 from scripts.shared.seeds import seed_of
-from scripts.shared.table_files import read_frames, read_parquet
+from scripts.shared.table_files import read_frames
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers.expected_errors import (
@@ -46,7 +46,6 @@ COMPARISONS = {
     "maximum likelihood": ("maximum_likelihood", "projection"),
     "the paper's pairing": ("projection", "none"),
 }
-PUBLISHED = "published"  # the comparison of the published protocol's own trials
 
 
 class Interval(NamedTuple):
@@ -64,7 +63,7 @@ def largest_change_percent(ratios: pd.DataFrame) -> float | None:
     n, eps0, delta_rule, comparison, bound and ratio. None if only one of both bounds is in them.
     """
     keys = ["dataset", "n", "eps0", "delta_rule", "comparison"]
-    both = ratios.dropna(subset="bound").pivot(index=keys, columns="bound", values="ratio")
+    both = ratios.pivot(index=keys, columns="bound", values="ratio")
     if not {"lower", "upper"} <= set(both):
         return None
     change = (both["upper"] / both["lower"] - 1).abs().max()
@@ -109,7 +108,6 @@ def bootstrap(
 
 def summarise_parity(
     points: Iterable[pd.DataFrame],
-    published: Iterable[pd.DataFrame],
     counts: Mapping[str, Integers],
     *,
     resamples: int,
@@ -119,10 +117,9 @@ def summarise_parity(
     """Mean errors, and ratios of mean errors, of all runs: two tables with the columns `MEANS` and `RATIOS`.
 
     ``points`` are the runs at equal privacy: a table for each dataset and number of users, which
-    `summarise_point` summarises. They are read one after the other, as they are large. ``published`` are our
-    runs of the paper's own protocol: a table for each dataset. They give ratios only, which come last
-    (`published_ratio`). ``counts`` is dataset -> its histogram (k,). ``resamples`` and ``confidence`` are
-    those of `bootstrap`. ``seed`` is the root seed.
+    `summarise_point` summarises. They are read one after the other, as they are large. ``counts`` is
+    dataset -> its histogram (k,). ``resamples`` and ``confidence`` are those of `bootstrap`. ``seed`` is the
+    root seed.
     """
     resampling: dict[str, Any] = {"resamples": resamples, "confidence": confidence, "seed": seed}
     means = []
@@ -132,9 +129,6 @@ def summarise_parity(
         point_means, point_ratios = summarise_point(trials, histogram, **resampling)
         means.append(point_means)
         ratios.append(point_ratios)
-    for trials in published:
-        for _, point in trials.groupby("n", sort=False):
-            ratios.append(published_ratio(point, **resampling))
     return pd.concat(means), pd.concat(ratios)
 
 
@@ -205,57 +199,6 @@ def summarise_point(
     smaller = ratios.join(projected.min(), on=[*SETTING, *ERROR])["mean"]
     ratios["informative"] = smaller < ratios["uniform"]
     return means[MEANS], ratios[RATIOS]
-
-
-def published_ratio(
-    trials: pd.DataFrame, *, resamples: int, confidence: float, seed: int
-) -> pd.DataFrame:
-    """The mean TV error of shuffle+INV over the Gaussian's in the paper's own protocol: a table of one row.
-
-    ``trials`` are our runs of this protocol, of one dataset and number of users, with the columns dataset, n,
-    k, eps0, eps, delta, mechanism ("shuffle+INV", "gaussian"), metric, repetition, value (the error) and
-    uniform (the error of the uniform histogram).
-
-    The row has the columns `RATIOS`: the setting, ratio with the ends of its bootstrap interval (low, high),
-    repetitions, uniform (the mean error of the uniform histogram) and informative (whether one of the two
-    mechanisms has a smaller mean error). delta can vary with the users who are drawn, and the row has its
-    median. Columns such as delta_rule and bound, which this protocol does not have, are empty. ``seed`` is
-    the root seed.
-    """
-    rows = trials[trials["metric"] == "tv"]
-    errors = rows.pivot(index="repetition", columns="mechanism", values="value")
-    errors = errors[["shuffle+INV", "gaussian"]]  # (repetitions, 2)
-
-    def quotient(means: Floats) -> Floats:
-        # Column 0 over column 1, as (..., 1).
-        return means[..., :1] / means[..., 1:]
-
-    first = rows.iloc[0]
-    bootstrap_seed = seed_of(
-        seed, stage="published bootstrap", dataset=first["dataset"], n=int(first["n"])
-    )
-    [ratio] = bootstrap(
-        errors.to_numpy(),
-        [quotient],
-        resamples=resamples,
-        confidence=confidence,
-        seed=bootstrap_seed,
-    )
-    uniform = rows["uniform"].mean()
-    row = pd.DataFrame([first[["dataset", "n", "k", "eps0", "eps"]].to_dict()])
-    row = row.assign(
-        delta=rows["delta"].median(),
-        comparison=PUBLISHED,
-        metric="tv",
-        cell=0,
-        ratio=ratio.estimate,
-        low=ratio.low,
-        high=ratio.high,
-        repetitions=len(errors),
-        uniform=uniform,
-        informative=errors.mean().min() < uniform,
-    )
-    return row.reindex(columns=RATIOS)
 
 
 def _sorted_series_and_errors(trials: pd.DataFrame) -> tuple[pd.DataFrame, Floats]:
@@ -392,7 +335,6 @@ if __name__ == "__main__":
         categories = [name for name in columns if name not in ("cell", "value", "uniform")]
         means, ratios = summarise_parity(
             (point for path in files.trials for point in read_frames(path, columns, categories)),
-            (read_parquet(path, filters=[("experiment", "==", "tv")]) for path in files.published),
             dict(zip(params.datasets, map(read_histogram, files.histograms), strict=True)),
             resamples=params.resamples,
             confidence=params.confidence,

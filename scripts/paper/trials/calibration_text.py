@@ -7,7 +7,7 @@ from scripts.shared import wording
 
 
 def calibration_text(protocol: Mapping[str, Any]) -> str:
-    """A caption's two sentences on how the Gaussian's noise was chosen.
+    """A caption's three sentences on how the Gaussian's noise was chosen.
 
     The noise is chosen for eps and delta-hat, δ̂, the delta that the paper gives the Gaussian. ``protocol`` is
     the config's section of this name, with three entries:
@@ -26,4 +26,5 @@ def calibration_text(protocol: Mapping[str, Any]) -> str:
         f" smaller, at sensitivity {protocol['sensitivity']:g}."
     )
     our_choice = "The paper states neither of the two numbers, so both are our choice."
-    return f"{calibration} {our_choice}"
+    stop = "diffprivlib's search stops near 10⁻¹⁸: for a smaller δ the noise stays the same."
+    return f"{calibration} {our_choice} {stop}"

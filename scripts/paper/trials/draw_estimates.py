@@ -23,7 +23,8 @@ from scripts.shared.table_files import groups, read_table
 MAP_WIDTH = 1.85  # inches
 MOST_NAMES = 60  # more names of cells do not fit below a panel
 MECHANISMS = ["gaussian", "shuffle+INV"]
-COLUMNS = ["cell", "original", *MECHANISMS]
+SHOWN = ["original", *MECHANISMS]  # the maps of a row, from left to right
+COLUMNS = ["cell", *SHOWN]
 # What all cells of a run share. Runs are drawn in the order of these columns.
 RUN_KEY = ["eps0", "eps", "n", "delta"]
 
@@ -39,13 +40,15 @@ class Run(NamedTuple):
     table: pd.DataFrame
 
     def budget(self) -> str:
-        """The run's eps0, eps and delta in words: 'ε₀ = ε = 4, δ = 10⁻³⁰ (our choice)'."""
+        """The run's eps0, eps and delta in words: 'ε₀ = ε = 4, δ = 10⁻¹⁷ (our choice)'."""
         return wording.budget(self.eps0, self.eps, self.delta)
 
-    def title(self, mechanism: str) -> str:
-        """The mechanism's name and the TV error of its estimate, in two digits: 'Gaussian, TV = 0.14'."""
-        error = float(total_variation(self.table[mechanism], self.table["original"]))
-        return f"{style.LABELS[mechanism]}, TV = {wording.significant(error)}"
+    def title(self, shown: str) -> str:
+        """'original', or a mechanism's name and the TV error of its estimate: 'Gaussian, TV = 0.14'."""
+        if shown == "original":
+            return shown
+        error = float(total_variation(self.table[shown], self.table["original"]))
+        return f"{style.LABELS[shown]}, TV = {wording.significant(error)}"
 
 
 class Runs(NamedTuple):
@@ -76,7 +79,7 @@ def read(histogram: StrPath, estimates: StrPath) -> Runs:
 
 @style.applied()
 def draw(data: Runs, title: str) -> Figure:
-    """The figure: the original histogram of a dataset beside two estimates, with a row for each run.
+    """The figure: a row for each run, with the original histogram of a dataset and two estimates.
 
     The estimates are those of the Gaussian and of shuffle+INV. Histograms are maps if the dataset's cells
     form a grid, and step lines if they do not. ``title`` is that of the dataset.
@@ -92,16 +95,16 @@ def draw(data: Runs, title: str) -> Figure:
 
 
 def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
-    """A figure of maps: at the left the original, and beside it for each run a row with its estimates.
+    """A figure of maps: for each run a row with the original and the estimates.
 
     Every cell has the colour of its fraction of users, on one logarithmic scale. The scale begins at one user
-    of the largest n. Empty and negative cells have an entry in the legend.
+    of the largest n. Cells with 0 and negative cells have an entry in the legend.
     """
     x, y = grid_edges(histogram)
     box = (x[0], x[-1], y[0], y[-1]) if on_a_map(histogram) else None  # None: edges without degrees
     high = MAP_WIDTH * (maps.proportion(box) if box else len(y) / len(x))  # inches
     bins = 3 if box else 4  # numbers at an axis, of which degrees have more digits
-    values = pd.concat([run.table[COLUMNS[1:]] for run in runs])
+    values = pd.concat([run.table[SHOWN] for run in runs])
     norm = maps.count_norm(1 / max(run.n for run in runs), float(values.to_numpy().max()))
 
     def draw_map(axes: Axes, shares: "pd.Series[float]") -> Any:
@@ -109,25 +112,19 @@ def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
         return maps.heatmap(axes, (x, y), on_grid(histogram, shares), norm)
 
     figure = style.new_figure(1.3 + (high + 0.22) * len(runs), layout="compressed")
-    grid = figure.add_gridspec(len(runs), 1 + len(MECHANISMS))
-    middle = len(runs) // 2
-    # The original is the same for all runs, so it stands once, in the middle row.
-    original = figure.add_subplot(grid[middle, 0])
-    original.set_title("original")
-    # Only maps in the last row have numbers and a name below them, so that rows are equally far apart. The
-    # two flags of names, and of numbers, are for the horizontal and for the vertical axis.
-    below = middle == len(runs) - 1
-    maps.map_axes(original, box, names=(below, True), numbers=(below, True), bins=bins)
-    image = draw_map(original, runs[0].table["original"])
+    panels = figure.subplots(len(runs), len(SHOWN), squeeze=False)
     for row, run in enumerate(runs):
+        # Only maps at the left and at the bottom have numbers and a name beside them. The two flags of names,
+        # and of numbers, are for the horizontal and for the vertical axis.
         last = row == len(runs) - 1
-        for column, mechanism in enumerate(MECHANISMS, 1):
-            axes = figure.add_subplot(grid[row, column])
-            axes.set_title(run.title(mechanism))
-            draw_map(axes, run.table[mechanism])
-            maps.map_axes(axes, box, names=(last, False), numbers=(last, False), bins=bins)
-            if column == 1:
-                axes.set_ylabel(wording.row_label(run.budget(), high + 0.1))
+        for axes, shown in zip(panels[row], SHOWN, strict=True):
+            first = shown == SHOWN[0]
+            axes.set_title(run.title(shown))
+            image = draw_map(axes, run.table[shown])
+            maps.map_axes(axes, box, names=(last, first), numbers=(last, first), bins=bins)
+        left = panels[row, 0]
+        budget = wording.row_label(run.budget(), high + 0.1)
+        left.set_ylabel(f"{budget}\n{left.get_ylabel()}")
 
     negative = bool((values < 0).to_numpy().any())
     bar = figure.colorbar(
@@ -141,7 +138,9 @@ def _draw_maps(histogram: pd.DataFrame, runs: list[Run]) -> Figure:
         extend="min" if negative else "neither",
     )
     bar.minorticks_off()
-    handles: list[Artist] = [maps.empty()]
+    handles: list[Artist] = [
+        maps.empty("0: an empty cell, or an estimate that the projection cut to 0")
+    ]
     if negative:
         signs_fit = maps.signs_fit((len(y) - 1, len(x) - 1))
         handles.append(_legend_of_negative(as_signs=signs_fit))

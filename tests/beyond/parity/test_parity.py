@@ -13,11 +13,8 @@ from scripts.beyond.parity.run_parity import (
 )
 from scripts.beyond.parity.summarise_parity import (
     MEANS,
-    PUBLISHED,
     RATIOS,
     bootstrap,
-    published_ratio,
-    summarise_parity,
     summarise_point,
 )
 from tightshuffle.gaussian import exact_scale
@@ -231,42 +228,6 @@ def test_the_limit_over_all_values_is_below_that_of_the_most_popular_one(unproje
     limits = unprojected_ratios["limit"]
     # Clearly: 1.12 and 1.32.
     assert limits["tv", 0] < 1.2 < 1.3 < limits["most_popular", 0]
-
-
-def published_trials(tv_errors_of_mechanism):
-    """Trials of the published protocol with these errors: mechanism -> TV errors, one per repetition.
-
-    The column uniform has the uniform histogram's TV error, 0.3. The rows of the other metric have the number
-    9 there, by which a test notices if they are taken for TV errors.
-    """
-    point = {"dataset": "toy", "n": 10, "k": 3, "eps0": 4.0, "eps": 4.0, "delta": 1e-30}
-    rows = []
-    for mechanism, tv_errors in tv_errors_of_mechanism.items():
-        for repetition, error in enumerate(tv_errors):
-            row = {**point, "mechanism": mechanism, "repetition": repetition, "value": error}
-            rows.append({**row, "metric": "tv", "uniform": 0.3})
-            rows.append({**row, "metric": "individual_error", "uniform": 9})
-    return pd.DataFrame(rows)
-
-
-def test_the_published_protocols_ratio_comes_after_those_at_equal_privacy(trials, summary):
-    published = published_trials({"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1]})
-    means, ratios = summarise_parity([trials], [published], {"toy": COUNTS}, **RESAMPLING)
-    means_at_equal_privacy, ratios_at_equal_privacy = summary
-    pd.testing.assert_frame_equal(means, means_at_equal_privacy)
-    pd.testing.assert_frame_equal(ratios[:-1], ratios_at_equal_privacy, check_dtype=False)
-    assert ratios["comparison"].iloc[-1] == PUBLISHED
-
-
-def test_the_published_ratio_is_the_mean_tv_error_of_shuffle_inv_over_the_gaussians():
-    tv_errors = {"shuffle+INV": [0.4, 0.6], "gaussian": [0.1, 0.1], "shuffle": [9, 9]}
-    [row] = published_ratio(published_trials(tv_errors), **RESAMPLING).to_dict("records")
-    assert row["ratio"] == pytest.approx(0.5 / 0.1)
-    # Of two repetitions a bootstrap draws the smaller one twice in a quarter of the cases, and in as many the
-    # larger one. So a 95 % interval reaches from 0.4 / 0.1 to 0.6 / 0.1.
-    assert (row["low"], row["high"]) == pytest.approx((4, 6))
-    assert row["uniform"] == pytest.approx(0.3)
-    assert row["informative"]
 
 
 def test_summary_has_a_row_for_every_series_and_ratio(summary):

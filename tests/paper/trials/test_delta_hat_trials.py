@@ -1,16 +1,14 @@
-"""The protocol at (eps, delta-hat) with eps < eps0, and the errors under other constants."""
+"""The protocol at (eps, delta-hat) with eps < eps0."""
 
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from scripts.paper.delta.compute_delta_hat import compute_delta_hat, sample_of
-from scripts.paper.trials.compute_constants import compute_constants, expected_tv_of_noise
+from scripts.paper.trials.compute_constants import expected_tv_of_noise
 from scripts.paper.trials.delta_hat_ratios import gaussian_ratios
 from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
-from scripts.shared.published_gaussian import published_scale
 from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers.expected_errors import krr_errors
 
@@ -68,29 +66,3 @@ def test_the_ratio_is_the_gaussians_mean_over_that_of_shuffle_inv(trials):
     inverted = trials[trials["mechanism"] == "shuffle+INV"]
     expected = gaussian["value"].mean() / inverted["value"].mean()
     assert row["ratio"] == pytest.approx(expected, rel=1e-12)
-
-
-def constants_of(trials):
-    """`compute_constants` of trials (mechanism, n, TV error) for two floors and two sensitivities; k = 5."""
-    trials = pd.DataFrame(trials, columns=["mechanism", "n", "value"])
-    trials = trials.assign(dataset="toy", eps0=4.0, eps=4.0, k=5, metric="tv")
-    return compute_constants([trials], floors=[1e-8, 1e-30], sensitivities=[1, 2])
-
-
-def test_constants_have_the_expected_error_of_every_floor_and_sensitivity():
-    """A floor is the Gaussian's delta. The standard deviation of its noise is diffprivlib's, in users."""
-    table = constants_of([("shuffle+INV", 1000, 0.2)])
-    assert len(table) == 2 * 2
-    for row in table.to_dict("records"):
-        assert row["scale"] == published_scale(4.0, row["floor"], row["sensitivity"])
-        # TV is half the sum over k = 5 cells; the mean of |N(0, 1)| is sqrt(2 / pi).
-        expected = 5 * row["scale"] * math.sqrt(2 / math.pi) / (2 * 1000)
-        assert row["gaussian"] == pytest.approx(expected, rel=1e-12)
-
-
-def test_constants_compare_with_the_error_of_shuffle_inv_at_the_largest_n():
-    table = constants_of(
-        [("shuffle+INV", 100, 0.4), ("shuffle+INV", 1000, 0.2), ("gaussian", 1000, 0.9)]
-    )
-    assert set(table["n"]) == {1000}
-    assert table["ratio"].to_numpy() == pytest.approx(0.2 / table["gaussian"], rel=1e-12)

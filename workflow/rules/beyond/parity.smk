@@ -37,7 +37,6 @@ rule summarise_parity:
     "Mean errors and ratios at equal privacy, with bootstrap intervals and closed forms."
     input:
         trials=expand("<results>/parity/{dataset}.parquet", dataset=PARITY),
-        published=trial_files("tv"),
         histograms=expand("<results>/data/histograms/{dataset}.csv", dataset=PARITY),
     output:
         means=shown(

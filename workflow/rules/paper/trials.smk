@@ -4,6 +4,7 @@ TV = configuration.having("tv", PAPERS)
 
 localrules:
     draw_tv,
+    draw_log_tv,
     draw_estimates,
     run_delta_hat_trials,
     draw_delta_hat_trials,
@@ -78,6 +79,26 @@ rule draw_tv:
         "../../../scripts/paper/trials/draw_tv.py"
 
 
+rule draw_log_tv:
+    "The boxes of Figures 2, 6 and 7 on a logarithmic axis."
+    input:
+        lambda wildcards: trial_files("tv", datasets=[wildcards.dataset]),
+    output:
+        **drawn("log_tv_{dataset}"),
+    log:
+        "<results>/logs/draw_log_tv/{dataset}.log",
+    conda:
+        "../../envs/rules.yml"
+    params:
+        *code_of("scripts/paper/trials/draw_log_tv.py"),
+        **named(
+            title=lookup("datasets/{dataset}/title", within=config),
+            protocol=config["protocol"],
+        ),
+    script:
+        "../../../scripts/paper/trials/draw_log_tv.py"
+
+
 rule draw_estimates:
     "Figures 4 and 5: the estimates, cell by cell."
     input:
@@ -140,9 +161,9 @@ rule draw_delta_hat_trials:
 
 
 rule compute_constants:
-    "The errors of Figures 2, 6 and 7 at their largest n, under other floors of delta and sensitivities."
+    "The errors of Figures 2 and 4 to 7 at both ends of n, under other floors of delta and sensitivities."
     input:
-        trial_files("tv", datasets=TV),
+        **{name: f"<results>/data/histograms/{name}.csv" for name in TV},
     output:
         shown(
             "<results>/trials/constants.csv",
@@ -155,7 +176,19 @@ rule compute_constants:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/compute_constants.py"),
-        **named(settings=config["constants"]),
+        **named(
+            experiments={
+                name: {
+                    experiment: DATASETS[name][experiment]
+                    for experiment in ("tv", "estimates")
+                    if DATASETS[name].get(experiment)
+                }
+                for name in TV
+            },
+            constants=config["constants"],
+            protocol=config["protocol"],
+            seed=config["seed"],
+        ),
     script:
         "../../../scripts/paper/trials/compute_constants.py"
 
