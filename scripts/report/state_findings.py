@@ -21,7 +21,6 @@ import scripts.paper.values.findings as values
 from scripts.paper.values.verdict_counts import read_verdicts
 from scripts.shared.findings import Results
 from scripts.shared.job import job, write_bytes
-from scripts.shared.table_files import read_parquet
 
 TOPICS: dict[str, Callable[[Results], Any]] = {  # name in results/findings.json -> its function
     "printed": values.printed_values,
@@ -85,18 +84,11 @@ def read_results_table(name: str, paths: Any, datasets: Iterable[str]) -> pd.Dat
     if name.endswith("verdicts"):
         return read_verdicts(paths)
     if name.startswith("delta_hat"):
-        return pd.concat([_read_dataset(path) for path in paths], ignore_index=True)
+        return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
     table = pd.read_csv(paths)
     if name == "parity_ratio":
         return table[table["dataset"].isin(list(datasets))]
     return table
-
-
-def _read_dataset(path: str) -> pd.DataFrame:
-    """The table of one dataset, in a Parquet or CSV file."""
-    if path.endswith(".parquet"):
-        return read_parquet(path)
-    return pd.read_csv(path)
 
 
 if __name__ == "__main__":

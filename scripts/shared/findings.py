@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tightshuffle.number_text import rounded
+from tightshuffle.side import Side
+
 # The tables of results/ by name, as rules/report.smk names them: verdicts and claim_verdicts with every
 # column as text (`read_verdicts`), the others with numbers, and only those that the configuration makes.
 # Beside them `titles`, dataset -> its title, and `papers`, dataset -> the paper's eps0s (`papers_eps0`).
@@ -35,6 +38,14 @@ def range_of(values: Iterable[Any]) -> Range:
     """The range of at least one number. Raises ValueError where there is none."""
     numbers = [float(value) for value in values]
     return Range(min(numbers), max(numbers))
+
+
+def rounded_outwards(low: float, high: float) -> Range:
+    """The range from ``low`` to ``high`` with ends of two significant digits, no narrower than it is."""
+    return Range(
+        float(rounded(low, 2, side=Side.LOWER)),
+        float(rounded(high, 2, side=Side.UPPER)),
+    )
 
 
 def chosen_rows(rows: pd.DataFrame, **values: float | str) -> pd.DataFrame:

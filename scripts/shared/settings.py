@@ -186,7 +186,7 @@ class DeltaHat(Section):
     eps0: Several[Budget]
     n: Several[Users]
     steps: Thousand
-    repetitions: Million
+    repetitions: Resamples  # a standard error needs two
 
 
 class Dataset(Section):

@@ -280,13 +280,15 @@ synthetic, 1000, 15, 4,    0.5, -110,      -4
 synthetic, 1000, 15, 4,    1.0, -350,      -12
 """),
     "delta_hat_trials": csv_table("""
-dataset,   n,    k,  eps0, eps, form,      mechanism,   value
-synthetic, 1000, 15, 4,    ,    ,          shuffle+INV, 0.03
-synthetic, 1000, 15, 4,    ,    ,          shuffle+INV, 0.05
-synthetic, 1000, 15, 4,    0.5, published, gaussian,    0.8
-synthetic, 1000, 15, 4,    1.0, published, gaussian,    0.4
-synthetic, 1000, 15, 4,    0.5, exact,     gaussian,    0.05
-synthetic, 1000, 15, 4,    1.0, exact,     gaussian,    0.06
+dataset,   n,    k,  eps0, eps, noise,       projected, gaussian, ratio, standard_error
+synthetic, 1000, 15, 4,    0.5, published,   False,     1.8,      20.0,  0
+synthetic, 1000, 15, 4,    1.0, published,   False,     0.8,      10.0,  0
+synthetic, 1000, 15, 4,    0.5, published,   True,      0.4,      5.0,   0
+synthetic, 1000, 15, 4,    1.0, published,   True,      0.3,      3.0,   0
+synthetic, 1000, 15, 4,    0.5, diffprivlib, False,     0.3,      4.0,   0
+synthetic, 1000, 15, 4,    1.0, diffprivlib, True,      0.05,     0.7,   0
+synthetic, 1000, 15, 4,    0.5, exact,       False,     0.12,     1.5,   0
+synthetic, 1000, 15, 4,    1.0, exact,       True,      0.1,      1.2,   0
 """),
     # N(0, 2) at the ends of Figure 2, and Paris in Figure 5, each for two floors of which the second is ours.
     "constants": csv_table("""

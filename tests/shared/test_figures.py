@@ -9,6 +9,7 @@ import matplotlib.image
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
@@ -45,7 +46,6 @@ from scripts.paper.trials.boxes import DRAWN, MECHANISMS
 from scripts.paper.trials.boxes import caption as caption_of_boxes
 from scripts.paper.trials.compute_constants import compute_constants
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
-from scripts.paper.trials.delta_hat_ratios import gaussian_ratios
 from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
@@ -56,6 +56,7 @@ from scripts.shared.printed import PAPER
 from scripts.shared.table_files import read_tables
 from scripts.shared.wording import typeset
 from tests import ROOT
+from tightshuffle.number_text import rounded
 from tightshuffle.side import Side
 
 CONFIG = merged([PAPERS_FILE, ROOT / "config/quick.yaml"])
@@ -705,17 +706,26 @@ def delta_hats():
     return compute_delta_hat(COUNTS, dataset="paris", n=[300, "all"], eps0=[3], steps=3, seed=1)
 
 
+def outwards(low, high):
+    """Two numbers as a caption states them: in two digits, the first rounded down, the second up."""
+    texts = []
+    for number, side in ((low, Side.LOWER), (high, Side.UPPER)):
+        texts.append(f"{float(rounded(number, 2, side=side)):,g}")
+    return " to ".join(texts)
+
+
 def delta_hat(folder):
-    """-log10 delta over eps: delta-hat as printed (published) and exact."""
+    """-log10 delta over eps: delta-hat as printed (published) and exact, of all users."""
     delta_hats().to_csv(folder / "paris.csv", index=False)
     table = read_tables([folder / "paris.csv"], draw_delta_hat.COLUMNS)
-    depths = -table[["published", "exact"]]
-    series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
+    of_all_users = table[table["n"] == COUNTS.sum()]
+    depths = -of_all_users[["published", "exact"]]
+    series = columns_over(depths.assign(eps=of_all_users["eps"]), "eps", *depths.columns)
     orders_of_magnitude = table["exact"] - table["published"]
     below_floats = (table["published"] < -308).sum()
     phrases = [
-        f"lies {range_text(orders_of_magnitude, ',.0f')} orders",
-        BROKEN_FORMULA,
+        f"lies {outwards(orders_of_magnitude.min(), orders_of_magnitude.max())} orders",
+        f"{BROKEN_FORMULA} (n = 300 and {COUNTS.sum():,}); ε₀ = 3;",
         "10⁻³⁰, which the Gaussian",
         f"At {below_floats} of the 6 points it is below every float",
     ]
@@ -728,11 +738,12 @@ def delta_hat(folder):
 def delta_hat_beside_bound():
     """-log10 delta over eps: delta-hat as printed (published) and exact, and the proven bound (upper)."""
     table = delta_hat_bound(delta_hats())
-    depths = -table[["published", "exact", "upper"]]
-    series = columns_over(depths.assign(eps=table["eps"]), "eps", *depths.columns)
+    of_all_users = table[table["n"] == COUNTS.sum()]
+    depths = -of_all_users[["published", "exact", "upper"]]
+    series = columns_over(depths.assign(eps=of_all_users["eps"]), "eps", *depths.columns)
     phrases = [
-        f"The exact δ̂ lies {range_text(table['upper'] - table['exact'], '.1f')} orders",
-        f"as printed {range_text(table['upper'] - table['published'], ',.0f')}, on {BROKEN_FORMULA}",
+        f"The exact δ̂ (eq. 15) lies {range_text(table['upper'] - table['exact'], '.1f')} orders",
+        f"as printed {range_text(table['upper'] - table['published'], ',.0f')}: {BROKEN_FORMULA}",
     ]
     arguments = table, {"paris": BROKEN_FORMULA}
     return drawn_by(
@@ -741,26 +752,42 @@ def delta_hat_beside_bound():
 
 
 def delta_hat_trials(folder):
-    """Mean TV errors: the Gaussian's over eps, for each form of delta-hat, and shuffle+INV's as heights."""
-    trials = run_delta_hat_trials(COUNTS, delta_hats(), repetitions=5, sensitivity=1, seed=1)
-    trials.to_parquet(folder / "paris.parquet")
-    table = read_tables([folder / "paris.parquet"], draw_delta_hat_trials.COLUMNS)
-    of_gaussian = table.groupby(["n", "form", "eps"])["value"].mean().reset_index()
-    of_shuffle_inv = table[table["mechanism"] == "shuffle+INV"].groupby("n")["value"].mean()
-    series = [*columns_over(of_gaussian, "eps", "value"), (None, of_shuffle_inv)]
+    """Mean TV errors of all users: the Gaussian's over eps for each noise, and shuffle+INV's as a height.
 
-    gaussian_over_shuffle_inv = gaussian_ratios(table).groupby("form")["ratio"]
-    printed = gaussian_over_shuffle_inv.get_group("published")
-    exact = gaussian_over_shuffle_inv.get_group("exact")
+    The line of a noise has sensitivity 1 and no projection.
+    """
+    trials = run_delta_hat_trials(
+        COUNTS, delta_hats(), repetitions=5, sensitivities=[1, 2**0.5], floor=1e-30, seed=1
+    )
+    trials.to_csv(folder / "paris.csv", index=False)
+    table = read_tables([folder / "paris.csv"], draw_delta_hat_trials.COLUMNS)
+    of_all_users = table[table["n"] == COUNTS.sum()]
+    lines = of_all_users[~of_all_users["projected"] & (of_all_users["sensitivity"] == 1)]
+    series = [(None, of_all_users["shuffle+INV"])]
+    for _, line in lines.groupby("noise"):
+        series += columns_over(line, "eps", "gaussian")
+
+    # 72 ratios: 6 points, 3 noises, 2 sensitivities, projected or not. Each has two sides.
+    margin = scipy.stats.norm.isf(0.05 / (2 * 72)) * table["standard_error"]
+    ends = {}
+    for noise, rows in table.assign(
+        low=table["ratio"] - margin, high=table["ratio"] + margin
+    ).groupby("noise"):
+        ends[noise] = outwards(rows["low"].min(), rows["high"].max())
+    least, most = ends["published"].split(" to ")
     phrases = [
-        f"has {printed.min():.1f} to {printed.max():,.0f} times the error of",
-        "sensitivity 1,",
-        f"it has {exact.min():.2f} to {exact.max():.1f} times",
+        f"has at least {least} times the error of",
+        f"up to {most} times here, where the smallest ε is {wording.typeset(table['eps'].min())}.",
+        f"that diffprivlib adds has {ends['diffprivlib']} times",
+        f"of the same histogram {ends['exact']} times",
+        "sensitivities 1 and 1.41",
         "5 repetitions",
+        f"6 points: {BROKEN_FORMULA} (n = 300 and {COUNTS.sum():,})",
     ]
-    figure = draw_delta_hat_trials.draw(table, {"paris": BROKEN_FORMULA})
-    caption = draw_delta_hat_trials.caption(table, 1)
-    return DrawnFigure(figure, caption, series, phrases)
+    arguments = table, {"paris": BROKEN_FORMULA}
+    return drawn_by(
+        draw_delta_hat_trials, *arguments, seen_in_figure=series, said_in_caption=phrases
+    )
 
 
 def constants():

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from scripts.paper.delta.delta_hat_table import SETTING
 from scripts.paper.delta.draw_delta_hat import HOW_TO_READ, LINES, panels_of_deltas
-from scripts.shared import style, wording
+from scripts.paper.delta.setting_panels import points_in_words
+from scripts.shared import style
 from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import read_tables
@@ -18,7 +19,7 @@ BOUND = ("proven bound, whole histogram", style.ALL_COUNTS)  # label and colour 
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure: a panel for every dataset, n and eps0, with three deltas as lines over eps.
+    """The figure: a panel for every dataset and eps0 at the largest n, with three deltas as lines over eps.
 
     The lines are both forms of delta-hat (scripts/paper/delta/draw_delta_hat.py), and a proven bound on the
     delta of the whole histogram. ``table`` has the `COLUMNS`: a row for every dataset, n, k, eps0 and eps.
@@ -38,12 +39,11 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """
     exact = table["upper"] - table["exact"]  # log10 of the bound over the exact delta-hat
     published = table["upper"] - table["published"]
-    datasets = wording.listing([titles.get(name, name) for name in table["dataset"].unique()])
 
     distances = (
         f"The exact δ̂ lies {exact.min():.1f} to {exact.max():.1f} orders of magnitude below a proven"
         f" bound on the δ of the whole histogram, and δ̂ as printed {published.min():,.0f} to"
-        f" {published.max():,.0f}, on {datasets}."
+        f" {published.max():,.0f}: {points_in_words(table, titles)}."
     )
     guarantee = (
         "δ̂ is the δ of one count in one dataset, and no guarantee in either form; the bound is one, for all"

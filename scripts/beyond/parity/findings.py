@@ -102,7 +102,9 @@ class PapersSettings:
 class PopularValues:
     """The ratios of single values in settings like the paper's."""
 
-    limit: Range  # of the most popular value: the closed form for many users, over datasets and eps0s
+    limit: (
+        Range  # of the most popular value: the closed form for many users, over datasets and eps0s
+    )
     table_v: Range  # of the values of Table V one by one, its n and eps0, and both deltas
 
 

@@ -1,11 +1,11 @@
 """delta-hat where it is not 0, that is for eps < eps0: as printed and exact.
 
-delta-hat is the delta that the paper gives the Gaussian mechanism. For eps >= eps0, as in the paper's figures
-and tables, it is 0. Here, in an experiment of our own, eps lies below eps0, where the exact delta-hat falls
-from about 1e-2 to 1e-30.
+For eps >= eps0, as in the paper's figures and tables, delta-hat is 0. Here, in an experiment of our own, eps
+lies below eps0.
 """
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
 from tightshuffle.gaussian import log10_delta_of_scale
 
-LOG10_ENDS = (-2.0, -30.0)  # log10 of the exact delta-hat at the first and the last eps
+LARGEST_LOG10_DELTA = -2.0  # log10 of the exact delta-hat at the first eps is at most this
+SMALLEST_LOG10_DELTA = -30.0  # log10 of the exact delta-hat at the last eps
 # diffprivlib's noise does not grow any more where delta falls further. At this delta it is the largest.
 DELTA_OF_LARGEST_NOISE = 1e-30
 
@@ -35,17 +36,15 @@ def compute_delta_hat(
     steps: int,
     seed: int,
 ) -> pd.DataFrame:
-    """delta-hat of samples of a dataset's users, with a row for every n, eps0 and eps.
+    """`log10_delta_hat` of samples of a dataset's users, with a row for every n, eps0 and eps.
 
-    delta-hat is the delta that the paper gives the Gaussian mechanism. Every value that users of the sample
-    hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest of
-    them. The columns are
+    The columns are
 
     - dataset, n (users of the sample), k (values), eps0, eps;
-    - published, log10 of delta-hat by the formula that the paper's Theorem 1 prints;
+    - published, log10 of delta-hat as printed;
     - published_value, the value that has this delta, numbered from 1;
     - published_count, how many users of the sample hold this value;
-    - exact, exact_value and exact_count, the same three by the true delta;
+    - exact, exact_value and exact_count, the same three of the exact delta-hat;
     - diffprivlib, log10 of a delta. diffprivlib's Gaussian adds more noise for a smaller delta, but only up
       to a largest noise. This column has the delta that the largest noise really gives at eps.
 
@@ -81,52 +80,47 @@ def sample_of(counts: Integers, *, dataset: str, n: int, seed: int) -> Integers:
 
 
 def eps_grid(sample: Integers, eps0: float, steps: int) -> list[float]:
-    """Evenly spaced values of eps below eps0, over which the exact delta-hat falls from 1e-2 to 1e-30.
+    """Values of eps below eps0 in even ratios, over which the exact delta-hat falls to 1e-30.
 
-    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
-    reports. delta-hat is the largest of them.
-
-    All eps lie between 0.001 eps0 and 0.95 eps0. If delta-hat is below 1e-2 already at 0.001 eps0, the grid
-    begins there. If it is above 1e-30 still at 0.95 eps0, the grid ends there.
+    The first eps is where the exact delta-hat is 1e-2, or half of its value at eps = 0 where this is smaller.
+    So the grid does not begin at an eps that is small without a reason: the error of a Gaussian whose delta
+    is far too small grows like 1 / eps. The last eps is where the exact delta-hat is 1e-30. No eps is larger
+    than 0.95 eps0.
 
     ``sample`` is the histogram (k,) of the users, ``eps0`` their local budget, and ``steps`` the number of
     eps. The eps have three significant digits.
     """
 
-    def excess(eps: float, log10_end: float) -> float:
-        """How far log10 of delta-hat at eps is above ``log10_end``."""
-        return log10_delta_hat(sample, eps, eps0=eps0, form="exact", known={}) - log10_end
+    def log10_delta(eps: float) -> float:
+        return log10_delta_hat(sample, eps, eps0=eps0, form="exact", known={})
 
-    smallest = 1e-3 * eps0
+    half_of_largest = log10_delta(0.0) - math.log10(2)
+    first = _eps_of(min(LARGEST_LOG10_DELTA, half_of_largest), log10_delta, eps0)
+    last = _eps_of(SMALLEST_LOG10_DELTA, log10_delta, eps0)
+    return [float(f"{eps:.3g}") for eps in np.geomspace(first, last, steps)]
+
+
+def _eps_of(log10_end: float, log10_delta: Callable[[float], float], eps0: float) -> float:
+    """The eps at which ``log10_delta(eps)``, which falls with eps, is ``log10_end``; 0.95 eps0 at most.
+
+    At eps = 0 it must be larger than ``log10_end``.
+    """
     largest = 0.95 * eps0  # less than eps0, where delta-hat is 0 and log10 is not finite
-    ends = []
-    for log10_end in LOG10_ENDS:
-        if excess(smallest, log10_end) <= 0:
-            ends.append(smallest)
-        elif excess(largest, log10_end) >= 0:
-            ends.append(largest)
-        else:
-            # delta-hat falls with eps, so there is one eps at which it has this value. It is found to a
-            # relative error of 1e-3 only, since the eps of the grid are rounded to three digits.
-            end = optimize.brentq(excess, smallest, largest, args=(log10_end,), rtol=1e-3)
-            ends.append(float(end))
+    if log10_delta(largest) >= log10_end:
+        return largest
 
-    first, last = ends
-    return [float(f"{eps:.3g}") for eps in np.linspace(first, last, steps)]
+    def excess(eps: float) -> float:
+        return log10_delta(eps) - log10_end
+
+    # To a relative error of 1e-3 only, since the eps of the grid are rounded to three digits.
+    return float(optimize.brentq(excess, 0.0, largest, rtol=1e-3))
 
 
 def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, Any]:
     """One row's columns with deltas at eps, and the values that have these deltas: name -> a number.
 
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them. The columns are
-
-    - published: log10 of delta-hat by the formula that the paper's Theorem 1 prints;
-    - published_value and published_count: the value that has this delta, numbered from 1, and its holders;
-    - exact, exact_value and exact_count: the same three by the true deltas;
-    - diffprivlib: log10 of the delta that the largest noise of diffprivlib's Gaussian really gives at eps.
-
-    ``sample`` is the histogram (k,) of the users, and ``eps0`` their local budget.
+    They are those of `compute_delta_hat` from published on. ``sample`` is the histogram (k,) of the users,
+    and ``eps0`` their local budget.
     """
     columns: dict[str, Any] = {}
     for form in ("published", "exact"):

@@ -1,4 +1,10 @@
-"""delta-hat, the delta that the paper gives the Gaussian: the largest of all counts that occur (eq. 15)."""
+"""delta-hat, the delta that the paper gives the Gaussian mechanism, and the count that has it.
+
+Every value that users hold has a delta at eps: that of releasing only the number of its reports. delta-hat is
+the largest of them: eq. (15) of the paper (FPS 2023), eq. (10) of its long version (arXiv 2205.08858). So it
+depends on the data, and is no guarantee for other data. It has two forms: as printed ("published"), by the
+delta of a count that Theorem 1 prints, and "exact", by the true one.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -26,20 +32,7 @@ class WorstCount(NamedTuple):
 def log10_delta_hat(
     counts: Integers, eps: float, *, eps0: float, form: str, known: dict[tuple[int, int], float]
 ) -> float:
-    """log10 of delta-hat, the delta that the paper gives the Gaussian mechanism.
-
-    Every value x0 that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them: eq. (15) of the paper (FPS 2023), eq. (10) of its long version (arXiv
-    2205.08858v1). So it depends on the data, and is no guarantee for other data.
-
-    Parameters
-    ----------
-    counts: how many users hold each value, a histogram (k,)
-    eps: the eps of delta
-    eps0: the local budget of the k-randomized response
-    form: "published", with the delta of a count that Theorem 1 prints, or "exact", with the true one
-    known: deltas that are already computed, as for `worst_count`; {} for none
-    """
+    """log10 of delta-hat at eps; the arguments are those of `worst_count`."""
     return worst_count(counts, eps, eps0=eps0, form=form, known=known).log10_delta
 
 
@@ -48,18 +41,18 @@ def worst_count(
 ) -> WorstCount:
     """The largest log10 delta of all values x0 that users hold, and how many other users hold this x0.
 
-    The delta of x0 is that of releasing only the number of its reports. It depends on m = n_x0, the number of
-    users who hold x0 beside the target user. A value with c holders has m = c - 1.
+    The delta of x0 depends on m = n_x0, the number of users who hold x0 beside the target user. A value with
+    c holders has m = c - 1.
 
     Parameters
     ----------
     counts: how many users hold each value, a histogram (k,)
     eps: the eps of delta
     eps0: the local budget of the k-randomized response
-    form: "published", the delta that Theorem 1 prints, or "exact", the true one. In the exact form only some
-        dozens of deltas are computed, those that can be the largest. In the published form, all are
-    known: (n, m) -> log10 delta, which this function reads and fills. A later call may have the same dict
-        for a histogram with the same n and k, at the same eps, eps0 and form
+    form: of delta-hat, "published" or "exact". In the exact form only some dozens of deltas are computed,
+        those that can be the largest. In the published form, all are
+    known: (n, m) -> log10 delta, which this function reads and fills; {} for none. A later call may have the
+        same dict for a histogram with the same n and k, at the same eps, eps0 and form
     """
     users = int(counts.sum())
     k = counts.size

@@ -12,8 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from scripts.paper.delta.delta_hat_gap import orders_below_exact, points_below_floats
 from scripts.paper.delta.delta_hat_table import DEPTH_OF_SMALLEST_FLOAT, SETTING
-from scripts.paper.delta.setting_panels import setting_panels
+from scripts.paper.delta.setting_panels import points_in_words, setting_panels
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
@@ -26,24 +27,18 @@ LINES = {  # column with log10 of deltas: (label, colour)
 }
 NUMBERED_DEPTHS = (1, 10, 100, 1000, 10_000)  # -log10 of the deltas that stand at the axis
 GREY = "#777777"
-HOW_TO_READ = "The axis is logarithmic in the exponent. One sample of n users each."
+HOW_TO_READ = (
+    "The axis of δ is logarithmic in the exponent. Drawn is the largest n of each dataset."
+)
 
 
 @style.applied()
 def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure:
-    """The figure: a panel for every dataset, n and eps0, with both forms of delta-hat as lines over eps.
-
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them. The lines are
-
-    - delta-hat by the formula that the paper's Theorem 1 prints;
-    - delta-hat by the true deltas.
+    """The figure: a panel for every dataset and eps0 at the largest n, with both forms of delta-hat over eps.
 
     Parameters
     ----------
-    table: a row for every dataset, n, k, eps0 and eps, with log10 of both deltas in the columns published and
-        exact. The column diffprivlib is log10 of the delta that diffprivlib's Gaussian has with its largest
-        noise, which is drawn as a level
+    table: that of `compute_delta_hat` for all datasets
     titles: dataset -> its title
     floor: a delta, drawn as a level. In the paper's trials the Gaussian has it where delta-hat is smaller
     """
@@ -57,7 +52,7 @@ def draw(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> Figure
 def panels_of_deltas(
     table: pd.DataFrame, titles: Mapping[str, str], lines: Mapping[str, tuple[str, str]]
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """A figure with a panel for every dataset, n and eps0, in which deltas are lines over eps; with a legend.
+    """A figure with a panel for every dataset and eps0 at the largest n, with deltas over eps, and a legend.
 
     All panels share the vertical axis. It shows the depth, -log10 of delta, on a logarithmic scale. The depth
     grows downwards, from 1 to twice the largest one.
@@ -86,16 +81,17 @@ def panels_of_deltas(
 
 
 def _draw_levels(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
-    """Draw three levels of delta in the panel of one dataset, n and eps0, dashed.
-
-    The vertical axis shows the depth of a delta, which is -log10 of it. ``rows`` has a row for every eps, and
-    log10 of the delta that diffprivlib's largest noise gives in the column diffprivlib. ``floor`` is a delta,
-    the one that the Gaussian has in the paper's trials where delta-hat is smaller.
-    """
+    """Draw three levels of delta in a panel, dashed; ``rows`` of the table are the panel's."""
+    depth_of_library = float(-rows["diffprivlib"].median())
+    depth_of_floor = float(-np.log10(floor))
+    # The first two may be near each other: the label of the upper one is above its line, the other's below.
+    library_edge, floor_edge = "bottom", "top"
+    if depth_of_floor < depth_of_library:
+        library_edge, floor_edge = floor_edge, library_edge
     # Each level: its label, its depth, and which edge of the label lies on the dashed line.
     levels = [
-        ("diffprivlib's search stops", float(-rows["diffprivlib"].median()), "bottom"),
-        ("our floor", float(-np.log10(floor)), "top"),
+        ("diffprivlib's search stops", depth_of_library, library_edge),
+        ("our floor", depth_of_floor, floor_edge),
         ("smallest float", DEPTH_OF_SMALLEST_FLOAT, "bottom"),
     ]
     share_and_depth = axes.get_yaxis_transform()  # x is a share of the panel's width, y a depth
@@ -107,35 +103,26 @@ def _draw_levels(axes: Axes, rows: pd.DataFrame, floor: float) -> None:
 def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str:
     """The caption: how far the printed delta-hat lies below the exact one, and what the dashed lines are.
 
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them.
-
-    Parameters
-    ----------
-    table: a row for every point of the figure (a dataset, n, eps0 and eps), with log10 of delta-hat in the
-        columns published (by the formula that Theorem 1 prints) and exact (by the true deltas)
-    titles: dataset -> its title
-    floor: the delta that the Gaussian has in the paper's trials where delta-hat is smaller
+    The arguments are those of `draw`.
     """
-    gaps = table["exact"] - table["published"]  # log10 of the exact over the printed delta-hat
-    points_below_floats = int((table["published"] < -DEPTH_OF_SMALLEST_FLOAT).sum())
-    datasets = wording.listing([titles.get(name, name) for name in table["dataset"].unique()])
+    orders = orders_below_exact(table)
 
     gap = (
-        f"As printed, δ̂ (eq. 15) lies {gaps.min():,.0f} to {gaps.max():,.0f} orders of magnitude below the"
-        f" exact δ̂ of the same histogram, on {datasets}."
+        f"As printed, δ̂ (eq. 15) lies {orders.low:,.0f} to {orders.high:,.0f} orders of magnitude below the"
+        " exact δ̂ of the same histogram."
     )
     below_floats = (
-        f"At {points_below_floats} of the {len(table)} points it is below every float: a program gets 0, for"
-        " which no Gaussian mechanism exists."
+        f"At {points_below_floats(table)} of the {len(table)} points it is below every float: a program gets"
+        " 0, for which no Gaussian mechanism exists."
     )
+    points = f"The points: {points_in_words(table, titles)}."
     no_guarantee = "The exact δ̂ is still the δ of one count in one dataset, and no guarantee."
     dashed = (
         "Dashed lines: where the noise of diffprivlib's analytic Gaussian stops growing (the median over ε);"
         f" {wording.typeset(floor)}, which the Gaussian of our rerun has where δ̂ is smaller; and the"
         " smallest float."
     )
-    return f"{gap} {below_floats} {no_guarantee} {dashed} {HOW_TO_READ}"
+    return f"{gap} {below_floats} {points} {no_guarantee} {dashed} {HOW_TO_READ}"
 
 
 if __name__ == "__main__":

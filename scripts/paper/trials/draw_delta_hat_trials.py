@@ -1,4 +1,4 @@
-"""TV error over eps < eps0: shuffle+INV beside the Gaussian with delta-hat as printed and exact."""
+"""TV error over eps < eps0: shuffle+INV beside the Gaussian with each of its noises."""
 
 from collections.abc import Mapping
 
@@ -7,117 +7,113 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.paper.delta.delta_hat_table import SETTING
-from scripts.paper.delta.setting_panels import setting_panels
-from scripts.paper.trials.delta_hat_ratios import FORMS, gaussian_ratios
+from scripts.paper.delta.setting_panels import points_in_words, setting_panels
+from scripts.paper.trials.delta_hat_noises import NOISES
+from scripts.paper.trials.delta_hat_ratios import points_above_1, ranges_of_ratios
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
-from scripts.shared.table_files import groups, read_tables
+from scripts.shared.table_files import read_tables
 
-COLUMNS = [*SETTING, "eps", "form", "log10_delta", "mechanism", "repetition", "value", "uniform"]
-# By the form of delta-hat: names of the Gaussian's lines, and how they are drawn.
-LINE_NAMES = {"published": "Gaussian, δ̂ as printed", "exact": "Gaussian, δ̂ exact"}
-LINE_STYLES = {"published": "dashed", "exact": "solid"}
+COLUMNS = [
+    *SETTING, "eps", "noise", "sensitivity", "projected", "gaussian", "shuffle+INV", "ratio",
+    "standard_error", "uniform", "repetitions",
+]  # fmt: skip
+LINES = {  # noise -> name and colour of the Gaussian's line
+    "published": ("Gaussian, δ̂ as printed", style.PUBLISHED),
+    "diffprivlib": ("Gaussian, diffprivlib's noise", "#CC79A7"),
+    "exact": ("Gaussian, δ̂ exact", "#009E73"),
+}
 UNIFORM = "#444444"  # the colour of the uniform histogram's line
 
 
 @style.applied()
 def draw(trials: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
-    """The figure: a panel for every dataset, n and eps0, with total variation (TV) errors as lines over eps.
+    """The figure: a panel for every dataset and eps0 at the largest n, with TV errors as lines over eps.
 
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat, once by the
-    formula that the paper's Theorem 1 prints ("published") and once by the true deltas ("exact"). So the
-    Gaussian has two lines. The other lines are shuffle+INV and the uniform histogram.
-
-    ``trials`` has a row for every repetition of a mechanism, with the columns dataset, n, k, eps0, mechanism,
-    eps, form (of delta-hat), value (the TV error) and uniform (that of the uniform histogram). ``titles``:
+    TV is total variation. ``trials`` is the table of `run_delta_hat_trials` for all datasets. ``titles``:
     dataset -> its title.
     """
     figure, panels = setting_panels(
-        trials, titles, other_inches=0.8, ylabel="TV error", sharey=False
+        trials, titles, other_inches=0.9, ylabel="TV error", sharey=False
     )
     for axes, rows in panels:
         _draw_panel(axes, rows)
 
-    # The legend: shuffle+INV, the Gaussian with both forms of delta-hat, and the uniform histogram.
-    gaussian = style.COLOURS["gaussian"]
     handles = [style.line("shuffle+INV", color=style.COLOURS["shuffle+INV"])]
-    for form in FORMS:
-        handles.append(style.line(LINE_NAMES[form], color=gaussian, linestyle=LINE_STYLES[form]))
     handles.append(style.line("uniform histogram", color=UNIFORM, linestyle=":"))
-    style.below(figure, handles)
+    for noise in NOISES:
+        name, colour = LINES[noise]
+        handles.append(style.line(name, color=colour))
+    style.below(figure, handles, columns=3)
     figure.suptitle("The paper's protocol where it is defined, ε < ε₀: total variation (TV) error")
     return figure
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
-    """Draw the TV errors at one dataset, n and eps0 over eps, with means as lines and quartiles as bands.
+    """Draw the TV errors at one dataset, n and eps0 over eps, from their ``rows`` of the table.
 
-    The Gaussian's noise is chosen for eps and delta-hat, the paper's delta. It has a line for each form of
-    delta-hat: "published", by the formula that the paper prints, and "exact", by the true deltas. The errors
-    of shuffle+INV and of the uniform histogram do not depend on eps, so their lines are level.
-
-    ``rows`` has one repetition of a mechanism per row, with the columns mechanism, value (the TV error) and
-    uniform (the TV error of the uniform histogram). The rows of the Gaussian also have eps and form.
+    A line is the Gaussian with one of its noises, not projected and at the smallest sensitivity. Its band
+    reaches over all sensitivities, projected or not. The errors of shuffle+INV and of the uniform histogram
+    do not depend on eps, so their lines are level.
     """
-    gaussian = rows[rows["mechanism"] == "gaussian"]
-    for form, points in groups(gaussian, "form"):
-        by_eps = points.groupby("eps")["value"]
-        mean = by_eps.mean()
-        colour = style.COLOURS["gaussian"]
-        axes.plot(mean.index, mean, color=colour, linestyle=LINE_STYLES[form])
-        lower, upper = by_eps.quantile(0.25), by_eps.quantile(0.75)
-        axes.fill_between(lower.index, lower, upper, color=style.tint(colour), linewidth=0)
+    for noise in NOISES:
+        _, colour = LINES[noise]
+        of_noise = rows[rows["noise"] == noise]
+        by_eps = of_noise.groupby("eps")["gaussian"]
+        low, high = by_eps.min(), by_eps.max()
+        axes.fill_between(low.index, low, high, color=colour, alpha=0.25, linewidth=0)
+        line = of_noise[
+            ~of_noise["projected"] & (of_noise["sensitivity"] == rows["sensitivity"].min())
+        ]
+        axes.plot(line["eps"], line["gaussian"], color=colour, marker=".", markersize=3)
 
-    inverted = rows.loc[rows["mechanism"] == "shuffle+INV", "value"]
-    colour = style.COLOURS["shuffle+INV"]
-    axes.axhline(inverted.mean(), color=colour)
-    low, high = float(inverted.quantile(0.25)), float(inverted.quantile(0.75))
-    axes.axhspan(low, high, color=style.tint(colour), linewidth=0)
+    axes.axhline(rows["shuffle+INV"].iloc[0], color=style.COLOURS["shuffle+INV"])
     axes.axhline(rows["uniform"].iloc[0], color=UNIFORM, linestyle=":")
     axes.set_yscale("log")
-    style.log_ticks(axes.yaxis, subs=(1, 2, 5))
+    style.log_ticks(axes.yaxis, subs=(1, 3))
     axes.grid(axis="y")
 
 
-def caption(trials: pd.DataFrame, sensitivity: float) -> str:
-    """The caption: how large the Gaussian's error is beside that of shuffle+INV, and what is drawn.
+def caption(trials: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """The caption: how large the Gaussian's error is beside that of shuffle+INV, over which settings.
 
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat, in the form
-    "published" (by the formula that the paper prints) or "exact" (by the true deltas).
-
-    ``trials`` has a row for every repetition of a mechanism, with its TV error. ``sensitivity`` is that of
-    the Gaussian.
+    The arguments are those of `draw`.
     """
-    # A ratio is the Gaussian's mean TV error divided by that of shuffle+INV.
-    ratios_by_form = gaussian_ratios(trials).groupby("form")["ratio"]
-    printed = ratios_by_form.get_group("published")
-    exact = ratios_by_form.get_group("exact")
-    repetitions = wording.listing(sorted(trials.groupby(SETTING)["repetition"].max().unique()))
+    ranges = ranges_of_ratios(trials)
+    printed, library, exact = (ranges[noise] for noise in NOISES)
+    smallest_eps = wording.typeset(trials["eps"].min())
+    sensitivities = wording.listing([f"{value:.3g}" for value in trials["sensitivity"].unique()])
+    points = trials.groupby([*SETTING, "eps"]).ngroups
+    repetitions = wording.listing(sorted(trials["repetitions"].unique().tolist()))
 
     as_printed = (
-        f"With δ̂ as printed, the Gaussian has {printed.min():.1f} to {printed.max():,.0f} times the error of"
-        " shuffle+INV"
+        f"The Gaussian that honours δ̂ as printed has at least {printed.low:g} times the error of shuffle+INV."
+        f" Not projected, its error grows like 1/ε as ε falls: up to {printed.high:g} times here, where the"
+        f" smallest ε is {smallest_eps}."
     )
-    reason = (
-        "the comparison turns round, because a δ̂ that is far too small asks for far too much noise."
+    by_library = (
+        f"The Gaussian with the noise that diffprivlib adds has {library.low:g} to {library.high:g} times,"
+        f" and the one that honours the exact δ̂ of the same histogram {exact.low:g} to {exact.high:g} times."
     )
-    exactly = f"With the exact δ̂ of the same histogram it has {exact.min():.2f} to {exact.max():.1f} times."
-    lines = f"Lines are means of {repetitions} repetitions on one sample of n users, bands their quartiles."
-    projected = "As in the paper, only shuffle+INV is projected onto the simplex."
-    noise = (
-        f"The noise has the exact analytic scale for (ε, δ̂) and sensitivity {sensitivity:g}, which is our"
-        " choice."
+    over = (
+        f"The ranges hold at once with 95 % confidence, from {repetitions} repetitions, over sensitivities"
+        f" {sensitivities}, the Gaussian projected onto the simplex, as shuffle+INV is, or not, as in the"
+        f" paper, and {points} points: {points_in_words(trials, titles)}."
     )
-    above_1 = "An error above 1 means more noise than data."
-    return f"{as_printed}: {reason} {exactly} {lines} {projected} {noise} {above_1}"
+    drawn = (
+        f"Drawn is the largest n of each dataset. Lines: sensitivity {trials['sensitivity'].min():.3g}, not"
+        " projected; bands: all sensitivities, projected or not."
+    )
+    more_noise = (
+        f"An error above 1 means more noise than data: δ̂ as printed leads to one at {points_above_1(trials)}"
+        " of the points at every sensitivity, if the Gaussian is not projected."
+    )
+    return f"{as_printed} {by_library} {over} {drawn} {more_noise}"
 
 
 if __name__ == "__main__":
     with job() as snakemake:
-        settings = snakemake.params.settings
+        titles = snakemake.params.settings["titles"]
         trials = read_tables(snakemake.input, COLUMNS)
-        figure = draw(trials, settings["titles"])
-        write_figure(figure, caption(trials, settings["sensitivity"]), snakemake.output)
+        write_figure(draw(trials, titles), caption(trials, titles), snakemake.output)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from scripts.paper.delta.delta_hat_table import DEPTH_OF_SMALLEST_FLOAT
-from scripts.paper.trials.delta_hat_ratios import FORMS, gaussian_ratios
-from scripts.shared.findings import Range, Results, chosen_rows, gaussian_scales_at, range_of
+from scripts.paper.delta.delta_hat_gap import orders_below_exact, points_below_floats
+from scripts.paper.trials.delta_hat_ratios import points_above_1, ranges_of_ratios
+from scripts.shared.findings import Range, Results, chosen_rows, gaussian_scales_at
 
 
 @dataclass(frozen=True)
@@ -22,15 +22,19 @@ class GaussianScales:
 
 @dataclass(frozen=True)
 class DeltaHat:
-    """delta-hat where it is not 0, eps < eps0, and what its form does to the errors.
+    """delta-hat where it is not 0, eps < eps0, and the Gaussian's errors with each of its noises.
 
-    A point is a dataset, n, eps0 and eps.
+    A point is a dataset, n, eps0 and eps. The ranges are over all points, and those of ratios also over all
+    sensitivities.
     """
 
     of: int  # how many points there are
+    smallest_eps: float
     orders: Range  # orders of magnitude by which the printed delta-hat lies below the exact one
     beyond_floats: int  # points at which the printed one lies below the smallest float
-    ratios: dict[str, Range]  # form -> the Gaussian's mean TV error over that of shuffle+INV
+    above_1: int  # `points_above_1`
+    ratios: dict[str, Range]  # `ranges_of_ratios`, the Gaussian projected or not
+    projected: dict[str, Range]  # the same of the projected Gaussian alone
 
 
 @dataclass(frozen=True)
@@ -82,27 +86,21 @@ def gaussian_scales(results: Results) -> GaussianScales:
 
 
 def delta_hat(results: Results) -> DeltaHat:
-    """How far the printed delta-hat lies below the exact one, and the Gaussian's errors with either of them.
+    """`DeltaHat` of the paper's datasets.
 
-    Every value that users hold has a delta at eps: that of releasing only the number of its reports.
-    delta-hat is the largest of them, and the paper gives it to the Gaussian. Its form is "published", by the
-    formula that Theorem 1 prints, or "exact", by the true deltas. The fields are
-
-    - of: how many points there are. A point is a dataset, n, eps0 and eps;
-    - orders: the range of log10 of the exact over the published delta-hat;
-    - beyond_floats: at how many points the published delta-hat is below the smallest float;
-    - ratios: form -> the range of the Gaussian's mean TV error divided by that of shuffle+INV.
-
-    ``results`` has two tables. delta_hat has a row per point, with log10 of delta-hat in the columns
-    published and exact. delta_hat_trials has a row per repetition of a mechanism, with its TV error.
+    ``results`` has two tables: delta_hat, that of `compute_delta_hat`, and delta_hat_trials, that of
+    `run_delta_hat_trials`.
     """
     table = results["delta_hat"]
-    ratios = gaussian_ratios(results["delta_hat_trials"]).groupby("form")["ratio"]
+    trials = results["delta_hat_trials"]
     return DeltaHat(
         of=len(table),
-        orders=range_of(table["exact"] - table["published"]),
-        beyond_floats=(table["published"] < -DEPTH_OF_SMALLEST_FLOAT).sum(),
-        ratios={form: range_of(ratios.get_group(form)) for form in FORMS},
+        smallest_eps=table["eps"].min(),
+        orders=orders_below_exact(table),
+        beyond_floats=points_below_floats(table),
+        above_1=points_above_1(trials),
+        ratios=ranges_of_ratios(trials),
+        projected=ranges_of_ratios(trials[trials["projected"]]),
     )
 
 

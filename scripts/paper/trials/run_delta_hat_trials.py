@@ -1,11 +1,13 @@
-"""The paper's protocol where it is defined: shuffle+INV against the analytic Gaussian at (eps, delta-hat).
+"""The paper's protocol where it is defined: shuffle+INV against the Gaussian at (eps, delta-hat).
 
 In the paper's figures and tables eps = eps0, where delta-hat is 0. Here, in an experiment of our own,
 eps < eps0. One sample of n users has the delta-hat of results/delta; every repetition draws new reports and
-new noise. The Gaussian has the exact scale for (eps, delta-hat): diffprivlib refuses a delta below the
-smallest float, as most printed ones are here.
+new noise.
 """
 
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,85 +15,114 @@ import pandas as pd
 
 from scripts.paper.delta.compute_delta_hat import sample_of
 from scripts.paper.delta.delta_hat_table import SETTING
-from scripts.paper.trials.delta_hat_ratios import FORMS
-from scripts.paper.trials.run_trials import error_table
+from scripts.paper.trials.delta_hat_noises import NOISES
+from scripts.paper.trials.metrics import total_variation, uniform_histogram
 from scripts.shared.histograms import read_histogram
-from scripts.shared.job import job, write_parquet
+from scripts.shared.job import job, write_csv
+from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
-from tightshuffle.arguments import Integers
+from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 
-COLUMNS = [
-    *SETTING,
-    "eps",
-    "form",
-    "log10_delta",
-    "scale",
-    "mechanism",
-    "repetition",
-    "value",
-    "uniform",
-]
-
 
 def run_delta_hat_trials(
-    counts: Integers, delta_hats: pd.DataFrame, *, repetitions: int, sensitivity: float, seed: int
+    counts: Integers,
+    delta_hats: pd.DataFrame,
+    *,
+    repetitions: int,
+    sensitivities: Sequence[float],
+    floor: float,
+    seed: int,
 ) -> pd.DataFrame:
-    """The total variation (TV) errors of three mechanisms on one sample of users per n, a row per repetition.
+    """Mean total variation (TV) errors of the Gaussian and of shuffle+INV, on one sample of users per n.
 
-    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
-    reports. delta-hat is the largest of them. The Gaussian's noise is chosen for eps and delta-hat. The
+    There is a row for every n, eps0, eps, noise and sensitivity, and for the Gaussian with and without
+    projection to the simplex. shuffle+INV is always projected, so its errors depend on n and eps0 alone. The
     columns are
 
-    - dataset, n (users of the sample), k (values), eps0 (the local budget);
-    - mechanism, "shuffle" (k-randomized response), "shuffle+INV" (inverted and projected) or "gaussian";
-    - repetition, from 1;
-    - value, the TV error, and uniform, that of the uniform histogram;
-    - eps, log10_delta and form, for which the Gaussian's noise is chosen. log10_delta is log10 of delta-hat,
-      in the form "published" (by the formula that the paper's Theorem 1 prints) or "exact" (the true one);
-    - scale, the standard deviation of this noise, in users.
-
-    For the other two mechanisms form is "", and eps, log10_delta and scale are missing.
+    - dataset, n (users of the sample), k (values), eps0 (the local budget), eps;
+    - noise (scripts/paper/trials/delta_hat_noises.py), sensitivity (L2, of the histogram, in users) and
+      scale, the standard deviation of the noise, in users;
+    - projected, whether the Gaussian is;
+    - gaussian and shuffle+INV, the mean TV errors;
+    - ratio, gaussian divided by shuffle+INV;
+    - standard_error, that of the ratio over the repetitions;
+    - uniform, the TV error of the uniform histogram;
+    - repetitions, how many are behind each mean.
 
     Parameters
     ----------
     counts: how many users of the dataset hold each value, a histogram (k,)
-    delta_hats: the dataset's table of results/delta, with a row for every n, eps0 and eps. Its columns
-        published and exact are log10 of both forms of delta-hat
-    repetitions: how many there are for every mechanism, n, eps0, eps and form
-    sensitivity: the L2 sensitivity of the histogram, in users
+    delta_hats: the dataset's table of results/delta, with a row for every n, eps0 and eps
+    repetitions: how many there are of every mechanism, at least 2
+    sensitivities: those for which the noise is chosen
+    floor: the delta of diffprivlib's Gaussian where delta-hat is smaller
     seed: the root seed
     """
-    tables = []
-    for _, rows in delta_hats.groupby(SETTING, sort=False):
+    rows = []
+    for _, points in delta_hats.groupby(SETTING, sort=False):
         # dataset, n, k and eps0, which are the same in all rows of the group
-        setting: dict[str, Any] = {name: rows[name].tolist()[0] for name in SETTING}
+        setting: dict[str, Any] = {name: points[name].tolist()[0] for name in SETTING}
+        n = setting["n"]
         # The users whose delta-hat is in the rows.
-        sample = sample_of(counts, dataset=setting["dataset"], n=setting["n"], seed=seed)
-        samples = np.broadcast_to(sample, (repetitions, len(sample)))
-        truth = samples / setting["n"]
+        sample = sample_of(counts, dataset=setting["dataset"], n=n, seed=seed)
+        truth = sample / n
+        uniform = float(total_variation(uniform_histogram(len(sample)), truth))
+
         rng = np.random.default_rng(seed_of(seed, stage="delta-hat trials", **setting))
+        samples = np.broadcast_to(sample, (repetitions, len(sample)))
+        reports = sample_histogram(samples, setting["eps0"], rng, repetitions=repetitions)
+        inverted = project_to_simplex(invert(reports / n, setting["eps0"]))
+        errors_of_inverted = total_variation(inverted, truth)
 
-        # The shuffled mechanisms depend on eps0 alone.
-        shuffled = sample_histogram(samples, setting["eps0"], rng, repetitions=repetitions)
-        frequencies = shuffled / setting["n"]
-        inverted = project_to_simplex(invert(frequencies, setting["eps0"]))
-        estimates = {"shuffle": frequencies, "shuffle+INV": inverted}
-        errors = error_table("mechanism", estimates, truth, cells=[])
-        tables.append(errors.assign(**setting, form=""))
+        # The noise of every Gaussian is a multiple of the same numbers.
+        normal = rng.standard_normal(samples.shape)
+        for point, sensitivity in product(points.to_dict("records"), sensitivities):
+            for noise, scale in _scales(point, sensitivity, floor).items():
+                noisy = (sample + scale * normal) / n
+                for projected in (False, True):
+                    estimate = project_to_simplex(noisy) if projected else noisy
+                    row = {**setting, "eps": point["eps"], "noise": noise}
+                    row |= {"sensitivity": sensitivity, "scale": scale, "projected": projected}
+                    row |= _comparison(total_variation(estimate, truth), errors_of_inverted)
+                    rows.append({**row, "uniform": uniform, "repetitions": repetitions})
+    return pd.DataFrame(rows)
 
-        # The noise at every eps is a multiple of the same numbers, so the curves differ by their scale alone.
-        noise = rng.standard_normal((repetitions, len(sample)))
-        for row in rows.to_dict("records"):
-            for form in FORMS:
-                scale = exact_scale(row["eps"], log10_delta=row[form], sensitivity=sensitivity)
-                estimates = {"gaussian": (sample + scale * noise) / setting["n"]}
-                errors = error_table("mechanism", estimates, truth, cells=[])
-                parameters = {"eps": row["eps"], "log10_delta": row[form], "scale": scale}
-                tables.append(errors.assign(**setting, form=form, **parameters))
 
-    return pd.concat(tables, ignore_index=True).reindex(columns=COLUMNS)
+def _scales(point: Mapping[str, Any], sensitivity: float, floor: float) -> dict[str, float]:
+    """Noise -> its standard deviation, in users, for each of `NOISES`.
+
+    ``point`` is a row of the table of delta-hat; the other arguments are those of `run_delta_hat_trials`.
+    """
+    eps = point["eps"]
+    # Most printed delta-hats are 0 as floats.
+    delta_of_library = max(10.0 ** point["published"], floor)
+    scales: dict[str, Any] = {
+        "published": exact_scale(eps, log10_delta=point["published"], sensitivity=sensitivity),
+        "diffprivlib": published_scale(eps, delta_of_library, sensitivity),
+        "exact": exact_scale(eps, log10_delta=point["exact"], sensitivity=sensitivity),
+    }
+    return {noise: float(scales[noise]) for noise in NOISES}
+
+
+def _comparison(gaussian: Floats, inverted: Floats) -> dict[str, float]:
+    """The columns from gaussian to standard_error: the mean errors, their ratio and its standard error.
+
+    The arguments are the errors in each repetition, both (repetitions,) and independent of each other.
+    """
+    ratio = gaussian.mean() / inverted.mean()
+    # Of a mean, relative to it. The variance of a ratio, relative to its square, is the sum of the two.
+    relative = [
+        errors.std(ddof=1) / errors.mean() / math.sqrt(len(errors))
+        for errors in (gaussian, inverted)
+    ]
+    return {
+        "gaussian": gaussian.mean(),
+        "shuffle+INV": inverted.mean(),
+        "ratio": ratio,
+        "standard_error": ratio * math.hypot(*relative),
+    }
 
 
 if __name__ == "__main__":
@@ -101,7 +132,8 @@ if __name__ == "__main__":
             read_histogram(snakemake.input.histogram),
             pd.read_csv(snakemake.input.delta_hats),
             repetitions=settings["repetitions"],
-            sensitivity=settings["sensitivity"],
+            sensitivities=settings["sensitivities"],
+            floor=settings["floor"],
             seed=settings["seed"],
         )
-        write_parquet([trials], snakemake.output[0])
+        write_csv(trials, snakemake.output[0])

@@ -31,7 +31,7 @@ POINT_COLUMNS = [name for name in TRIAL_COLUMNS if name not in ("experiment", "r
 class Protocol:
     """How the noise of the Gaussian mechanism is chosen: the config's section ``protocol``."""
 
-    delta_form: str  # of delta-hat: "published", by the formula that Theorem 1 prints, or "exact"
+    delta_form: str  # of delta-hat, "published" or "exact" (scripts/paper/delta/delta_hat.py)
     delta_floor: float  # the Gaussian's delta where delta-hat is smaller than this number
     sensitivity: float  # the L2 sensitivity of the histogram, in users
 
@@ -54,17 +54,15 @@ def run_mechanisms(
     - gaussian, the true histogram plus Gaussian noise, as in the paper neither projected nor clipped.
 
     The Gaussian's noise is chosen for eps and delta, at the sensitivity of the protocol. The delta of a
-    sample is its delta-hat, or protocol.delta_floor where delta-hat is smaller. Every value that users of the
-    sample hold has a delta at eps: that of releasing only the number of its reports. delta-hat is the largest
-    of them. The deltas have shape (repetitions,).
+    sample is its `log10_delta_hat`, or protocol.delta_floor where this is smaller. The deltas have shape
+    (repetitions,).
 
     Parameters
     ----------
     samples: histograms of n users each, shape (repetitions, k), a sample per repetition
     eps0: the local budget of the randomized response
     eps: the budget of the Gaussian
-    protocol: how the Gaussian's noise is chosen. Its delta_form, "published" (by the formula that the paper
-        prints) or "exact", is that of delta-hat
+    protocol: how the Gaussian's noise is chosen
     rng: the source of randomness
     known: log10 deltas that are already computed for other samples of the same n, k, eps0 and eps, in the
         form of the protocol. Further ones are added
@@ -98,16 +96,8 @@ def run_points(
 ) -> pd.DataFrame:
     """The errors of shuffle, shuffle+INV and the Gaussian on one dataset, at several points.
 
-    There is a row for every point, mechanism, error and repetition, in the order of the points. The columns
-    are
-
-    - experiment, dataset, eps0, eps, n (users), k (cells) and repetitions (how many), which tell the point;
-    - mechanism, repetition (from 1), and seed (of the point's random numbers);
-    - delta, for which the Gaussian's noise is chosen at eps;
-    - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
-    - cell, numbered from 1, of an individual error, and 0 for tv;
-    - value, the error, a fraction of the n users;
-    - uniform, the same error of the uniform histogram, 1 / k in each cell.
+    There are the rows of `run_point` for every point, in the order of the points. The columns are
+    `TRIAL_COLUMNS`: those of `run_point`, and the point's experiment and repetitions (how many).
 
     Parameters
     ----------
@@ -160,15 +150,11 @@ def run_point(
     """The errors of shuffle, shuffle+INV and the Gaussian at one point: a dataset, eps0, eps and n.
 
     There is a row for every mechanism, error and repetition. Every repetition draws n users of the dataset,
-    their reports and the Gaussian's noise anew. The columns are `POINT_COLUMNS`:
+    their reports and the Gaussian's noise. The columns are `POINT_COLUMNS`: those of `error_table`, with the
+    mechanism, and
 
-    - dataset, eps0, eps, n (users), k (cells);
-    - mechanism, repetition (from 1), and seed (of the point's random numbers);
-    - delta, for which the Gaussian's noise is chosen at eps;
-    - metric, which error it is, "tv" (total variation) or "individual_error" (that of one cell);
-    - cell, numbered from 1, of an individual error, and 0 for tv;
-    - value, the error, a fraction of the n users;
-    - uniform, the same error of the uniform histogram, 1 / k in each cell.
+    - dataset, eps0, eps, n (users), k (cells), and seed (of the point's random numbers);
+    - delta, for which the Gaussian's noise is chosen at eps.
 
     Parameters
     ----------
@@ -252,10 +238,7 @@ def error_table(
 def _deltas_of_gaussian(
     samples: Integers, eps0: float, eps: float, protocol: Protocol, known: dict[Any, float]
 ) -> Floats:
-    """The Gaussian's delta for every sample, shape (repetitions,): its delta-hat, but at least a floor.
-
-    Every value that users of the sample hold has a delta at eps: that of releasing only the number of its
-    reports. delta-hat is the largest of them.
+    """The Gaussian's delta for every sample, shape (repetitions,): `log10_delta_hat`, but at least a floor.
 
     Parameters
     ----------

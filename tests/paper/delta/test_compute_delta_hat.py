@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scripts.paper.delta.compute_delta_hat import LOG10_ENDS, compute_delta_hat, eps_grid, sample_of
+from scripts.paper.delta.compute_delta_hat import compute_delta_hat, eps_grid, sample_of
 from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from tightshuffle.literature import count
 
@@ -53,9 +53,24 @@ def test_the_exact_delta_hat_runs_from_a_hundredth_to_1e_30(table):
     """The tolerances are what three digits of eps leave open."""
     for _, rows in table.groupby("n"):
         first, last = rows["exact"].iloc[[0, -1]]
-        assert first == pytest.approx(LOG10_ENDS[0], abs=0.05)
-        assert last == pytest.approx(LOG10_ENDS[1], abs=0.3)
+        assert first == pytest.approx(-2, abs=0.05)
+        assert last == pytest.approx(-30, abs=0.3)
         assert (rows["exact"].diff().dropna() < 0).all()
+
+
+def test_a_grid_with_a_small_delta_hat_begins_at_half_of_its_value_at_eps_0():
+    """Of two values held by 50,000 users each, delta-hat at eps = 0 is below 2e-2."""
+    (first, last) = eps_grid(np.array([50_000, 50_000]), 2.0, 2)
+    setting = {"n": 100_000, "k": 2, "eps0": 2.0, "count": 49_999}
+    log10_deltas = count.delta(np.array([0.0, first, last]), **setting)
+    assert log10_deltas[0] < -2 + np.log10(2)
+    assert log10_deltas[1] == pytest.approx(log10_deltas[0] - np.log10(2), abs=0.01)
+    assert log10_deltas[2] == pytest.approx(-30, abs=0.3)
+
+
+def test_the_eps_have_even_ratios(table):
+    eps = table["eps"].to_numpy()[:4]
+    assert eps[1:] / eps[:-1] == pytest.approx((eps[3] / eps[0]) ** (1 / 3), rel=0.01)
 
 
 def test_the_printed_delta_hat_is_below_the_exact_one(table):

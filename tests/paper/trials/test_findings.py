@@ -3,17 +3,21 @@
 import pytest
 
 from scripts.paper.trials.findings import GaussianScales, delta_hat, gaussian_scales, rerun
+from scripts.shared.findings import Range
 from tests.report.world import EVERYTHING, results
 
 
 def test_what_the_form_of_delta_hat_does_to_the_errors():
-    """Each ratio is a mean of the Gaussian over 0.04, the mean of shuffle+INV."""
+    """The ratios have no standard error here, so the ranges are those of the table."""
     hat = delta_hat(results([], **EVERYTHING))
-    assert (hat.of, hat.beyond_floats) == (2, 1)
-    assert (hat.orders.low, hat.orders.high) == (106.0, 338.0)
-    printed, exact = hat.ratios["published"], hat.ratios["exact"]
-    assert (printed.low, printed.high) == pytest.approx((10.0, 20.0))
-    assert (exact.low, exact.high) == pytest.approx((1.25, 1.5))
+    assert (hat.of, hat.smallest_eps, hat.beyond_floats, hat.above_1) == (2, 0.5, 1, 1)
+    assert hat.orders == Range(100, 340)  # 106 and 338, rounded outwards
+    assert hat.ratios == {
+        "published": Range(3, 20),
+        "diffprivlib": Range(0.7, 4),
+        "exact": Range(1.2, 1.5),
+    }
+    assert hat.projected["published"] == Range(3, 5)
 
 
 @pytest.fixture

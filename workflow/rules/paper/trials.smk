@@ -126,7 +126,7 @@ rule run_delta_hat_trials:
         histogram="<results>/data/histograms/{dataset}.csv",
         delta_hats="<results>/delta/delta_hat_{dataset}.csv",
     output:
-        "<results>/trials/delta_hat/{dataset}.parquet",
+        "<results>/trials/delta_hat/{dataset}.csv",
     log:
         "<results>/logs/run_delta_hat_trials/{dataset}.log",
     conda:
@@ -136,7 +136,8 @@ rule run_delta_hat_trials:
         **named(
             settings=lambda wildcards: {
                 "repetitions": DATASETS[wildcards.dataset]["delta_hat"]["repetitions"],
-                "sensitivity": config["protocol"]["sensitivity"],
+                "sensitivities": config["constants"]["sensitivities"],
+                "floor": config["protocol"]["delta_floor"],
                 "seed": config["seed"],
             },
         ),
@@ -155,7 +156,7 @@ rule draw_delta_hat_trials:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_delta_hat_trials.py"),
-        **named(settings={"titles": TITLES, "sensitivity": config["protocol"]["sensitivity"]}),
+        **named(settings={"titles": TITLES}),
     script:
         "../../../scripts/paper/trials/draw_delta_hat_trials.py"
 
