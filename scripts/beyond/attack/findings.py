@@ -80,7 +80,7 @@ def _attacker(rows: pd.DataFrame, observes: str) -> Attacker | None:
     cases = rows[rows["observes"] == observes]
     if cases.empty:
         return None
-    return Attacker(of=len(cases), together=cases["violated_jointly"].sum())
+    return Attacker(of=len(cases), together=int(cases["violated_jointly"].sum()))
 
 
 def _fields_that_count_cases(cases: pd.DataFrame) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from diffprivlib.mechanisms import GaussianAnalytic
 
