@@ -19,7 +19,9 @@ from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_tables
 
-LOGARITHMIC = "The axis is logarithmic, so equal ratios of errors are equally far apart."
+LOGARITHMIC = (
+    "The same boxes on a logarithmic axis, where equal ratios of errors are equally far apart."
+)
 
 
 @style.applied()
@@ -57,5 +59,5 @@ if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         table = read_tables(snakemake.input, COLUMNS, DRAWN)
-        text = f"{caption(table, params.title, params.protocol)} {LOGARITHMIC}"
+        text = f"{LOGARITHMIC}\n\n{caption(table, params.title, params.protocol)}"
         write_figure(draw(table, params.title), text, snakemake.output)
