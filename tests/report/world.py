@@ -319,7 +319,14 @@ shuffle,   100000, 15, 4,    1e-17, 0.3
     "audit": [  # the second contradicts the published delta alone only, the third shows nothing
         audit_row(-14.6, alone=0.0061, together=0.0059, violated_jointly=True),
         audit_row(-2.0, alone=0.0101, together=0.0091, violated_jointly=False, eps=1.0),
-        audit_row(-math.inf, alone=0.0, together=0.0, violated_jointly=False, eps=2.0),
+        audit_row(
+            -math.inf,
+            alone=0.0,
+            together=0.0,
+            violated_jointly=False,
+            eps=2.0,
+            observes="histogram",
+        ),
     ],
     "claim_verdicts": claim_rows(),
     "joint_tests": csv_table("""

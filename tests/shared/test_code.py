@@ -163,7 +163,7 @@ def test_an_edit_of_the_literatures_columns_reruns_the_table_of_printed_deltas_a
 
 def test_an_edit_of_a_proven_bound_reruns_no_job_of_the_paper():
     """So no trials."""
-    users = scripts_that_use("tightshuffle/bounds/rounds.py")
+    users = scripts_that_use("library/tightshuffle/bounds/rounds.py")
     assert "scripts/beyond/bounds/compute_delta_hat_bound.py" in users
     assert [script for script in users if script.startswith("scripts/paper/")] == []
 
