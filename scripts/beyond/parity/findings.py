@@ -1,10 +1,18 @@
 """The numbers that texts state about errors at equal privacy."""
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import pandas as pd
 
-from scripts.shared.findings import Range, Results, chosen_rows, in_papers_settings, range_of
+from scripts.shared.findings import (
+    Range,
+    Results,
+    chosen_rows,
+    in_papers_settings,
+    range_of,
+    rounded_outwards,
+)
 from scripts.shared.printed import PAPER
 
 PAIRED = "the paper's pairing"  # of estimates: shuffle+INV projected, the Gaussian not
@@ -91,6 +99,7 @@ class PapersSettings:
     deltas: int
     low: float
     high: float
+    simultaneous: Range  # with 95 % confidence all true ratios lie in it; rounded outwards to two digits
     paired: PairedRatios
     popular: Range  # of the error of the dataset's most popular value
     ten_popular: Range  # of the error of its ten most popular values
@@ -266,6 +275,19 @@ def _ratios_of_dataset_and_eps0(rows: pd.DataFrame, results: Results) -> BudgetR
     )
 
 
+def _simultaneous_range(rows: pd.DataFrame) -> Range:
+    """The range of the ratios with intervals that hold for all ``rows`` together, in two digits.
+
+    Each row has a ratio with the ends of its own 95 % interval, low and high. An interval for all rows
+    together (Bonferroni) is wider by a quotient of normal quantiles. The range is rounded outwards.
+    """
+    normal = NormalDist()
+    wider = normal.inv_cdf(1 - 0.05 / (2 * len(rows))) / normal.inv_cdf(1 - 0.05 / 2)
+    below = rows["ratio"] - wider * (rows["ratio"] - rows["low"])
+    above = rows["ratio"] + wider * (rows["high"] - rows["ratio"])
+    return rounded_outwards(below.min(), above.max())
+
+
 def papers_settings(results: Results) -> PapersSettings:
     """The ratios of errors, shuffle+INV over the Gaussian at equal privacy, in settings like the paper's.
 
@@ -280,6 +302,7 @@ def papers_settings(results: Results) -> PapersSettings:
     - points: the number of their combinations of dataset, n and eps0
     - deltas: the number of choices of delta
     - low, high: the range of the ratio of total variation (TV) errors, both estimates projected
+    - simultaneous: the same with intervals that hold for all these ratios together
     - paired: the same with shuffle+INV projected and the Gaussian not, as in the paper. better is the number
       of settings in which shuffle+INV has the smaller error
     - popular, ten_popular: the ranges of two further ratios, both estimates projected: of the error of the
@@ -319,6 +342,7 @@ def papers_settings(results: Results) -> PapersSettings:
         deltas=like_papers["delta_rule"].nunique(),
         low=ratios.low,
         high=ratios.high,
+        simultaneous=_simultaneous_range(like_papers),
         paired=PairedRatios(
             low=range_of_paired.low, high=range_of_paired.high, better=(paired < 1).sum()
         ),
