@@ -48,7 +48,7 @@ def study(
     proven upper bound on delta of the shuffled reports is at most delta.
 
     All errors are expected ones of the estimated shares of k cells, for uniform data, before projection. The
-    columns are:
+    largest ones take the error of a cell as normal. The columns are:
 
     - of the setting: n, k, eps, delta_rule (such as 1e-06 or n^-1.1) and delta
     - of the central Gaussian mechanism with this (eps, delta): sigma (its standard deviation, in users), and
@@ -78,8 +78,7 @@ def study(
     best, log10_upper = best_randomizers(name, budgets, log10_delta, users, cells)
     tv = _expected_tv(best, users)
 
-    # From tv follows the mean absolute error of a share, and its standard deviation as a normal variable.
-    deviation = 2 / cells * tv / mean_absolute(1.0)
+    deviation = np.sqrt(_variances_of_share(best, users))
     names = [randomizer.name for randomizer in best]
     eps0 = [randomizer.eps0 for randomizer in best]
     bits = [randomizer.bits for randomizer in best]
