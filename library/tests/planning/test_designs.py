@@ -21,6 +21,7 @@ from tightshuffle.dummies import best_law
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law, poisson
+from tightshuffle.gaussian import log10_delta_of_scale
 from tightshuffle.planning.designs import collection_with_dummies, compare_designs, fewest_dummies
 
 # Arguments of `compare_designs`.
@@ -348,6 +349,27 @@ def mean_absolute_error(
         deviation = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
         return math.sqrt(2 / math.pi) * deviation
     return error_of_count(design, n * participation, k, held_by)
+
+
+@pytest.mark.parametrize(
+    ("n", "k", "eps", "delta", "rounds"),
+    [
+        (40, 143, 4.4398582576822685, 1.8892705012536612e-07, 1),
+        (5, 4, 1.966238322453123, 6.253918729613092e-09, 52),
+        (959, 16, 1.6847, 0.0685, 12),
+        (100_000, 256, 1.0, 1e-6, 365),
+        (2_000_000, 408, 1.0, 1e-8, 52),
+    ],
+)
+def test_the_printed_sigma_has_the_guarantee(n, k, eps, delta, rounds):
+    """To the nearest of its four digits it would be too small, by up to 0.8 % of delta."""
+    found = compare_designs(n, k, eps, delta, rounds=rounds).designs
+    (gaussian,) = [design for design in found if design.name == "central Gaussian"]
+    sigma = float(gaussian.parameters.removeprefix("sigma = "))
+    sensitivity = math.sqrt(2 * rounds)  # a changed value changes two counts by 1
+    log10_delta_at = functools.partial(log10_delta_of_scale, eps, sensitivity=sensitivity)
+    assert log10_delta_at(scale=sigma) <= math.log10(delta)
+    assert log10_delta_at(scale=sigma * 0.999) > math.log10(delta)
 
 
 # Questions where fewer than ten reports of a value that nobody holds are expected from some design.

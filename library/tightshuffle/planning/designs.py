@@ -430,7 +430,7 @@ def _central_gaussian(task: _Task) -> Design:
         task,
         "central Gaussian",
         float(mean_absolute(sigma)),
-        f"sigma = {sigma:.4g}",
+        f"sigma = {plain(sigma, 4, side=Side.UPPER)}",
     )
 
 
