@@ -183,7 +183,7 @@ METHODS = {
         GuaranteeMethod(
             name="upper",
             bound=guarantee.log10_upper,
-            valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
+            valid="k-RR and other randomizers, every dataset; close to lower for k-RR, and mostly for others",
             source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
         ),
