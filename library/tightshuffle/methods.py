@@ -346,7 +346,8 @@ def epsilon(
 ) -> Floats | float:
     """The smallest eps at which a method guarantees ``delta``, rounded up.
 
-    For the method lower, eps is rounded down: some dataset has at least this delta there.
+    For the method lower, eps is rounded down: some dataset has at least this delta there. eps is 0 where the
+    lower bound is at most this delta at eps = 0.
 
     Parameters
     ----------
