@@ -68,6 +68,29 @@ def test_a_bracket_of_one_delta_is_two_floats():
     assert (type(ends.lower), type(ends.upper)) == (float, float)
 
 
+@pytest.mark.parametrize(
+    ("delta", "setting"),
+    [
+        (0.5, {"n": 1000, "k": 10, "eps0": 2.0}),
+        (0.999999999, {"n": 3, "k": 2, "eps0": 2.0, "randomizer": "rappor"}),
+    ],
+)
+def test_where_no_dataset_is_known_to_have_more_than_delta_the_lower_eps_is_0(delta, setting):
+    assert 0 < tightshuffle.lower(0.0, **setting) < delta
+    assert tightshuffle.epsilon(delta, method="lower", **setting) == 0
+    assert tightshuffle.bracket(delta, **setting).lower == 0
+
+
+@pytest.mark.parametrize("delta", [0.02, 1e-6])
+def test_elsewhere_some_dataset_has_delta_at_the_lower_eps(delta):
+    setting = {"n": 1000, "k": 10, "eps0": 2.0}
+    assert tightshuffle.lower(0.0, **setting) > delta
+    ends = tightshuffle.bracket(delta, **setting)
+    assert 0 < ends.lower <= ends.upper
+    assert tightshuffle.lower(ends.lower, **setting) >= delta
+    assert tightshuffle.upper(ends.upper, **setting) <= delta
+
+
 def test_the_event_keeps_its_meaning():
     """Who stored an event reads it in a later version: a new attribute would change what it promises."""
     parameters = inspect.signature(ShuffledDpEvent).parameters

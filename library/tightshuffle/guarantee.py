@@ -73,7 +73,10 @@ def epsilon_of_upper(target_log10_delta: float, point: Points) -> float:
 
 
 def epsilon_of_lower(target_log10_delta: float, point: Points) -> float:
-    """The largest eps at which the lower bound of one round is at least 10^``target_log10_delta``."""
+    """The largest eps at which the lower bound of one round is at least 10^``target_log10_delta``.
+
+    It is 0 where the bound is at most that at eps = 0.
+    """
     return epsilon_near_gaussian(privacy_blanket.log10_lower, target_log10_delta, point, Side.LOWER)
 
 
@@ -181,8 +184,8 @@ def bracket(
 
     Returns
     -------
-    Bracket(lower, upper). At eps = lower some dataset has at least this delta; lower is nan where the lower
-    bound is below delta at every eps. At eps = upper every dataset has at most this delta.
+    Bracket(lower, upper). At eps = upper every dataset has at most this delta. At eps = lower some dataset
+    has at least this delta; but lower is 0 if the lower bound is at most this delta at eps = 0.
 
     Raises
     ------

@@ -183,7 +183,7 @@ METHODS = {
         GuaranteeMethod(
             name="upper",
             bound=guarantee.log10_upper,
-            valid="k-RR and other randomizers, every dataset; close to lower wherever eps is small",
+            valid="k-RR and other randomizers, every dataset; close to lower for k-RR, and mostly for others",
             source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
         ),
@@ -346,7 +346,8 @@ def epsilon(
 ) -> Floats | float:
     """The smallest eps at which a method guarantees ``delta``, rounded up.
 
-    For the method lower, eps is rounded down: some dataset has at least this delta there.
+    For the method lower, eps is rounded down: some dataset has at least this delta there. eps is 0 where the
+    lower bound is at most this delta at eps = 0.
 
     Parameters
     ----------

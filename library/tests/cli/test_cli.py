@@ -19,7 +19,8 @@ from tightshuffle.cli.main import main
 from tightshuffle.dummies.best_law import smallest_poisson_mean
 from tightshuffle.dummies.laws import error_of_parties, parse_law
 from tightshuffle.gaussian import exact_scale
-from tightshuffle.randomizers.expected_errors import krr_errors
+from tightshuffle.randomizers import parse
+from tightshuffle.randomizers.expected_errors import errors
 
 INSTALLED_COMMAND = Path(sys.executable).with_name("tightshuffle")
 
@@ -255,8 +256,8 @@ def test_guarantee_of_a_plan_for_own_data_is_that_for_any_data(file_of_500_300_2
 def test_errors_of_a_plan_for_own_data_are_those_for_its_shares(file_of_500_300_200):
     """An error is an expected total variation distance: half the sum of the values' absolute errors."""
     found = json_answer("plan --eps 1 --delta 1e-6", data=file_of_500_300_200)
-    errors = krr_errors([0.5, 0.3, 0.2], n=1000, eps0=found["eps0"])
-    assert found["expected_tv"]["shuffle+INV"] == pytest.approx(errors.sum() / 2, rel=1e-12)
+    of_values = errors(parse("grr", k=3, eps0=found["eps0"]), [0.5, 0.3, 0.2], n=1000)
+    assert found["expected_tv"]["shuffle+INV"] == pytest.approx(of_values.sum() / 2, rel=1e-12)
     # The distance from the guess that all shares are 1/3: only the largest share is above that.
     assert found["expected_tv"]["uniform"] == pytest.approx(0.5 - 1 / 3)
 

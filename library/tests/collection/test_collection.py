@@ -1,6 +1,7 @@
 """Collections: no dataset is outside the bounds, which are the known ones where all users are alike."""
 
 import dataclasses
+import functools
 import itertools
 import math
 
@@ -23,7 +24,7 @@ from tightshuffle.collection import Collection, Dummies, Group, bounds
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.randomizers import Finite, expected_errors
+from tightshuffle.randomizers import Finite, KRandomizedResponse, expected_errors
 
 # Relative: what the logarithms of the tested numbers lose. The bounds' own width is 1e-4.
 _ROUNDING = 1e-9
@@ -556,9 +557,40 @@ SHARES = np.array([0.5, 0.3, 0.1, 0.1])  # of the users who hold each of four va
 
 
 def test_expected_error_of_given_shares_is_half_the_sum_of_the_errors_of_krr():
-    known = expected_errors.krr_errors(SHARES, n=1000, eps0=2.0).sum() / 2
+    known = expected_errors.errors(KRandomizedResponse(4, 2.0), SHARES, n=1000).sum() / 2
     found = one_group(n=1000, k=4, eps0=2.0).expected_error(SHARES)
     assert found == pytest.approx(known, rel=1e-12)
+
+
+def test_expected_error_of_few_users_is_the_sum_over_all_counts():
+    """Twelve users of one group and eight of another hold four values, beside three kinds of dummies.
+
+    A user who takes part reports the own value with probability p, and each other one with q.
+    """
+    groups = (Group("a", 12, eps0=3.0), Group("b", 8, eps0=2.0, participation=0.5))
+    dummies = Dummies(number=3, poisson_per_value=0.1, probability_per_user_and_value=0.05)
+    shares = np.array([0.5, 0.25, 0.25, 0.0])
+    error, slope = 0.0, 0.0
+    of_dummies = [
+        stats.binom.pmf(np.arange(4), 3, 1 / 4),
+        stats.poisson.pmf(np.arange(30), 0.1),
+        stats.binom.pmf(np.arange(21), 20, 0.05),
+    ]
+    for share in shares:
+        laws = list(of_dummies)
+        for group in groups:
+            report = np.array(krr_probabilities(0, math.exp(group.eps0), 4))
+            p, q = report[:2] * group.participation
+            holders = round(share * group.users)
+            laws.append(stats.binom.pmf(np.arange(holders + 1), holders, p))
+            others = group.users - holders
+            laws.append(stats.binom.pmf(np.arange(others + 1), others, q))
+            slope += group.users * (p - q) / len(shares)
+        law = functools.reduce(np.convolve, laws)
+        numbers = np.arange(law.size)
+        error += law @ abs(numbers - law @ numbers)
+    found = Collection(4, groups, dummies=dummies).expected_error(shares)
+    assert found == pytest.approx(error / 2 / slope, rel=1e-9)
 
 
 def test_gaussian_error_is_half_the_sum_of_the_errors_of_the_exact_scale():
@@ -570,11 +602,12 @@ def test_gaussian_error_is_half_the_sum_of_the_errors_of_the_exact_scale():
 
 
 def test_gaussian_error_almost_without_noise_is_that_of_who_happens_to_take_part():
-    """It is that of values which the users who take part send as they are."""
+    """Of a value's users in the first group, each takes part with probability 0.3; all 800 do on average."""
     groups = (Group("a", 1000, math.inf, participation=0.3), Group("b", 500, math.inf))
-    collection = Collection(4, groups)
-    found = collection.gaussian_error(300.0, log10_delta=-1e-3, shares=SHARES)
-    assert found == pytest.approx(collection.expected_error(SHARES), rel=1e-3)
+    found = Collection(4, groups).gaussian_error(300.0, log10_delta=-1e-3, shares=SHARES)
+    deviations_of_counts = np.sqrt(1000 * SHARES * 0.3 * (1 - 0.3))
+    normal = math.sqrt(2 / math.pi) * deviations_of_counts.sum() / 2 / 800
+    assert found == pytest.approx(normal, rel=1e-3)
 
 
 @pytest.mark.parametrize("randomizer", ["hash:2", "oue"])

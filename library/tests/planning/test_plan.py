@@ -61,7 +61,7 @@ GUARANTEES_AND_ERRORS = pytest.mark.parametrize(
     [
         ("grr", 1000, 0.01, -12.0, 1e-4, {"colluding": 0.5}),
         ("grr", 4, 5.0, -300.0, 1e-5, {}),
-        pytest.param("grr", 5, 3.0, -6.0, 0.5, {}, id="two users, who need no shuffler"),
+        pytest.param("grr", 5, 3.0, -6.0, 0.35, {}, id="two users, who need no shuffler"),
         ("oue", 50, 0.5, -6.0, 0.02, {"colluding": 0.01}),
         ("rappor", 20, 1.0, -9.0, 0.001, {"colluding": 5000}),
         pytest.param("grr", 5, 1.0, -6.0, 0.02, {"rounds": 4}, marks=pytest.mark.slow),

@@ -65,6 +65,57 @@ def test_errors_are_the_mean_absolute_errors_of_simulations(randomizer):
 
 
 @of_five_values
+def test_errors_of_few_users_are_the_mean_absolute_errors_of_simulations(randomizer):
+    """20 users hold the five values, in the proportions of SHARES: 10, 6, 3, 1 and 0 of them.
+
+    A user's report supports each value with a probability of p_star or q_star. 200,000 simulations.
+    """
+    rng, repetitions, users = np.random.default_rng(20261130), 200_000, 20
+    randomizer = parse(randomizer.name, k=5, eps0=4.0)
+    p, q = randomizer.p_star, randomizer.q_star
+    holders = np.rint(SHARES * users).astype(int)
+    size = (repetitions, 5)
+    supports = rng.binomial(holders, p, size) + rng.binomial(users - holders, q, size)
+    simulated = np.abs((supports / users - q) / (p - q) - SHARES)
+    expected = expected_errors.errors(randomizer, SHARES, n=users)
+    assert np.all(abs(simulated.mean(axis=0) - expected) < four_standard_errors(simulated))
+
+
+def test_errors_of_shares_between_whole_numbers_are_those_of_the_values_that_are_most_alike():
+    """Of eight values and 20 users, three hold each of four values, and two each of the other four."""
+    randomizer = parse("grr", k=8, eps0=3.0)
+    of_uniform_data = expected_errors.errors(randomizer, np.full(8, 1 / 8), n=20)
+    of_whole_numbers = expected_errors.errors(randomizer, np.repeat([3, 2], 4) / 20, n=20)
+    assert of_uniform_data == pytest.approx(np.full(8, of_whole_numbers.mean()), rel=1e-12)
+    assert expected_errors.errors(randomizer, 1 / 8, n=20) == pytest.approx(of_uniform_data[0])
+
+
+def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_empty_value_come():
+    """Within 2 %, and else within a factor of two: of 600 random datasets, a third with one value only."""
+    rng = np.random.default_rng(20261201)
+    ratios = {True: [], False: []}
+    for number in range(600):
+        k, n = int(rng.integers(2, 60)), int(10 ** rng.uniform(0, 4.5))
+        randomizer = parse("grr", k=k, eps0=rng.uniform(0.3, 9))
+        shares = rng.multinomial(n, rng.dirichlet(np.full(k, 0.3))) / n
+        if number % 3 == 0:
+            shares = np.eye(k)[0]
+        error = expected_errors.errors(randomizer, shares, n=n).sum()
+        error_of_uniform = expected_errors.errors(randomizer, np.full(k, 1 / k), n=n).sum()
+        ratios[n * randomizer.q_star >= 10].append(error / error_of_uniform)
+    assert len(ratios[True]) > 100
+    assert max(ratios[True]) <= 1.02
+    assert 1.5 < max(ratios[False]) <= 2
+
+
+def test_errors_of_several_numbers_of_users_are_rows():
+    randomizer = parse("oue", k=5, eps0=3.0)
+    rows = expected_errors.errors(randomizer, SHARES, n=[20, 1000])
+    for users, row in zip((20, 1000), rows, strict=True):
+        assert np.array_equal(row, expected_errors.errors(randomizer, SHARES, n=users))
+
+
+@of_five_values
 def test_largest_error_is_the_mean_largest_error_of_simulations_or_larger(randomizer):
     """It is the expected one of independent estimates. For other estimates it is an upper bound."""
     simulated = simulated_errors(randomizer).max(axis=1)

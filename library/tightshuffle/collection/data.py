@@ -143,19 +143,20 @@ class Dummies:
         """The law that is named by ``law``."""
         return self._law
 
-    def variance(self, users: float, k: int, support: float) -> float:
-        """Variance of how many dummies support one value; those of a ``law`` do not count.
+    def supporting(
+        self, users: float, k: int, support: float
+    ) -> tuple[list[tuple[float, float]], float]:
+        """How many dummies support one value; those of a ``law`` do not count.
 
         A dummy supports the value with probability ``support``. There are ``k`` values, and so many
-        ``users``, each of whom has a device.
+        ``users``, each of whom has a device. The result is of two parts, all independent: pairs of a number
+        and the probability that one of so many dummies supports the value, and the mean of a Poisson number
+        of further ones that do.
         """
-        # Numbers of dummies are independent: a Poisson one, whose variance is its mean, a fixed one, and one
-        # of each device, which adds a dummy of the value or does not.
+        of_number = (float(self.number), support)
+        of_devices = (float(users), self.probability_per_user_and_value)
         poisson_mean = k * (self.poisson_per_value + users * self.poisson_per_user_and_value)
-        of_poisson = poisson_mean * support
-        of_number = self.number * support * (1 - support)
-        probability = self.probability_per_user_and_value
-        return of_poisson + of_number + users * probability * (1 - probability)
+        return [of_number, of_devices], poisson_mean * support
 
     def __bool__(self) -> bool:
         """Whether there are any dummies."""

@@ -10,7 +10,7 @@ from tightshuffle.collection.data import Data, Group
 from tightshuffle.dummies.laws import Law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers.base import SupportRandomizer
-from tightshuffle.randomizers.expected_errors import mean_absolute
+from tightshuffle.randomizers.expected_errors import Reporters, errors_of_count, mean_absolute
 
 
 def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
@@ -32,9 +32,9 @@ def errors_of_values(data: Data, shares: Floats) -> Floats:
 
     ``shares`` (v,) are the true shares of users who hold these values. The unbiased estimate of a value is
     how many reports support it, less the number to be expected if nobody holds it, over the slope. The slope
-    is by how much a user who holds the value raises this number, summed over all users. The variance of the
-    number is a sum over all users and dummies, and its error is taken as normal (central limit theorem). Only
-    dummies of a law are not taken as normal: their number has that law.
+    is by how much a user who holds the value raises this number, summed over all users. Errors are exact
+    (`errors_of_count`), with two exceptions, where the number of users' reports is taken as normal (central
+    limit theorem): beside dummies of a law, whose number has that law, and for a matrix.
 
     The result is nan for a matrix, unless everybody takes part. For a matrix, ``shares`` are those of all k
     values.
@@ -46,23 +46,20 @@ def errors_of_values(data: Data, shares: Floats) -> Floats:
             return np.full(shares.shape, np.nan)
         return _normal_absolute_errors(randomizer.variance(shares, users))
 
-    # Variance of how many dummies support one value, but for those of a law.
-    of_dummies = data.dummies.variance(users, data.cells, _support_probability_of_dummy(data))
-    variance = np.full(shares.shape, of_dummies)
-    slope = 0.0
-    for group in data.groups:
-        # The probabilities that a user of the group takes part, and supports the value: p if the user holds
-        # it, else q.
-        p_star, q_star = _support_probabilities(data, group)
-        p, q = group.participation * p_star, group.participation * q_star
-        variance += group.users * (shares * p * (1 - p) + (1 - shares) * q * (1 - q))
-        slope += group.users * (p - q)
-
+    reporters = [_reporters(data, group) for group in data.groups]
+    slope = sum(group.users * (group.p - group.q) for group in reporters)
     if slope == 0:  # eps0 is so small that both probabilities are the same float
         return np.full(shares.shape, np.inf)
     law = data.dummies.parsed_law
     if law is None:
-        return _normal_absolute_errors(variance / slope**2)
+        support = _support_probability_of_dummy(data)
+        binomials, poisson_mean = data.dummies.supporting(users, data.cells, support)
+        of_counts = errors_of_count(shares, reporters, dummies=binomials, poisson_mean=poisson_mean)
+        return of_counts / slope
+
+    variance = np.zeros(shares.shape)
+    for number, p, q, p_complement, q_complement in reporters:
+        variance += number * (shares * p * p_complement + (1 - shares) * q * q_complement)
     # Each different variance is computed once.
     variances, places = np.unique(variance, return_inverse=True)
     errors_of_counts = np.array([_absolute_error_of_sum(law, number) for number in variances])
@@ -92,17 +89,24 @@ def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
     return numbers
 
 
-def _support_probabilities(data: Data, group: Group) -> tuple[float, float]:
-    """Probabilities that a report of this group supports the user's value, and that it supports another one.
+def _reporters(data: Data, group: Group) -> Reporters:
+    """The users of a group, and the probabilities that one takes part and supports a value.
 
     A report supports a value if it counts in the estimate of that value. Without a randomizer the report
     is the user's value, and supports no other one.
     """
+    share, absent = group.participation, 1 - group.participation
     randomizer = data.randomizer_of(group)
     if randomizer is None:
-        return 1.0, 0.0
+        return Reporters(group.users, share, 0.0, absent, 1.0)
     assert isinstance(randomizer, SupportRandomizer)
-    return randomizer.p_star, randomizer.q_star
+    return Reporters(
+        group.users,
+        share * randomizer.p_star,
+        share * randomizer.q_star,
+        absent + share * randomizer.p_complement,
+        absent + share * randomizer.q_complement,
+    )
 
 
 def _support_probability_of_dummy(data: Data) -> float:
@@ -123,7 +127,7 @@ def gaussian_error(
     10^``log10_delta`` at ``eps`` for all rounds together. The estimate divides by the expected number of
     users who take part, so it has the error of not asking everybody, too. ``shares`` (k,) are the shares of
     users who hold each value; None is for uniform data. The result is half the sum over all values of the
-    expected absolute errors of the estimated shares.
+    expected absolute errors of the estimated shares, which are taken as normal.
     """
     shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))

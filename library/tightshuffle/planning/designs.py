@@ -426,7 +426,12 @@ def _krr_with_dummies(task: _Task, eps0: float, poisson_mean: float) -> Design:
 def _central_gaussian(task: _Task) -> Design:
     """The design of a curator with all values, who adds Gaussian noise to each count."""
     sigma = _central_sigma(task.eps, task.log10_delta, task.changed_values)
-    return _central(task, "central Gaussian", float(mean_absolute(sigma)), f"sigma = {sigma:.4g}")
+    return _central(
+        task,
+        "central Gaussian",
+        float(mean_absolute(sigma)),
+        f"sigma = {plain(sigma, 4, side=Side.UPPER)}",
+    )
 
 
 def _central_geometric(task: _Task) -> Design:
@@ -561,13 +566,13 @@ def _eps0_with_dummies(
     """The smallest eps0 at which k-RR with dummies is about as accurate as dummies alone, and an empty text.
 
     Dummies alone are a Poisson number per value of mean ``poisson_mean``, which is enough for the guarantee
-    without local noise. k-RR with this eps0, and with the dummies that it needs beside, may have an expected
-    total variation error that is `ALLOWED_ERROR_RATIO` times theirs, by a normal approximation. The eps0 is
-    rounded up to tenths.
+    without local noise. k-RR with this eps0, and with about the dummies that it needs beside
+    (`_dummies_per_value`), may have an expected total variation error that is `ALLOWED_ERROR_RATIO` times
+    theirs. The eps0 is rounded up to tenths.
 
     If there is no such eps0, the result is None and the reason in words. Either k-RR without dummies is
     already so accurate at ``eps0_of_krr``, the largest eps0 with the guarantee. Or the error is larger at
-    every eps0. That happens below about 1.7 dummies per value, whose number is far from normal.
+    every eps0, as it might be where hardly a dummy is needed, whose number is whole.
     """
     n, k = task.reports, task.k
     target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(poisson_mean), n=n, k=k)

@@ -2,9 +2,10 @@
 
 An error is an expected total variation error: half the sum over the k values of the mean absolute error of
 the estimated share. By default it is the error for uniform data, where each value has the share f = 1 / k of
-the n users. Uniform data are the worst case for k-RR, since the error of a value is concave in f. The
-estimates are those before projection onto the simplex: shares can be negative, and the error can exceed 1.
-`expected_errors` has the closed forms.
+the n users. Uniform data are the worst case for k-RR with many users, since the standard deviation of a value
+is concave in f. With few reports other data can have up to twice the error. The estimates are those before
+projection onto the simplex: shares can be negative, and the error can exceed 1. `expected_errors` computes
+the errors of values.
 """
 
 import functools
@@ -465,7 +466,8 @@ def _tuned_plan(
 def expected_tv_krr(n: npt.ArrayLike, k: npt.ArrayLike, eps0: npt.ArrayLike) -> Floats:
     """Expected total variation error of the inverted k-RR estimate before projection, for uniform data.
 
-    All arguments broadcast. They are the numbers of users and values, and the local budget.
+    Errors are taken as normal. All arguments broadcast. They are the numbers of users and values, and the
+    local budget.
     """
     return check_k(k) / 2 * mean_absolute(krr_deviation(1 / check_k(k), n=n, k=k, eps0=eps0))
 

@@ -283,6 +283,17 @@ class SupportRandomizer(Randomizer):
         """q*, the probability that a report supports one given value that the user does not hold."""
         return self._density_if_not * self.alpha + self._density_if_supported * self.beta
 
+    @property
+    def p_complement(self) -> float:
+        """1 - p*, without cancellation: the probability that a report does not support the user's value."""
+        return self._density_if_not * float(self.patterns((0,))[0])
+
+    @property
+    def q_complement(self) -> float:
+        """1 - q*, without cancellation."""
+        neither = self._density_if_not * float(self.patterns((0, 1))[0, 0])
+        return neither + self._density_if_supported * self.alpha
+
     @cached_property
     def _density_if_supported(self) -> float:
         """c e^eps0: the density with respect to u of reports that support the user's value."""
@@ -364,13 +375,8 @@ class SupportRandomizer(Randomizer):
         other value.
         """
         shares = np.asarray(shares, dtype=float)
-        # 1 - p* and 1 - q* are computed as probabilities of no support, without cancellation.
-        p_variance = self.p_star * self._density_if_not * float(self.patterns((0,))[0])
-        q_complement = (
-            self._density_if_not * float(self.patterns((0, 1))[0, 0])
-            + self._density_if_supported * self.alpha
-        )
-        q_variance = self.q_star * q_complement
+        p_variance = self.p_star * self.p_complement
+        q_variance = self.q_star * self.q_complement
         summed = shares * p_variance + (1 - shares) * q_variance
         return summed / (_with_value_axis(n) * self.support_difference**2)
 

@@ -1,6 +1,11 @@
-"""Expected errors of unbiased estimates before projection, in closed form, for any histogram.
+"""Expected errors of unbiased estimates before projection, for any histogram.
 
-For k-RR, inverted (Biswas et al., eq. (12)), the estimate of a share f has the variance
+An estimate of a value's share is a shifted and scaled count: how many reports support the value. Its expected
+absolute error is that of a sum of binomial numbers, one of the users who hold the value and one of all other
+users. `errors` and `errors_of_count` compute it exactly.
+
+The closed forms for k-RR below take errors as normal. For k-RR, inverted (Biswas et al., eq. (12)), the
+estimate of a share f has the variance
 
     (f p (1 - p) + (1 - f) q (1 - q)) / (n (p - q)^2),
 
@@ -8,13 +13,18 @@ the Gaussian's is (sigma / n)^2. The mean absolute value of a normal variable is
 sqrt(2 / pi). This is exact for the Gaussian, and for k-RR, by the central limit theorem, to about 1 / (n q).
 """
 
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.krr import lie_probability, truth_probability
-from tightshuffle.randomizers import Randomizer
+from tightshuffle.numerics.binomial_sum import mean_absolute_deviation
+from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(40)  # of Gauss-Legendre quadrature on [-1, 1]
 _STEPS = 8  # of the integral of the largest error, each with all nodes
@@ -49,14 +59,88 @@ def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats
     return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
 
 
+class Reporters(NamedTuple):
+    """So many ``users`` who are alike, and the probabilities that the report of one supports a value.
+
+    A user who holds the value has the probability ``p``, another one ``q``. ``p_complement`` and
+    ``q_complement`` are 1 - p and 1 - q.
+    """
+
+    users: int
+    p: float
+    q: float
+    p_complement: float
+    q_complement: float
+
+
 def errors(randomizer: Randomizer, shares: npt.ArrayLike, *, n: npt.ArrayLike) -> Floats:
     """Expected absolute error of every value's unbiased estimate of its share, (..., k).
 
     ``shares`` (..., k) of ``n`` (...) users hold the values. If all values have the same share, ``shares``
-    may be a number (not for a randomizer given by a matrix). Errors are taken as normal, by the central limit
-    theorem. Half the sum over the values is the expected total variation distance.
+    may be a number (not for a randomizer given by a matrix). Half the sum over the values is the expected
+    total variation distance. Errors are those of `errors_of_count`; for a randomizer given by a matrix they
+    are taken as normal, by the central limit theorem.
     """
-    return mean_absolute(np.sqrt(randomizer.variance(shares, n)))
+    variances = randomizer.variance(shares, n)
+    if not isinstance(randomizer, SupportRandomizer):
+        return mean_absolute(np.sqrt(variances))
+
+    shares = np.broadcast_to(np.asarray(shares, dtype=float), variances.shape)
+    all_users = check_n(n)
+    expected = np.empty(variances.shape)
+    for index in np.ndindex(all_users.shape):
+        users = int(all_users[index])
+        reporters = Reporters(
+            users,
+            randomizer.p_star,
+            randomizer.q_star,
+            randomizer.p_complement,
+            randomizer.q_complement,
+        )
+        of_count = errors_of_count(np.atleast_1d(shares[index]), [reporters])
+        expected[index] = of_count.reshape(shares[index].shape) / users
+    return np.asarray(expected / randomizer.support_difference)
+
+
+def errors_of_count(
+    shares: Floats,
+    groups: Sequence[Reporters],
+    *,
+    dummies: Sequence[tuple[float, float]] = (),
+    poisson_mean: float = 0.0,
+) -> Floats:
+    """Expected absolute error of how many reports support a value, in reports, exact; (v,).
+
+    ``shares`` (v,) of the users of each of the ``groups`` hold the values. ``dummies`` are pairs of a number
+    and a probability: each of so many dummies supports the value with this probability. So does a Poisson
+    number of others, of mean ``poisson_mean``. All reports are independent.
+
+    Where a share of the users is no whole number, the result is the mean of the errors at the whole numbers
+    beside it, weighted so that the mean of these is the share. On uniform data that is the mean error of all
+    values, if their numbers of users are as equal as whole numbers can be.
+    """
+    different, places = np.unique(shares, return_inverse=True)
+    users = np.array([float(group.users) for group in groups])
+    holders = different[:, None] * users
+    whole = np.floor(holders)
+    fractions = holders - whole
+    # A group's holders are rounded up below their fraction, and down above it. Between two of these levels,
+    # all stays the same; (shares, 2 + groups).
+    levels = np.sort(np.pad(fractions, ((0, 0), (1, 0))), axis=1)
+    levels = np.pad(levels, ((0, 0), (0, 1)), constant_values=1.0)
+
+    _, p, q, p_complement, q_complement = np.array(groups).T
+    numbers, supports = np.array(dummies, dtype=float).reshape(-1, 2).T
+    of_dummies = np.broadcast_to(numbers, (len(different), len(numbers)))
+    probabilities = np.concatenate([p, q, supports])
+    complements = np.concatenate([p_complement, q_complement, 1 - supports])
+    expected = np.zeros(len(different))
+    for low, high in itertools.pairwise(levels.T):
+        rounded = whole + (fractions > low[:, None])
+        trials = np.concatenate([rounded, users - rounded, of_dummies], axis=1)
+        deviations = mean_absolute_deviation(trials, probabilities, complements, poisson_mean)
+        expected += (high - low) * deviations
+    return expected[places]
 
 
 def largest_error(deviations: npt.ArrayLike) -> float:

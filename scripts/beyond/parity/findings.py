@@ -99,7 +99,9 @@ class PapersSettings:
     deltas: int
     low: float
     high: float
-    simultaneous: Range  # with 95 % confidence all true ratios lie in it; rounded outwards to two digits
+    simultaneous: (
+        Range  # with 95 % confidence all true ratios lie in it; rounded outwards to two digits
+    )
     paired: PairedRatios
     popular: Range  # of the error of the dataset's most popular value
     ten_popular: Range  # of the error of its ten most popular values

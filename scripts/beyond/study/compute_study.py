@@ -44,8 +44,10 @@ def study(
     """The errors of one randomizer behind a shuffler: a row for each n, k, eps and rule of delta.
 
     ``name`` is "grr" (k-RR), "subset", "oue", "hash", "rappor" or "hadamard". delta is each of the numbers
-    ``delta``, and n^-a for each a of ``delta_exponents``. All errors are of the estimated shares of k cells.
-    The columns are:
+    ``delta``, and n^-a for each a of ``delta_exponents``.
+
+    All errors are expected ones of the estimated shares of k cells, for uniform data, before projection. The
+    largest ones take the error of a cell as normal. The columns are:
 
     - of the setting: n, k, eps, delta_rule (such as 1e-06 or n^-1.1) and delta
     - of the central Gaussian mechanism with this (eps, delta): sigma (its standard deviation, in users), and
@@ -75,8 +77,7 @@ def study(
     best, log10_upper = best_randomizers(name, budgets, log10_delta, users, cells)
     tv = _expected_tv(best, users)
 
-    # From tv follows the mean absolute error of a share, and its standard deviation as a normal variable.
-    deviation = 2 / cells * tv / mean_absolute(1.0)
+    deviation = np.sqrt(_variances_of_share(best, users))
     names = [randomizer.name for randomizer in best]
     eps0 = [randomizer.eps0 for randomizer in best]
     bits = [randomizer.bits for randomizer in best]

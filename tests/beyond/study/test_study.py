@@ -108,7 +108,6 @@ def test_eps0_and_tv_error_are_those_of_the_plan(row, plan):
 def test_the_other_columns_follow_from_the_plan_and_the_tv_error(row, plan):
     n, k, eps = SETTING.values()
     randomizer = BY_KEY[row["randomizer"]].tuned(k, row["eps0"])
-    mean_absolute_error = 2 * row["tv"] / k  # of a cell
     expected = {
         "sigma": plan.sigma,  # in users, of the Gaussian
         "gaussian_tv": plan.tv["gaussian"],
@@ -120,8 +119,7 @@ def test_the_other_columns_follow_from_the_plan_and_the_tv_error(row, plan):
         "empty_ratio": math.sqrt(randomizer.variance(0.0, 1) * n) / plan.sigma,
         "expected": n * randomizer.q_star,  # reports that support a value nobody holds
         "bits": randomizer.bits,
-        # A normal error has the standard deviation sqrt(pi / 2) times its mean absolute value.
-        "largest": largest_error(np.ones(k)) * mean_absolute_error * math.sqrt(math.pi / 2),
+        "largest": largest_error(np.full(k, math.sqrt(randomizer.variance(1 / k, n)))),
         "gaussian_largest": largest_error(np.full(k, plan.sigma / n)),
     }
     assert row[list(expected)].to_dict() == pytest.approx(expected, rel=1e-9)
