@@ -10,7 +10,6 @@ from scripts.paper.trials.boxes import (
     DRAWN,
     PANELS_PER_ROW,
     add_legend,
-    caption,
     draw_boxes,
     heading,
 )
@@ -18,10 +17,6 @@ from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_tables
-
-LOGARITHMIC = (
-    "The same boxes on a logarithmic axis, where equal ratios of errors are equally far apart."
-)
 
 
 @style.applied()
@@ -55,9 +50,16 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
     return figure
 
 
+def caption(trials: pd.DataFrame, title: str) -> str:
+    """The caption: what differs from the figure with a linear axis. The arguments are those of `draw`."""
+    return (
+        f"{heading(trials, title)}. The boxes of the figure with a linear axis, which says what they show;"
+        " here equal ratios of errors are equally far apart."
+    )
+
+
 if __name__ == "__main__":
     with job() as snakemake:
         params = snakemake.params
         table = read_tables(snakemake.input, COLUMNS, DRAWN)
-        text = f"{LOGARITHMIC}\n\n{caption(table, params.title, params.protocol)}"
-        write_figure(draw(table, params.title), text, snakemake.output)
+        write_figure(draw(table, params.title), caption(table, params.title), snakemake.output)

@@ -7,11 +7,13 @@ from scripts.beyond.parity.findings import (
     LargerRatios,
     MeasuredRatio,
     UsersEps,
+    _simultaneous_range,
     equal_privacy,
     papers_extremes,
     papers_settings,
     unequal_privacy,
 )
+from scripts.shared.findings import Range
 from tests.report.world import EVERYTHING, parity_rows, real_verdicts, results
 
 # Judged printed values, which these findings need beside the ratios of `parity_rows`.
@@ -85,3 +87,12 @@ def test_the_papers_own_comparison_is_at_unequal_privacy():
     floor = privacy.at_floor
     assert (floor.delta, floor.said, floor.gaussian) == (1e-17, 4, 7.6)
     assert floor.shuffled == [UsersEps(n=1000, eps=2.9), UsersEps(n=100_000, eps=0.3)]
+
+
+def test_the_simultaneous_range_is_that_of_wider_intervals_rounded_outwards():
+    """Two intervals of 95 % each become two of 97.5 %: 2.2414 instead of 1.96 standard errors."""
+    rows = pd.DataFrame({"ratio": [1.2, 1.4], "low": [1.1, 1.38], "high": [1.3, 1.45]})
+    # 1.2 - 0.1 * 1.1436 = 1.0856 and 1.4 + 0.05 * 1.1436 = 1.4572
+    assert _simultaneous_range(rows) == Range(1.0, 1.5)
+    narrow = rows.assign(low=rows["ratio"] - 0.001, high=rows["ratio"] + 0.001)
+    assert _simultaneous_range(narrow) == Range(1.1, 1.5)
