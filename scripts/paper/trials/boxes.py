@@ -25,7 +25,7 @@ PANELS_PER_ROW = 2  # as in the paper
 
 def heading(trials: pd.DataFrame, title: str) -> str:
     """The title of a figure, in lines that fit: the dataset's ``title`` and the settings of its trials."""
-    text = f"Total variation (TV) error, {wording.literal(title)}: {_setting_in_words(trials)}"
+    text = f"Total variation (TV) error, {wording.literal(title)}: {setting_in_words(trials)}"
     return wording.folded(text, style.WIDTH, size=9)
 
 
@@ -107,7 +107,9 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
     uniform = wording.two_digits(trials.groupby("n")["uniform"].mean())  # a range over n, in words
     names = wording.listing([style.LABELS[name] for name in MECHANISMS])
 
-    subject = f"Total variation (TV) error over the number of users, {title}: {_setting_in_words(trials)}."
+    subject = (
+        f"Total variation (TV) error over the number of users, {title}: {setting_in_words(trials)}."
+    )
     boxes = (
         f"At each n the boxes are, from left to right, {names}: quartiles and median, with whiskers up to"
         " 1.5 interquartile ranges and dots beyond."
@@ -116,7 +118,7 @@ def caption(trials: pd.DataFrame, title: str, protocol: Mapping[str, Any]) -> st
     return f"{subject} {boxes} {comparison} {calibration_text(protocol)}"
 
 
-def _setting_in_words(trials: pd.DataFrame) -> str:
+def setting_in_words(trials: pd.DataFrame) -> str:
     """The number of cells k, and of repetitions per box: 'k = 408, 100 repetitions per box'."""
     repetitions = sorted(trials.groupby(BOX_KEY).size().unique())
     cells = sorted(trials["k"].unique())

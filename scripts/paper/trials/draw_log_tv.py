@@ -12,6 +12,7 @@ from scripts.paper.trials.boxes import (
     add_legend,
     draw_boxes,
     heading,
+    setting_in_words,
 )
 from scripts.shared import style, wording
 from scripts.shared.figure_files import write_figure
@@ -53,7 +54,7 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 def caption(trials: pd.DataFrame, title: str) -> str:
     """The caption: what differs from the figure with a linear axis. The arguments are those of `draw`."""
     return (
-        f"{heading(trials, title)}. The boxes of the figure with a linear axis, which says what they show;"
+        f"Total variation (TV) error, {title}: {setting_in_words(trials)}. The boxes of the figure with a linear axis, which says what they show;"
         " here equal ratios of errors are equally far apart."
     )
 
