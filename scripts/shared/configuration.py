@@ -221,12 +221,34 @@ def merged(files: Iterable[StrPath]) -> dict[str, Any]:
 
 
 def leave_out(config: dict[str, Any]) -> None:
-    """Remove, in place, the paper's datasets that an overlay sets to null (``paris: null``)."""
+    """Remove, in place, what is the paper's and does not fit: datasets, and cells of another grid.
+
+    A dataset goes if an overlay sets it to null (``paris: null``). The section individual goes, with the
+    tables of single cells, if it is the paper's and an overlay's grid has fewer cells.
+    """
     datasets = config.get("datasets")
     if isinstance(datasets, dict):
-        for name in read(PAPERS_FILE)["datasets"]:
+        for name, papers in read(PAPERS_FILE)["datasets"].items():
             if name in datasets and datasets[name] is None:
                 del datasets[name]
+            elif name in datasets and _lacks_papers_cells(datasets[name], papers):
+                datasets[name]["individual"] = None
+
+
+def _lacks_papers_cells(dataset: Any, papers: Mapping[str, Any]) -> bool:
+    """Whether a dataset has the section individual of the paper's (``papers``), but not its cells.
+
+    False for values of a wrong type, which `check` refuses.
+    """
+    try:
+        if dataset["kind"] == "normal":
+            cells = dataset["cells"]
+        else:
+            cells = dataset["uniform"]["columns"] * dataset["uniform"]["rows"]
+        individual = papers["individual"]
+        return bool(dataset["individual"] == individual and max(individual["cells"]) > cells)
+    except (KeyError, TypeError):
+        return False
 
 
 def overlays(files: Iterable[StrPath]) -> list[str]:

@@ -327,6 +327,32 @@ def test_a_dataset_of_the_papers_can_be_left_out(tmp_path):
         check(CONFIG | {"datasets": {"mine": OWN}})
 
 
+@pytest.mark.parametrize(
+    "grid",
+    ["paris: {uniform: {columns: 8, rows: 6}}", "synthetic: {cells: 10}"],
+)
+def test_a_grid_without_the_papers_cells_leaves_out_the_tables_of_single_cells(tmp_path, grid):
+    """So such a grid needs no other key. Cells that an overlay chooses stay, and must fit."""
+    name = grid.partition(":")[0]
+    file = tmp_path / "a.yaml"
+    file.write_text(f"datasets: {{{grid}}}")
+    config = merged([PAPERS_FILE, file])
+    check(config)
+    assert config["datasets"][name]["individual"] is None
+    assert config["datasets"]["san_francisco"]["individual"]
+
+    chosen = "individual: {cells: [7, 99]}}"
+    file.write_text(f"datasets: {{{grid.removesuffix('}')}, {chosen}}}")
+    with pytest.raises(ValueError, match="got 99: choose other cells"):
+        check(merged([PAPERS_FILE, file]))
+
+
+def test_a_smaller_grid_that_has_the_papers_cells_keeps_them(tmp_path):
+    file = tmp_path / "a.yaml"
+    file.write_text("datasets: {paris: {uniform: {columns: 14, rows: 10}}}")
+    assert merged([PAPERS_FILE, file])["datasets"]["paris"]["individual"]["cells"][-1] == 140
+
+
 def test_datasets_are_in_the_order_of_their_figures_and_are_asked_for_by_kind_and_section():
     datasets = datasets_of(config_with("datasets.a_own", OWN | {"grid": GRID}))
     assert list(datasets) == ["synthetic", "san_francisco", "paris", "a_own"]
