@@ -44,6 +44,11 @@ def house_of(name):
     return LIBRARY if name.startswith("library/") else ROOT
 
 
+def path_in(document, name):
+    """The path of a file that a document names. All results are the reproduction's."""
+    return (ROOT if name.startswith("results/") else house_of(document)) / name
+
+
 def fenced(language, text):
     """The blocks of a text that stand in fences with the name of this language."""
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -141,7 +146,7 @@ def test_every_path_between_backquotes_exists(document, results):
     by_some = ("results/logs", "results/site", "data/raw")
     named = re.findall(path, DOCUMENTS[document])
     checked = [name for name in named if not name.startswith(by_some)]
-    assert [name for name in checked if not (house_of(document) / name).exists()] == []
+    assert [name for name in checked if not path_in(document, name).exists()] == []
 
 
 def test_a_target_stands_behind_two_dashes_where_a_file_of_settings_stands_before_it():
@@ -209,13 +214,18 @@ def test_theory_names_modules_that_exist():
 
 
 @pytest.fixture
-def working_folder(results, tmp_path, monkeypatch):
-    """A new working folder with links to the files of this checkout: what commands write does not stay."""
-    for path in ROOT.glob("[!.]*"):
-        (tmp_path / path.name).symlink_to(path)
+def working_folder(document, results, tmp_path, monkeypatch):
+    """A new working folder with links to the files of the document's house: what commands write does not stay.
+
+    Behind them are links to the other files of this checkout.
+    """
+    house = house_of(document)
+    for path in [*house.glob("[!.]*"), *ROOT.glob("[!.]*")]:
+        if not (tmp_path / path.name).exists():
+            (tmp_path / path.name).symlink_to(path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(LIBRARY)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, [house, ROOT, LIBRARY])))
 
 
 def run_example(command, capsys):
