@@ -215,9 +215,9 @@ def test_theory_names_modules_that_exist():
 
 @pytest.fixture
 def working_folder(document, results, tmp_path, monkeypatch):
-    """A new working folder with links to the files of the document's house: what commands write does not stay.
+    """A new working folder with links to the files of the document's house, and then of this checkout.
 
-    Behind them are links to the other files of this checkout.
+    What commands write does not stay.
     """
     house = house_of(document)
     for path in [*house.glob("[!.]*"), *ROOT.glob("[!.]*")]:
