@@ -7,7 +7,7 @@ from scripts.shared import wording
 
 
 def calibration_text(protocol: Mapping[str, Any]) -> str:
-    """A caption's three sentences on how the Gaussian's noise was chosen.
+    """A caption's two sentences on how the Gaussian's noise was chosen.
 
     The noise is chosen for eps and delta-hat, δ̂, the delta that the paper gives the Gaussian. ``protocol`` is
     the config's section of this name, with three entries:
@@ -23,8 +23,7 @@ def calibration_text(protocol: Mapping[str, Any]) -> str:
     floor = wording.typeset(protocol["delta_floor"])
     calibration = (
         f"{noise} is what diffprivlib's analytic mechanism adds for ε and δ̂, or for {floor} where δ̂ is"
-        f" smaller, at sensitivity {protocol['sensitivity']:g}."
+        f" smaller, at sensitivity {protocol['sensitivity']:g}: both our choice, as the paper states neither."
     )
-    our_choice = "The paper states neither of the two numbers, so both are our choice."
-    stop = "diffprivlib's search stops near 10⁻¹⁸: for a smaller δ the noise stays the same."
-    return f"{calibration} {our_choice} {stop}"
+    stop = "diffprivlib's search stops near 10⁻¹⁸: a smaller δ gives the same noise."
+    return f"{calibration} {stop}"

@@ -54,10 +54,7 @@ def draw(trials: pd.DataFrame, title: str) -> Figure:
 def caption(trials: pd.DataFrame, title: str) -> str:
     """The caption: what differs from the figure with a linear axis. The arguments are those of `draw`."""
     subject = f"Total variation (TV) error, {title}: {setting_in_words(trials)}."
-    return (
-        f"{subject} The boxes of the figure with a linear axis, which says what they show; here equal ratios"
-        " of errors are equally far apart."
-    )
+    return f"{subject} Here equal ratios of errors are equally far apart."
 
 
 if __name__ == "__main__":
