@@ -1,4 +1,4 @@
-"""What stands in the tables of the joint tests: verdicts, columns, another noise, our numbering of cells."""
+"""What the tables of the joint tests hold: verdicts, columns, another noise, our numbering of cells."""
 
 import math
 
