@@ -42,7 +42,7 @@ $(TARGETS): $(INSTALLED)
 	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
 
 verify: .venv/installed
-	@results=$$($(FOLDER)) && python -m scripts.shared.verify $$results
+	@results=$$($(FOLDER)) && summary=$$($(SNAKEMAKE) --summary) && python -m scripts.shared.verify $$results <<< "$$summary"
 
 unlock: .venv/installed
 	@$(SNAKEMAKE) --unlock

@@ -6,13 +6,12 @@ repository. Pages load nothing from the net: formulas are MathML, and the search
 
 import re
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-
-import tightshuffle
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the folder of `scripts`
 
@@ -21,7 +20,7 @@ from scripts.report.formulas import mathml
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
 project_copyright = f"2026 {author}"
-release = tightshuffle.__version__
+release = version("tightshuffle")
 root_doc = "docs/index"
 include_patterns = [
     *["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"],

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tightshuffle.methods import delta, epsilon
     from tightshuffle.planning.plan import fewest_users, plan
 
-__version__ = "0.2.0"
 __all__ = [
     "Collection",
     "Dummies",
@@ -72,4 +71,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return __all__

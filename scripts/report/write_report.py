@@ -400,7 +400,7 @@ def in_paper_notation(value: str, printed: str, digits: int = 4) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        files, settings = snakemake.input, dict(snakemake.params.items())
+        files, settings = snakemake.input, dict(vars(snakemake.params))
         settings["results"] = str(Path(snakemake.output[0]).parents[1])
         figures = [
             page_figure(row, Path(caption).stem, Path(caption).read_text("utf-8"))

@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import grimp
@@ -74,18 +74,41 @@ def digests(paths: Iterable[str]) -> dict[str, str]:
 def code_digest(file: str) -> str:
     """Sixteen hexadecimal digits for what a module of this project does; ``file`` is relative to `ROOT`.
 
-    They come from its syntax tree, so comments, layout and docstrings do not count. Raises SyntaxError.
+    They come from its syntax tree, so comments, layout and docstrings do not count. They are the same under
+    Python 3.11, 3.12 and 3.13. Raises SyntaxError.
     """
-    tree = _WithoutDocstrings().visit(ast.parse((ROOT / file).read_bytes(), file))
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+    content = (ROOT / file).read_bytes()
+    _sums[file] = hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(repr(_bare(ast.parse(content, file))).encode()).hexdigest()[:16]
 
 
-class _WithoutDocstrings(ast.NodeTransformer):
-    """Removes strings that are statements: no code of the project reads a docstring."""
+_sums: dict[str, str] = {}  # file -> SHA-256 of the bytes behind its code_digest
 
-    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        return None if is_text else node
+
+def sums_of_digested_code() -> dict[str, str]:
+    """The SHA-256 of each file whose `code_digest` this process has asked for, at that time, by its path."""
+    return dict(_sums)
+
+
+def _bare(part: Any) -> Any:
+    """A part of a syntax tree as nested tuples, without docstrings and without what is empty.
+
+    No code of the project reads a docstring. What is empty differs between versions of Python: 3.12 has new
+    fields, and an empty text at the end of some formats (f"{x:{y}}").
+    """
+    if isinstance(part, list):
+        return tuple(_bare(item) for item in part if not _is_docstring(item))
+    if not isinstance(part, ast.AST):
+        return repr(part)
+    if isinstance(part, ast.JoinedStr):
+        part.values = [value for value in part.values if getattr(value, "value", None) != ""]
+    fields = [(name, _bare(value)) for name, value in ast.iter_fields(part)]
+    return type(part).__name__, *(field for field in fields if field[1] not in ("None", ()))
+
+
+def _is_docstring(part: Any) -> bool:
+    """Whether a part of a syntax tree is a statement that is a text and nothing else."""
+    return isinstance(part, ast.Expr) and isinstance(getattr(part.value, "value", None), str)
 
 
 @functools.cache

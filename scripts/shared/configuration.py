@@ -65,6 +65,20 @@ def check_files(config: Mapping[str, Any]) -> None:
             raise ValueError(f"{file}: not a regular file")
 
 
+def canonical(part: Any) -> Any:
+    """A part of a configuration in the one form of all its spellings: 2.0 as 2, keys in alphabetical order.
+
+    So another spelling of the same settings reruns nothing, and gives the same results.
+    """
+    if isinstance(part, dict):
+        return {key: canonical(part[key]) for key in sorted(part)}
+    if isinstance(part, list):
+        return [canonical(item) for item in part]
+    if isinstance(part, float) and part.is_integer() and abs(part) <= 2**53:
+        return int(part)
+    return part
+
+
 def datasets_of(config: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The config's datasets, name -> section, sorted by the number of their figure, and then by their names.
 

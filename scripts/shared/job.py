@@ -3,20 +3,24 @@
 import contextlib
 import errno
 import glob
+import json
 import logging
 import os
 import sys
 import traceback
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Protocol
 
-from scripts.shared.code import code_digest, digest
+from scripts.shared.notes import Notes, code_and_settings, first_notes, log_notes
 
 StrPath = str | os.PathLike[str]
 MOST_ROWS_OF_GROUP = 64 * 1024**2  # in one row group of a Parquet file: pyarrow allows no more
-SUM = "sha256 %s  %s"  # in a job's log: an output's sum, and the output
+# A variable of the environment, with the SHA-256 of each file of code when Snakemake planned the run.
+PLANNED = "TIGHT_SHUFFLE_CODE"
+EDITED = "{} was edited while the run was on: run the same command again"
 FOR_THE_USER = (ValueError, OSError)  # errors whose message says what the user can do: no traceback
 ADVICE = {  # number of a disk error -> what the user can do
     errno.ENOSPC: "the disk is full: make room and run again",
@@ -43,11 +47,12 @@ class Described(Protocol):
 def job() -> Iterator[Described]:
     """A context for the work of a job: ``with job() as snakemake`` gives what Snakemake tells its script.
 
-    ``snakemake`` has the job's input, output, params, log and so on. What the block logs is written to the
-    job's log file, and behind it the SHA-256 sums of the outputs. An error in the block ends the process with
-    exit code 1 and one line that says what is wrong. An error that is no ValueError and no OSError is a fault
-    of the program, and leaves its traceback in the log file, too (but running out of memory does not). If the
-    code or an input was edited since Snakemake planned the job, the block does not begin.
+    ``snakemake`` has the job's input, output, log and so on, and in params its settings by their names. What
+    the block logs is written to the job's log file, and behind it the sums of what the job has read and
+    written (`notes_of`). An error in the block ends the process with exit code 1 and one line that says what
+    is wrong. An error that is no ValueError and no OSError is a fault of the program, and leaves its
+    traceback in the log file, too (but running out of memory does not). If the code or an input was edited
+    since Snakemake planned the run, the block does not begin.
     """
     import __main__  # Snakemake defines a name in the script that it runs
 
@@ -63,9 +68,12 @@ def job() -> Iterator[Described]:
         )
         # Else fontTools lists every glyph of a PDF.
         logging.getLogger("fontTools").setLevel(logging.WARNING)
-        _refuse_edited(snakemake.params)
+        trees, settings = code_and_settings(snakemake.params)
+        snakemake.params = SimpleNamespace(**settings)
+        notes = first_notes(trees, snakemake.input)
+        _refuse_edited(notes, settings.get("contents", {}))
         yield snakemake
-        note_sums(snakemake.output)
+        log_notes(notes, snakemake.output)
     except FOR_THE_USER as error:
         _fail(f"{snakemake.rule}: {_error_in_words(error)}")
     except MemoryError as error:
@@ -127,26 +135,17 @@ def write_bytes(content: bytes, path: StrPath) -> None:
         temporary.write_bytes(content)
 
 
-def note_sums(files: Iterable[str]) -> None:
-    """Log the SHA-256 sum of each file, so that a later change of the file can be found (`verify`)."""
-    for file in files:
-        logging.info(SUM, digest(file), file)
-
-
-def _refuse_edited(params: Any) -> None:
+def _refuse_edited(notes: Notes, contents: Mapping[str, str]) -> None:
     """Raise ValueError if a file of the code, or an input, is no longer what Snakemake has planned with.
 
-    ``params`` are the job's parameters. Among them are the planned digests: a tuple (file, digest) for each
-    file of the code, and ``contents``, a dict of file -> digest, for inputs. Snakemake records these. So a
-    file that is edited during a run and put back later would leave a wrong result that no later run makes
-    again.
+    Snakemake records what it has planned with. So a file that is edited during a run and put back later would
+    leave a wrong result that no later run makes again. ``contents`` has the planned sums of those inputs that
+    no job makes. Where the variable `PLANNED` does not reach a job, as on some clusters, `jobs_of_edits`
+    finds the edit when the run ends.
     """
-    code = [value for value in params if isinstance(value, tuple)]  # a setting is never a tuple
-    contents = params.get("contents") or {}
-    edited = [file for file, planned in code if code_digest(file) != planned]
-    edited += [file for file, planned in contents.items() if digest(file) != planned]
+    edited = notes.edited(json.loads(os.environ.get(PLANNED, "{}")) | contents)
     if edited:
-        raise ValueError(f"{edited[0]} was edited while the run was on: run the same command again")
+        raise ValueError(EDITED.format(edited[0]))
 
 
 def _error_in_words(error: Exception) -> str:

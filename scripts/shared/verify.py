@@ -1,35 +1,91 @@
-"""Are the results what their jobs wrote, and what ours were? `python -m scripts.shared.verify results`.
+"""Are the results what their jobs wrote, and what ours were?
 
-Each job notes the sums of its outputs in its log. So the first question is answered after a run of any part,
-and a result that was changed by hand is found also after later runs have used it. Ours are the sums and
-findings of a run with the paper's settings, in data/reference/ (`write_reference`).
+    snakemake --summary | python -m scripts.shared.verify results
+
+Each job notes in its log what it has read and written (`notes`). So the first question is answered after a
+run of any part, and a result that was changed by hand is found also after later runs have used it. Ours are
+the sums and findings of a run with the paper's settings, in data/reference/ (`write_reference`).
 """
 
+import functools
 import json
 import math
-import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scripts.shared.code import ROOT, digest
+from scripts.shared.code import ROOT, code_digest, digest
+from scripts.shared.notes import Notes, last_notes
 
-# As `job.SUM` is logged.
-NOTE = re.compile(r"^(\S+ \S+) INFO sha256 ([0-9a-f]{64})  (.+)$", re.MULTILINE)
 REFERENCE = ROOT / "data/reference"
 SUMS, FINDINGS = "SHA256SUMS", "findings.json"
 # Another processor or another version of a library may round the last digits in another way.
 TOLERANCE = 1e-6  # relative, of a finding
 
 
-def noted_sums(logs: Path) -> dict[str, str]:
-    """File -> its SHA-256 sum, as the last job that wrote it has noted; from all logs in a folder."""
-    notes: list[tuple[str, str, str]] = []  # time, sum, file
-    for log in logs.rglob("*.log"):
-        notes += NOTE.findall(log.read_text(encoding="utf-8", errors="replace"))
-    return {file: noted for _, noted, file in sorted(notes)}
+@dataclass(frozen=True)
+class Check:
+    """Results beside the notes of the jobs that made them. All files are sorted."""
+
+    same: list[str]  # what their jobs wrote, from the code and data that are here now
+    changed: list[str]  # others than their jobs wrote
+    stale: list[
+        str
+    ]  # made from other code or data than are here now, each with the name of such a file
+    missing: list[str]  # noted, but not there
+    without_notes: list[str]  # there, but no log says who made them
+    left_over: list[str]  # that no setting makes any more; these are not checked
+
+
+def check(outputs: Set[str], made_by: Mapping[str, Notes]) -> Check:
+    """Compare the ``outputs``, which the settings ask for, with the notes of the jobs that made them."""
+    noted = outputs & made_by.keys()
+    present = {file for file in noted if Path(file).is_file()}
+    changed = {file for file in present if digest(file) != made_by[file].wrote[file]}
+    others = {file: other_source(made_by[file], made_by) for file in present - changed}
+    stale = {file: other for file, other in others.items() if other}
+    return Check(
+        same=sorted(others.keys() - stale.keys()),
+        changed=sorted(changed),
+        stale=sorted(f"{file} ({other})" for file, other in stale.items()),
+        missing=sorted(noted - present),
+        without_notes=sorted(file for file in outputs - noted if Path(file).is_file()),
+        left_over=sorted(file for file in made_by.keys() - outputs if Path(file).is_file()),
+    )
+
+
+def other_source(notes: Notes, made_by: Mapping[str, Notes]) -> str | None:
+    """A file of the code or the inputs of a job that is not what the job has read, or None.
+
+    Of code, comments do not count. An input that a job makes is what this job noted.
+    """
+    for file, ran in notes.code.items():
+        if not (ROOT / file).is_file() or _tree(file) != ran.tree:
+            return file
+    for file, content in notes.read.items():
+        if file in made_by:
+            now = made_by[file].wrote[file]
+        else:
+            now = _content(file)
+        if content != now:
+            return file
+    return None
+
+
+def _tree(file: str) -> str:
+    """The `code_digest` of a file, or no digest if it is no code any more."""
+    try:
+        return code_digest(file)
+    except SyntaxError:
+        return ""
+
+
+@functools.cache
+def _content(file: str) -> str:
+    """The SHA-256 of a file, or no sum if it is not there."""
+    return digest(file) if Path(file).is_file() else ""
 
 
 def changed_files(sums: Mapping[str, str]) -> list[str]:
@@ -122,21 +178,34 @@ def _agree(ours: Any, theirs: Any) -> bool:
     return math.isclose(ours, theirs, rel_tol=TOLERANCE)
 
 
-def verify(results: str) -> None:
+def verify(results: str, outputs: Iterable[str]) -> None:
     """Say how the results in a folder compare, and end with an error if they are not as they should be.
 
-    Results in another folder than results/ are of other settings, which the reference run did not have.
+    ``outputs`` are the files that a run of all jobs makes. Results in another folder than results/ are of
+    other settings, which the reference run did not have.
     """
-    sums = noted_sums(Path(results, "logs"))
-    if not sums:
-        sys.exit(f"error: no job has made a result in {results}: run make first")
-    changed = changed_files(sums)
-    if changed:
-        print("Changed since their jobs wrote them:", *changed, sep="\n")
+    checked = check(set(outputs), last_notes(Path(results, "logs")))
+    wrong = {
+        "Changed since their jobs wrote them": checked.changed,
+        "Made from other code or data than are here now": checked.stale,
+        "No log says who made them": checked.without_notes,
+    }
+    for what, files in wrong.items():
+        if files:
+            print(f"{what}:", *files, sep="\n")
+    if checked.missing:
+        print("Missing:", *checked.missing, sep="\n")
+    if checked.left_over:
+        print("No setting makes these any more:", *checked.left_over, sep="\n")
+    if any(wrong.values()):
         sys.exit(
             "error: remove these files and run make, which makes them and what was made from them again"
         )
-    print(f"Verified: no result in {results} has changed since its job wrote it.")
+    if checked.missing:
+        sys.exit("error: run make, which makes these files again")
+    if not checked.same:
+        sys.exit(f"error: no job has made a result in {results}: run make first")
+    print(f"Verified: {len(checked.same)} files in {results} are what their jobs wrote.")
     if results == "results":
         comparison = compare_with_reference(Path(results), REFERENCE)
         print(comparison.in_words())
@@ -145,4 +214,6 @@ def verify(results: str) -> None:
 
 
 if __name__ == "__main__":
-    verify(sys.argv[1])
+    # What `snakemake --summary` prints: a header, and a line for each output, which begins with its path.
+    summary = sys.stdin.read().splitlines()[1:]
+    verify(sys.argv[1], [line.split("\t")[0] for line in summary])

@@ -1,4 +1,5 @@
 # What the rules of all stages share: the checked configuration, parameters, and files as rules name them.
+import json
 import os
 import re
 import sys
@@ -14,7 +15,9 @@ os.environ.update(
 from scripts.paper.trials.parts import points_of_parts
 from scripts.report.sections import figures_of, in_page_order, targets_of_figures
 from scripts.shared import configuration
-from scripts.shared.code import code_of, digests, source
+from scripts.shared.code import code_of, digests, source, sums_of_digested_code
+from scripts.shared.job import EDITED, PLANNED
+from scripts.shared.notes import jobs_of_edits
 
 OVERLAYS = configuration.overlays(workflow.configfiles)
 try:
@@ -23,6 +26,7 @@ try:
     configuration.leave_out(config)
     configuration.check(config)
     configuration.check_files(config)
+    config.update(configuration.canonical(config))
     FOLDER = configuration.results_folder(OVERLAYS)
 except ValueError as error:
     raise WorkflowError(str(error))
@@ -47,18 +51,15 @@ wildcard_constraints:
 
 
 # Parameters. Snakemake reruns a job if a value is new, and names this value as the reason. `code_of(script)` are the
-# script and the modules that it imports, each with a digest; `named(...)` are settings. A file that no job makes is
-# named twice, as an input and in `contents` by its digest, as the input's date may be old.
-def named(**settings):
-    """The settings of a rule by their names, and each once more together with its name.
+# script and the modules that it imports, each with a digest. A file that no job makes is named twice, as an input and
+# in the setting `contents` by its digest, as the input's date may be old. Snakemake sorts inputs before it compares
+# them: if a script depends on the order of its inputs, this order is a setting.
+def settings(**by_name):
+    """The settings of a rule, each as a mapping of one item: Snakemake compares values without their names.
 
-    Snakemake compares the set of a rule's values without their names. Without the second form, two settings that
-    swap their values would rerun nothing.
+    So two settings that swap their values are two new values. `job` gives a script each setting by its name.
     """
-    parameters = dict(settings)
-    for name, value in settings.items():
-        parameters[f"{name} by name"] = with_its_name(name, value)
-    return parameters
+    return [with_its_name(name, value) for name, value in by_name.items()]
 
 
 def with_its_name(name, value):

@@ -43,7 +43,7 @@ rule state_findings:
         "../envs/rules.yml"
     params:
         *code_of("scripts/report/state_findings.py"),
-        **named(
+        *settings(
             titles={name: dataset["title"] for name, dataset in PAPERS.items()},
             papers=configuration.papers_eps0(config),
         ),
@@ -78,7 +78,7 @@ rule write_report:
         "../envs/rules.yml"
     params:
         *code_of("scripts/report/write_report.py"),
-        **named(
+        *settings(
             contents=digests(map(source, [*PAGE, ERRATA])),
             configfiles=OVERLAYS,
             protocol=config["protocol"],

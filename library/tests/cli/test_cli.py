@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -465,7 +466,7 @@ def test_the_installed_command_refuses_in_one_line():
 @pytest.mark.parametrize("command", [[INSTALLED_COMMAND], [sys.executable, "-m", "tightshuffle"]])
 def test_the_command_says_its_version(command):
     printed = finished_process(*command, "--version").stdout
-    assert printed == f"tightshuffle {tightshuffle.__version__}\n"
+    assert printed == f"tightshuffle {version('tightshuffle')}\n"
 
 
 def test_a_closed_pipe_is_no_traceback():

@@ -2,9 +2,9 @@
 
 import argparse
 import re
+from importlib.metadata import version
 from typing import Any, NoReturn
 
-import tightshuffle
 from tightshuffle import methods, randomizers
 from tightshuffle.arguments import DIRECTIONS
 from tightshuffle.cli import values
@@ -267,7 +267,7 @@ def make_parser() -> argparse.ArgumentParser:
     }
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
     parser.add_argument(
-        "--version", action="version", version=f"tightshuffle {tightshuffle.__version__}"
+        "--version", action="version", version=f"tightshuffle {version('tightshuffle')}"
     )
     commands = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True

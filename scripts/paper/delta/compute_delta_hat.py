@@ -139,13 +139,13 @@ def _columns_of_deltas(sample: Integers, eps: float, eps0: float) -> dict[str, A
 
 if __name__ == "__main__":
     with job() as snakemake:
-        settings = snakemake.params.settings
+        params = snakemake.params
         table = compute_delta_hat(
             read_histogram(snakemake.input.histogram),
             dataset=snakemake.wildcards.dataset,
-            n=settings["n"],
-            eps0=settings["eps0"],
-            steps=settings["steps"],
-            seed=settings["seed"],
+            n=params.delta_hat["n"],
+            eps0=params.delta_hat["eps0"],
+            steps=params.delta_hat["steps"],
+            seed=params.seed,
         )
         write_csv(table, snakemake.output[0])

@@ -127,7 +127,7 @@ def caption(table: pd.DataFrame, titles: Mapping[str, str], floor: float) -> str
 
 if __name__ == "__main__":
     with job() as snakemake:
-        settings = snakemake.params.settings
+        params = snakemake.params
         table = read_tables(snakemake.input, COLUMNS)
-        text = caption(table, settings["titles"], settings["floor"])
-        write_figure(draw(table, settings["titles"], settings["floor"]), text, snakemake.output)
+        text = caption(table, params.titles, params.floor)
+        write_figure(draw(table, params.titles, params.floor), text, snakemake.output)

@@ -142,6 +142,5 @@ def caption(table: pd.DataFrame) -> str:
 if __name__ == "__main__":
     with job() as snakemake:
         table = read_table(snakemake.input[0], COLUMNS)
-        write_figure(
-            draw(table, snakemake.params.settings["titles"]), caption(table), snakemake.output
-        )
+        figure = draw(table, snakemake.params.titles)
+        write_figure(figure, caption(table), snakemake.output)

@@ -114,6 +114,6 @@ def caption(trials: pd.DataFrame, titles: Mapping[str, str]) -> str:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        titles = snakemake.params.settings["titles"]
+        titles = snakemake.params.titles
         trials = read_tables(snakemake.input, COLUMNS)
         write_figure(draw(trials, titles), caption(trials, titles), snakemake.output)

@@ -127,13 +127,13 @@ def _comparison(gaussian: Floats, inverted: Floats) -> dict[str, float]:
 
 if __name__ == "__main__":
     with job() as snakemake:
-        settings = snakemake.params.settings
+        params = snakemake.params
         trials = run_delta_hat_trials(
             read_histogram(snakemake.input.histogram),
             pd.read_csv(snakemake.input.delta_hats),
-            repetitions=settings["repetitions"],
-            sensitivities=settings["sensitivities"],
-            floor=settings["floor"],
-            seed=settings["seed"],
+            repetitions=params.repetitions,
+            sensitivities=params.sensitivities,
+            floor=params.floor,
+            seed=params.seed,
         )
         write_csv(trials, snakemake.output[0])

@@ -22,7 +22,7 @@ rule run_audit:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/attack/run_audit.py"),
-        **named(
+        *settings(
             setting=lambda wildcards: AUDITS[wildcards.setting],
             remaining=config["audit"]["remaining"],
             seed=config["seed"],
@@ -48,7 +48,8 @@ rule collect_audit:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/attack/collect_audit.py"),
-        **named(
+        *settings(
+            order=list(AUDITS),
             eps=config["audit"]["eps"],
             confidence=config["audit"]["confidence"],
         ),

@@ -26,7 +26,7 @@ rule compute_cited_bounds:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/bounds/compute_cited_bounds.py"),
-        **named(contents=digests([source(VALUES)])),
+        *settings(contents=digests([source(VALUES)])),
     script:
         "../../../scripts/beyond/bounds/compute_cited_bounds.py"
 
@@ -54,7 +54,7 @@ rule compute_too_small:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/bounds/compute_too_small.py"),
-        **named(surface=config["delta_surface"]),
+        *settings(surface=config["delta_surface"]),
     script:
         "../../../scripts/beyond/bounds/compute_too_small.py"
 
@@ -83,7 +83,7 @@ rule compute_delta_bounds:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/bounds/compute_delta_bounds.py"),
-        **named(
+        *settings(
             steps=config["delta_bounds"]["steps"],
             settings=config["delta_bounds"]["settings"],
         ),
@@ -139,7 +139,7 @@ rule draw_delta_hat_bound:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/bounds/draw_delta_hat_bound.py"),
-        **named(titles=TITLES),
+        *settings(titles=TITLES),
     script:
         "../../../scripts/beyond/bounds/draw_delta_hat_bound.py"
 

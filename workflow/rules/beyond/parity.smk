@@ -20,7 +20,7 @@ rule run_parity:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/parity/run_parity.py"),
-        **named(
+        *settings(
             n=lookup("datasets/{dataset}/tv/n", within=config),
             individual=lookup("datasets/{dataset}/individual", within=config, default=None),
             eps0=config["parity"]["eps0"],
@@ -54,7 +54,7 @@ rule summarise_parity:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/parity/summarise_parity.py"),
-        **named(
+        *settings(
             datasets=PARITY,
             resamples=config["parity"]["bootstrap"],
             confidence=config["parity"]["confidence"],
@@ -92,7 +92,7 @@ rule draw_parity_ratio:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/parity/draw_parity_ratio.py"),
-        **named(
+        *settings(
             titles={name: DATASETS[name]["title"] for name in PARITY},
             papers=configuration.papers_eps0(config),
         ),

@@ -25,7 +25,7 @@ rule judge_jointly:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/statements/judge_jointly.py"),
-        **named(
+        *settings(
             contents=digests([source(VALUES)]),
             datasets=INDIVIDUAL,
             cities=CITIES,
@@ -50,7 +50,7 @@ rule fit_noise_scale:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/statements/fit_noise_scale.py"),
-        **named(contents=digests([source(VALUES)])),
+        *settings(contents=digests([source(VALUES)])),
     script:
         "../../../scripts/beyond/statements/fit_noise_scale.py"
 
@@ -82,7 +82,7 @@ rule judge_claims:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/statements/judge_claims.py"),
-        **named(
+        *settings(
             contents=digests(map(source, (CLAIMS, VALUES))),
             sensitivity=config["protocol"]["sensitivity"],
             boxes={

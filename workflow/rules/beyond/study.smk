@@ -19,7 +19,7 @@ rule compute_study:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/study/compute_study.py"),
-        **named(
+        *settings(
             n=config["study"]["n"],
             k=config["study"]["k"],
             eps=config["study"]["eps"],
@@ -42,6 +42,7 @@ rule gather_study:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/study/gather_study.py"),
+        *settings(order=list(LABELS)),
     script:
         "../../../scripts/beyond/study/gather_study.py"
 
@@ -56,7 +57,7 @@ rule compute_designs:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/beyond/study/compute_designs.py"),
-        **named(designs=config["study"]["designs"]),
+        *settings(designs=config["study"]["designs"]),
     script:
         "../../../scripts/beyond/study/compute_designs.py"
 

@@ -50,7 +50,7 @@ rule use_bundled_counts:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/use_bundled_counts.py"),
-        **named(
+        *settings(
             contents=lambda wildcards: digests(
                 source(file.format(**wildcards)) for file in SUB_CELLS.values()
             ),
@@ -93,7 +93,7 @@ rule crop_checkins:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/crop_checkins.py"),
-        **named(
+        *settings(
             contents=(lambda wildcards: digests([CHECKINS])) if SOURCE == "file" else {},
             md5=None if SOURCE == "file" else config["gowalla"]["download"]["md5"],
             boxes={name: DATASETS[name]["box"] for name in GOWALLA},
@@ -120,7 +120,7 @@ rule grid_checkins:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/grid_checkins.py"),
-        **named(
+        *settings(
             box=lookup("datasets/{dataset}/box", within=config),
             uniform=lookup("datasets/{dataset}/uniform", within=config),
             stepped=lookup("datasets/{dataset}/stepped", within=config, default=None),
@@ -149,7 +149,7 @@ rule compare_checkins:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/compare_checkins.py"),
-        **named(
+        *settings(
             contents=digests([source(VALUES), *sum(SUB_CELLS_OF_BUNDLED.values(), [])]),
             datasets=BUNDLED,
         ),
@@ -174,7 +174,7 @@ rule count_checkins:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/count_checkins.py"),
-        **named(datasets=GOWALLA),
+        *settings(datasets=GOWALLA),
     script:
         "../../../scripts/paper/data/count_checkins.py"
 
@@ -191,7 +191,7 @@ rule sample_synthetic:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/sample_synthetic.py"),
-        **named(
+        *settings(
             normal=lambda wildcards: {
                 name: DATASETS[wildcards.dataset][name] for name in OF_NORMAL
             },
@@ -215,7 +215,7 @@ rule use_counts:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/use_counts.py"),
-        **named(contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]])),
+        *settings(contents=lambda wildcards: digests([DATASETS[wildcards.dataset]["file"]])),
     script:
         "../../../scripts/paper/data/use_counts.py"
 
@@ -234,7 +234,7 @@ rule draw_checkins:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/data/draw_checkins.py"),
-        **named(
+        *settings(
             titles=[DATASETS[name]["title"] for name in GOWALLA],
             boxes=[DATASETS[name]["box"] for name in GOWALLA],
             grid=config["gowalla"]["grid"],

@@ -21,7 +21,7 @@ rule compute_printed_deltas:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/delta/compute_printed_deltas.py"),
-        **named(contents=digests([source(VALUES)])),
+        *settings(contents=digests([source(VALUES)])),
     script:
         "../../../scripts/paper/delta/compute_printed_deltas.py"
 
@@ -35,7 +35,7 @@ rule compute_delta_surface:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/delta/compute_delta_surface.py"),
-        **named(surface=config["delta_surface"]),
+        *settings(surface=config["delta_surface"]),
     script:
         "../../../scripts/paper/delta/compute_delta_surface.py"
 
@@ -82,11 +82,9 @@ rule compute_delta_hat:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/delta/compute_delta_hat.py"),
-        **named(
-            settings=lambda wildcards: {
-                **DATASETS[wildcards.dataset]["delta_hat"],
-                "seed": config["seed"],
-            },
+        *settings(
+            delta_hat=lambda wildcards: DATASETS[wildcards.dataset]["delta_hat"],
+            seed=config["seed"],
         ),
     script:
         "../../../scripts/paper/delta/compute_delta_hat.py"
@@ -103,7 +101,7 @@ rule draw_delta_hat:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/delta/draw_delta_hat.py"),
-        **named(settings={"titles": TITLES, "floor": config["protocol"]["delta_floor"]}),
+        *settings(titles=TITLES, floor=config["protocol"]["delta_floor"]),
     script:
         "../../../scripts/paper/delta/draw_delta_hat.py"
 

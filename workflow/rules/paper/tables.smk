@@ -27,7 +27,7 @@ rule write_tables:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/tables/write_tables.py"),
-        **named(
+        *settings(
             contents=digests([source(PARAMETERS)]),
             surface=config["delta_surface"],
             synthetic=config["datasets"].get("synthetic", {}),

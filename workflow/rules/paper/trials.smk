@@ -27,7 +27,7 @@ rule run_trials:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/run_trials.py"),
-        **named(
+        *settings(
             points=lambda wildcards: PARTS[wildcards.dataset][wildcards.part],
             cells=lookup("datasets/{dataset}/individual/cells", within=config, default=[]),
             protocol=config["protocol"],
@@ -49,7 +49,7 @@ rule estimate_cells:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/estimate_cells.py"),
-        **named(
+        *settings(
             budgets=lookup("datasets/{dataset}/estimates/budgets", within=config),
             n=lookup("datasets/{dataset}/estimates/n", within=config),
             protocol=config["protocol"],
@@ -71,7 +71,7 @@ rule draw_tv:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_tv.py"),
-        **named(
+        *settings(
             title=lookup("datasets/{dataset}/title", within=config),
             protocol=config["protocol"],
         ),
@@ -91,7 +91,7 @@ rule draw_log_tv:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_log_tv.py"),
-        **named(
+        *settings(
             title=lookup("datasets/{dataset}/title", within=config),
             protocol=config["protocol"],
         ),
@@ -112,7 +112,7 @@ rule draw_estimates:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_estimates.py"),
-        **named(
+        *settings(
             title=lookup("datasets/{dataset}/title", within=config),
             protocol=config["protocol"],
         ),
@@ -133,13 +133,11 @@ rule run_delta_hat_trials:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/run_delta_hat_trials.py"),
-        **named(
-            settings=lambda wildcards: {
-                "repetitions": DATASETS[wildcards.dataset]["delta_hat"]["repetitions"],
-                "sensitivities": config["constants"]["sensitivities"],
-                "floor": config["protocol"]["delta_floor"],
-                "seed": config["seed"],
-            },
+        *settings(
+            repetitions=lookup("datasets/{dataset}/delta_hat/repetitions", within=config),
+            sensitivities=config["constants"]["sensitivities"],
+            floor=config["protocol"]["delta_floor"],
+            seed=config["seed"],
         ),
     script:
         "../../../scripts/paper/trials/run_delta_hat_trials.py"
@@ -156,7 +154,7 @@ rule draw_delta_hat_trials:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_delta_hat_trials.py"),
-        **named(settings={"titles": TITLES}),
+        *settings(titles=TITLES),
     script:
         "../../../scripts/paper/trials/draw_delta_hat_trials.py"
 
@@ -177,7 +175,7 @@ rule compute_constants:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/compute_constants.py"),
-        **named(
+        *settings(
             experiments={
                 name: {
                     experiment: DATASETS[name][experiment]
@@ -205,7 +203,7 @@ rule draw_constants:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/trials/draw_constants.py"),
-        **named(settings={"titles": TITLES}),
+        *settings(titles=TITLES),
     script:
         "../../../scripts/paper/trials/draw_constants.py"
 

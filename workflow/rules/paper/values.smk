@@ -22,7 +22,7 @@ rule judge_values:
         "../../envs/rules.yml"
     params:
         *code_of("scripts/paper/values/judge_values.py"),
-        **named(
+        *settings(
             contents=digests([source(VALUES)]),
             datasets=INDIVIDUAL,
         ),
