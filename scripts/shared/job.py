@@ -10,9 +10,10 @@ import sys
 import traceback
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 from scripts.shared.notes import Notes, code_and_settings, first_notes, log_notes
 
@@ -30,25 +31,22 @@ ADVICE = {  # number of a disk error -> what the user can do
 }
 
 
-class Described(Protocol):
-    """What Snakemake tells a script of its job."""
+@dataclass(frozen=True)
+class Job:
+    """What a script needs to know of its job."""
 
-    rule: str
     input: Any
     output: Any
-    params: Any
-    threads: int
-    config: Any
+    params: SimpleNamespace  # the settings, by their names
     wildcards: Any
-    log: Any
+    config: Any
 
 
 @contextlib.contextmanager
-def job() -> Iterator[Described]:
+def job() -> Iterator[Job]:
     """A context for the work of a job: ``with job() as snakemake`` gives what Snakemake tells its script.
 
-    ``snakemake`` has the job's input, output, log and so on, and in params its settings by their names. What
-    the block logs is written to the job's log file, and behind it the sums of what the job has read and
+    What the block logs is written to the job's log file, and behind it the sums of what the job has read and
     written (`notes_of`). An error in the block ends the process with exit code 1 and one line that says what
     is wrong. An error that is no ValueError and no OSError is a fault of the program, and leaves its
     traceback in the log file, too (but running out of memory does not). If the code or an input was edited
@@ -56,7 +54,7 @@ def job() -> Iterator[Described]:
     """
     import __main__  # Snakemake defines a name in the script that it runs
 
-    snakemake: Described = __main__.snakemake
+    snakemake = __main__.snakemake
     log = Path(snakemake.log[0])
     logging.raiseExceptions = False  # a log on a full disk is no reason for a traceback
     try:
@@ -69,10 +67,15 @@ def job() -> Iterator[Described]:
         # Else fontTools lists every glyph of a PDF.
         logging.getLogger("fontTools").setLevel(logging.WARNING)
         trees, settings = code_and_settings(snakemake.params)
-        snakemake.params = SimpleNamespace(**settings)
         notes = first_notes(trees, snakemake.input)
         _refuse_edited(notes, settings.get("contents", {}))
-        yield snakemake
+        yield Job(
+            input=snakemake.input,
+            output=snakemake.output,
+            params=SimpleNamespace(**settings),
+            wildcards=snakemake.wildcards,
+            config=snakemake.config,
+        )
         log_notes(notes, snakemake.output)
     except FOR_THE_USER as error:
         _fail(f"{snakemake.rule}: {_error_in_words(error)}")
