@@ -1,7 +1,7 @@
 """What a job does around its work: one line for an error, and complete files only."""
 
 import contextlib
-import logging
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from snakemake.iocontainers import Params
 
-from scripts.shared.code import code_digest, digests
-from scripts.shared.job import job, whole_file, write_csv, write_parquet
+from scripts.shared.code import code_digest, digest, digests
+from scripts.shared.job import PLANNED, job, whole_file, write_csv, write_parquet
 from scripts.shared.table_files import read_frames, read_parquet, read_table
-from scripts.shared.verify import changed_files, noted_sums
+from tests import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +23,17 @@ def empty_folder(tmp_path, monkeypatch):
 
 
 @contextlib.contextmanager
-def running_job(*, log="job.log", params=None, output=()):
+def running_job(*, params=(), inputs=()):
     """The work of a job of the rule r, as Snakemake runs a script."""
-    described = SimpleNamespace(rule="r", log=[log], params=params or Params(), output=output)
+    described = SimpleNamespace(
+        rule="r",
+        log=["job.log"],
+        params=Params(params),
+        input=inputs,
+        output=(),
+        wildcards=None,
+        config=None,
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("__main__.snakemake", described, raising=False)
         with job() as snakemake:
@@ -54,28 +62,35 @@ CODE_FILE = "scripts/shared/job.py"
 EDITED = "was edited while the run was on: run the same command again"
 
 
-def run_job_planned_with(*, code_sum, data_sums):
-    """Run a job of the rule r, planned with this digest of `CODE_FILE` and these of data (file -> digest)."""
-    params = Params(fromdict={"contents": data_sums, "n": 5})
-    params.append((CODE_FILE, code_sum))
-    with running_job(params=params):
+def test_a_script_gets_its_settings_by_name():
+    with running_job(params=[(CODE_FILE, "0f"), {"n": 5}, {"eps": 1}]) as described:
+        assert vars(described.params) == {"n": 5, "eps": 1}
+
+
+def run_job_of(code_file):
+    """Run a job of the rule r whose code is this file."""
+    with running_job(params=[(code_file, code_digest(code_file))]):
         pass
 
 
-def test_a_job_refuses_code_that_is_not_what_the_run_was_planned_with():
-    """Else an edit that is undone before the run ends would stay in the result."""
-    run_job_planned_with(code_sum=code_digest(CODE_FILE), data_sums={})
+def test_a_job_refuses_code_that_is_not_what_the_run_was_planned_with(monkeypatch):
+    """Else an edit that is undone before the run ends would stay in the result. Bytes are compared."""
+    monkeypatch.setenv(PLANNED, json.dumps({CODE_FILE: digest(ROOT / CODE_FILE)}))
+    run_job_of(CODE_FILE)
+    monkeypatch.setenv(PLANNED, json.dumps({CODE_FILE: "0" * 64}))
     with pytest.raises(SystemExit, match=f"^error: r: {CODE_FILE} {EDITED}$"):
-        run_job_planned_with(code_sum="0" * 16, data_sums={})
+        run_job_of(CODE_FILE)
 
 
 def test_a_job_refuses_data_that_are_not_what_the_run_was_planned_with():
     Path("mine.csv").write_text("cell,count\n1,2\n")
-    planned = {"code_sum": code_digest(CODE_FILE), "data_sums": digests(["mine.csv"])}
-    run_job_planned_with(**planned)
+    planned = {"contents": digests(["mine.csv"])}
+    with running_job(params=[planned], inputs=["mine.csv"]):
+        pass
     Path("mine.csv").write_text("cell,count\n1,3\n")
-    with pytest.raises(SystemExit, match=f"^error: r: mine.csv {EDITED}$"):
-        run_job_planned_with(**planned)
+    refused = pytest.raises(SystemExit, match=f"^error: r: mine.csv {EDITED}$")
+    with refused, running_job(params=[planned], inputs=["mine.csv"]):
+        pass
 
 
 def write_with_one_changed_bit(path):
@@ -120,50 +135,6 @@ def test_temporary_files_that_killed_jobs_left_of_a_file_are_removed():
 def test_a_table_is_written_as_csv():
     write_csv(pd.DataFrame({"a": [0.1]}), "x.csv")
     assert Path("x.csv").read_bytes() == b"a\n0.1\n"
-
-
-def write_in_job(text, file, log):
-    """Run a job that writes the text to the file, and notes the file's sum in the log."""
-    logging.root.handlers.clear()  # each job is a process with a log of its own
-    with running_job(log=log, output=[file]) as snakemake:
-        Path(snakemake.output[0]).write_text(text)
-
-
-@pytest.fixture
-def logs_folder():
-    """An empty folder ``logs``. After jobs have set up their logging, that of pytest is put back."""
-    Path("logs").mkdir()
-    before = list(logging.root.handlers)
-    yield
-    logging.root.handlers[:] = before
-
-
-def files_changed_since_noted():
-    """The files whose sum is not the one that was noted last in the logs of the folder ``logs``."""
-    return changed_files(noted_sums(Path("logs")))
-
-
-@pytest.mark.usefixtures("logs_folder")
-def test_a_result_is_changed_if_its_sum_is_not_the_noted_one():
-    write_in_job("1", "x.csv", log="logs/first.log")
-    assert files_changed_since_noted() == []
-    Path("x.csv").write_text("2")
-    assert files_changed_since_noted() == ["x.csv"]
-
-
-@pytest.mark.usefixtures("logs_folder")
-def test_a_result_that_is_gone_is_not_changed():
-    write_in_job("1", "gone.csv", log="logs/gone.log")
-    Path("gone.csv").unlink()
-    assert files_changed_since_noted() == []
-
-
-@pytest.mark.usefixtures("logs_folder")
-def test_the_sum_that_counts_is_noted_last_in_whichever_log():
-    """The log with the last sum comes first in the alphabet."""
-    write_in_job("1", "x.csv", log="logs/first.log")
-    write_in_job("2", "x.csv", log="logs/a_new_name.log")
-    assert files_changed_since_noted() == []
 
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():

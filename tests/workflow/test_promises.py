@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import py_compile
 import re
 import shutil
 import signal
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 import psutil
 import pytest
+import yaml
 
 from tests import ROOT
 from tests.workflow.conftest import (
@@ -292,15 +294,47 @@ def changed_by_hand(undisturbed, finished_copy):
 
 def verify(project):
     """Run what `make verify` runs: the completed process."""
+    summary = project.make(options=["--summary", "--quiet", "all"])
     command = [sys.executable, "-m", "scripts.shared.verify", RESULTS]
-    return subprocess.run(command, cwd=project.folder, capture_output=True, text=True)
+    return subprocess.run(
+        command, cwd=project.folder, input=summary, capture_output=True, text=True
+    )
 
 
 def test_verify_names_a_result_that_was_changed_by_hand(changed_by_hand):
-    """And no result that a job has made from it."""
+    """And the result that a job has made from it."""
     done = verify(changed_by_hand)
     assert done.returncode != 0
-    assert done.stdout.splitlines() == ["Changed since their jobs wrote them:", HISTOGRAM]
+    assert done.stdout.splitlines() == [
+        "Changed since their jobs wrote them:",
+        HISTOGRAM,
+        "Made from other code or data than are here now:",
+        f"{TRIALS} ({HISTOGRAM})",
+    ]
+
+
+def test_verify_names_a_result_of_an_edit_that_was_put_back_with_its_old_date(
+    undisturbed, changed_by_hand
+):
+    """Snakemake has nothing to do then. Without the named result, it makes the right one."""
+    before = undisturbed.folder / HISTOGRAM
+    shutil.copyfile(before, changed_by_hand.folder / HISTOGRAM)
+    os.utime(changed_by_hand.folder / HISTOGRAM, IN_1970)
+    assert changed_by_hand.planned(TRIALS, FIGURE) == {}
+    named = ["Made from other code or data than are here now:", f"{TRIALS} ({HISTOGRAM})"]
+    assert verify(changed_by_hand).stdout.splitlines() == named
+    (changed_by_hand.folder / TRIALS).unlink()
+    changed_by_hand.make(TRIALS, FIGURE)
+    assert changed_by_hand.results() == undisturbed.results()
+
+
+def test_verify_names_a_removed_result_until_it_is_made_again(changed_by_hand):
+    """Also if the user makes only a part that does not need it."""
+    (changed_by_hand.folder / HISTOGRAM).unlink()
+    changed_by_hand.make(FIGURE)
+    done = verify(changed_by_hand)
+    assert done.returncode != 0
+    assert done.stdout.splitlines()[-2:] == ["Missing:", HISTOGRAM]
 
 
 def test_the_results_are_right_again_once_the_changed_one_is_removed(undisturbed, changed_by_hand):
@@ -335,8 +369,13 @@ def test_new_dates_rerun_nothing(finished_copy):
 
 @pytest.fixture
 def edited_metrics(finished_copy):
-    """A finished project in which `METRICS`, code of the job run_trials, is edited, with a date of 1970."""
+    """A finished project in which `METRICS`, code of the job run_trials, is edited, with a date of 1970.
+
+    Python had compiled it before, when it had the same date and the same size.
+    """
     metrics = finished_copy.folder / METRICS
+    os.utime(metrics, IN_1970)
+    py_compile.compile(metrics, invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
     metrics.write_text(metrics.read_text().replace("/ 2", "/ 4"))
     os.utime(metrics, IN_1970)
     return finished_copy
@@ -375,6 +414,68 @@ def test_a_setting_that_takes_a_neighbours_value_reruns_and_two_that_swap_theirs
         (finished_copy.folder / "overlay.yaml").write_text(OVERLAY + study)
         printed = finished_copy.make(f"{RESULTS}/study/grr.parquet")
         assert jobs_by_rule(printed) == {"compute_study": 1}
+
+
+def test_another_spelling_of_a_setting_reruns_nothing(finished_copy):
+    """2.0 for 2, and keys in another order."""
+    overlay = finished_copy.folder / "overlay.yaml"
+    text = overlay.read_text()
+    assert "{eps0: 2, eps: 1}" in text
+    overlay.write_text(text.replace("{eps0: 2, eps: 1}", "{eps: 1.0, eps0: 2.0}"))
+    assert finished_copy.planned(TRIALS, FIGURE) == {}
+
+
+SMALL = """
+datasets:
+  san_francisco: null
+  paris: null
+  synthetic:
+    population: 2000
+    tv: {budgets: [{eps0: 2, eps: 2}, {eps0: 4, eps: 4}], n: [100, 200], repetitions: 2}
+    individual: {n: [100, 200], cells: [7, 9], repetitions: 2}
+    delta_hat: {eps0: [2, 4], n: [100, 200], steps: 2, repetitions: 2}
+constants: {floors: [1.0e-8, 1.0e-10], repetitions: 10}
+study:
+  n: [100, 1000]
+  k: [2, 4]
+  eps: [0.5, 1]
+  delta: [1.0e-6, 1.0e-4]
+  designs: [{n: 1000, k: 4, eps: 1, delta: 1.0e-6, rounds: 1}]
+audit:
+  eps: [0.1, 0.5]
+  settings:
+    - {n: 20, k: 5, eps0: 1, count: 10, runs: 1000}
+    - {n: 10, k: 5, eps0: 1, count: 5, runs: 1000}
+"""
+# Stages with results from several files, which come in the order of the settings.
+WITH_ORDER = ("attack", "study", "trials")
+
+
+def reversed_lists(part):
+    """A part of a configuration in which every list is in reverse order."""
+    if isinstance(part, dict):
+        return {key: reversed_lists(value) for key, value in part.items()}
+    return part[::-1] if isinstance(part, list) else part
+
+
+def test_lists_in_another_order_give_the_results_of_a_fresh_run(tmp_path):
+    """Rows and panels come in the order of the settings, and Snakemake does not compare that of inputs."""
+    run, fresh = (
+        copy_of_project(tmp_path / name, arguments=["--configfile", "small.yaml"])
+        for name in ("run", "fresh")
+    )
+    settings = yaml.safe_load(SMALL)
+    (run.folder / "small.yaml").write_text(yaml.safe_dump(settings))
+    run.make(*WITH_ORDER)
+    before = run.results()
+
+    for project in (run, fresh):
+        (project.folder / "small.yaml").write_text(yaml.safe_dump(reversed_lists(settings)))
+        project.make(*WITH_ORDER)
+    assert names_that_differ(run.results(), fresh.results()) == []
+    assert {"results/small/attack/audit.csv", "results/small/study/study.csv"} <= set(
+        names_that_differ(run.results(), before)
+    )
 
 
 # Elsewhere -------------------------------------------------------------------------------------------

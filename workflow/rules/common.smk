@@ -3,6 +3,8 @@ import json
 import os
 import re
 import sys
+from compileall import compile_dir
+from py_compile import PycInvalidationMode
 
 from snakemake.exceptions import WorkflowError
 

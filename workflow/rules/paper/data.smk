@@ -75,7 +75,7 @@ rule download_checkins:
     conda:
         "../../envs/rules.yml"
     params:
-        md5=config["gowalla"]["download"]["md5"],
+        *settings(md5=config["gowalla"]["download"]["md5"]),
     script:
         "../../../scripts/paper/data/download_checkins.py"
 
