@@ -27,18 +27,23 @@ TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures table
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
-# Here a line per finished job; on a cluster also each job's files and log.
 HOW := $(if $(PROFILE),--workflow-profile "$(PROFILE)",--quiet rules reason host)
+# On this machine a line per finished job, such as "12 of 85: draw_tv", of the five that Snakemake prints. On a cluster
+# also each job's files and log.
+LINES := $(if $(PROFILE),,2> >(trap '' INT; exec sed -uE \
+  -e '/^(\[.+ [0-9]{4}\]|Execute [0-9]+ jobs\.\.\.|Select jobs to execute\.\.\.)$$/d' \
+  -e '/^Finished jobid: .*Rule: (.*)\)$$/{s//\1/;h;d;}' \
+  -e '/^([0-9]+ of [0-9]+) steps .*done$$/{s//\1: /;G;s/\n//;}' >&2))
 SNAKEMAKE := snakemake $(HOW) $(if $(CONFIG),--configfile "$(CONFIG)")
 INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
 
 all: $(INSTALLED)
-	@results=$$($(FOLDER)) && $(SNAKEMAKE) && \
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) $(LINES) && \
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
 	  echo "The paper's statements: $$PWD/$$results/report/statements.html"
 
 $(TARGETS): $(INSTALLED)
-	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ && \
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ $(LINES) && \
 	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
 
 verify: .venv/installed
@@ -76,6 +81,7 @@ cluster: .venv/cluster
 
 cluster-check: PROFILE ?= profiles/slurm
 cluster-check: .venv/cluster
+	@! test -x $(PROFILE)/check || $(PROFILE)/check
 	@snakemake --workflow-profile $(PROFILE) --retries 0 --forcerun check_cluster -- check_cluster && \
 	  echo "The cluster has run a job with $(PROFILE)."
 
