@@ -1,8 +1,9 @@
-"""The cluster profiles: a real Slurm of one node, started in a folder of its own, and a stand-in for PBS."""
+"""The cluster profiles: a real Slurm of two nodes on this machine, and a stand-in for PBS."""
 
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -10,7 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.workflow.conftest import QUICK, copy_of_project, names_that_differ, wait_for
+from scripts.shared.job import PLANNED
+from tests import ROOT
+from tests.workflow.conftest import (
+    QUICK,
+    copy_of_project,
+    jobs_by_rule,
+    names_that_differ,
+    wait_for,
+)
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.slow]
 
@@ -20,6 +29,7 @@ FIGURE = "results/quick/figures/fig2_tv_synthetic.png"
 NO_PLUGIN = "no test of the cluster profiles: make cluster installs Snakemake's plugins"
 DAEMONS = ["munged", "slurmctld", "slurmd"]
 CLIENTS = ["sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo", "sacct"]
+NODES = ["n1", "n2"]
 PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 CONFIGURATION = """\
 ClusterName=local
@@ -31,11 +41,10 @@ CredType=cred/munge
 AuthInfo=socket={folder}/munge.socket
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 SlurmctldPort={controller}
-SlurmdPort={node}
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool-%n
 MpiDefault=none
 SwitchType=switch/none
 ReturnToService=2
@@ -45,11 +54,15 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
 SlurmdParameters=config_overrides
-MinJobAge=3600
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+MinJobAge={min_job_age}
 KillWait=2
 EnforcePartLimits=ALL
 AccountingStorageType=accounting_storage/none
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 RealMemory=16000 State=UNKNOWN
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs=1 RealMemory=8000 State=UNKNOWN
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs=1 RealMemory=8000 State=UNKNOWN
 PartitionName=short Nodes=ALL Default=YES MaxTime=INFINITE DefaultTime=10 State=UP
 """
 
@@ -60,11 +73,13 @@ def write_program(path, script):
     path.chmod(0o755)
 
 
-def free_ports():
-    """Two ports that no server uses: those that the system chooses for servers that are closed at once."""
-    address = ("127.0.0.1", 0)
-    with socket.create_server(address) as one, socket.create_server(address) as other:
-        return one.getsockname()[1], other.getsockname()[1]
+def free_ports(number):
+    """Ports that no server uses: those that the system chooses for servers that are closed at once."""
+    with contextlib.ExitStack() as servers:
+        opened = [
+            servers.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)
+        ]
+        return [server.getsockname()[1] for server in opened]
 
 
 class Slurm:
@@ -79,16 +94,20 @@ class Slurm:
 
         The commands need it because Snakemake's plugin takes SLURM_CONF out of a job.
         """
-        for name in ("state", "spool", "bin"):
+        for name in ("state", "bin", *(f"spool-{node}" for node in NODES)):
             (self.folder / name).mkdir()
-        controller, node = free_ports()
-        host = os.uname().nodename
-        self.configuration.write_text(
-            CONFIGURATION.format(folder=self.folder, host=host, controller=controller, node=node)
-        )
+        controller, n1, n2 = free_ports(3)
+        self.settings = {"folder": self.folder, "host": os.uname().nodename}
+        self.settings |= {"controller": controller, "n1": n1, "n2": n2}
+        self.write_configuration(min_job_age=3600)
         for name in CLIENTS:
             script = f'export SLURM_CONF={self.configuration}\nexec /usr/bin/{name} "$@"'
             write_program(self.folder / "bin" / name, script)
+
+    def write_configuration(self, *, min_job_age):
+        """Write slurm.conf, in which Slurm forgets a job after this many seconds."""
+        text = CONFIGURATION.format(**self.settings, min_job_age=min_job_age)
+        self.configuration.write_text(text)
 
     def start_munge(self):
         """Start munge, which signs messages between the daemons, with a new secret key."""
@@ -106,18 +125,28 @@ class Slurm:
         self.start("munged", "--force", "--foreground", *options)
         wait_for(munge.with_suffix(".socket").exists)
 
-    def start_controller_and_node(self):
-        """Start Slurm's controller and one node, and wait until the node is idle."""
-        # -D: in the foreground, so that the daemons are children of this process.
-        self.start("slurmctld", "-D", "-f", self.configuration)
-        self.start("slurmd", "-D", "-f", self.configuration)
-        wait_for(lambda: self.run("sinfo", "--noheader", "--format=%T") == "idle\n")
+    def start_controller(self):
+        """Start Slurm's controller, in the foreground, so that it is a child of this process."""
+        self.controller = self.start("slurmctld", "-D", "-f", self.configuration)
+
+    def restart_controller(self):
+        """End the controller, and start it with what it has saved."""
+        self.controller.terminate()
+        self.controller.wait()
+        self.start_controller()
+
+    def start_nodes(self):
+        """Start all nodes, and wait until they are idle."""
+        for node in NODES:
+            self.start("slurmd", "-D", "-N", node, "-f", self.configuration)
+        wait_for(lambda: self.run("sinfo", "--noheader", "--format=%D %T") == "2 idle\n")
 
     def start(self, *command):
         """Start a daemon, which is killed when this process ends. pytest shows what it prints."""
         environment = {**os.environ, "PATH": PATH}
         killed_with_tests = ["setpriv", "--pdeathsig", "KILL", *command]
         self.daemons.append(subprocess.Popen(killed_with_tests, env=environment))
+        return self.daemons[-1]
 
     def close(self):
         """Cancel all jobs and end the daemons."""
@@ -132,6 +161,24 @@ class Slurm:
             [self.folder / "bin" / name, *arguments], capture_output=True, text=True
         ).stdout
 
+    @contextlib.contextmanager
+    def drained(self):
+        """Inside a ``with``, jobs wait: no node takes one."""
+        update = ["scontrol", "update", f"NodeName={','.join(NODES)}"]
+        self.run(*update, "State=DRAIN", "Reason=test")
+        try:
+            yield
+        finally:
+            self.run(*update, "State=RESUME")
+
+    def wait_for_job(self, project, state):
+        """The first job of a project that is in this state, as soon as there is one."""
+
+        def found():
+            return [job for job in self.jobs(project) if job["JobState"] == state]
+
+        return wait_for(found)[0]
+
     def jobs(self, project):
         """The jobs that a project has submitted, oldest first: Slurm's fields (JobId, JobState) -> texts."""
         jobs = []
@@ -144,7 +191,7 @@ class Slurm:
 
 @pytest.fixture(scope="module")
 def slurm():
-    """A running `Slurm` of one node.
+    """A running `Slurm` of two nodes with one core each.
 
     Tests are skipped without Slurm, without Snakemake's plugin for it, and without the rights of root.
     """
@@ -158,7 +205,8 @@ def slurm():
     ):
         running.configure()
         running.start_munge()
-        running.start_controller_and_node()
+        running.start_controller()
+        running.start_nodes()
         yield running
 
 
@@ -187,17 +235,19 @@ def local_results(slurm, request):
     return request.getfixturevalue("finished_project").results()
 
 
-def test_a_cluster_makes_the_same_bytes_as_this_machine(slurm, slurm_project, local_results):
-    """On Slurm, in a run of two results. A second run has nothing to do."""
-    slurm_project.make(GAUSSIAN_SCALE, FIGURE)
+def test_a_cluster_of_two_nodes_makes_the_bytes_of_this_machine(
+    slurm, slurm_project, local_results
+):
+    """The whole pipeline. A second run has nothing to do."""
+    slurm_project.make()
     jobs = slurm.jobs(slurm_project)
-    assert len(jobs) >= 2
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
+    assert {job["BatchHost"] for job in jobs} == set(NODES)
 
     made = slurm_project.results()
-    assert made.keys() >= {GAUSSIAN_SCALE, FIGURE}
+    assert made.keys() == local_results.keys()
     assert names_that_differ(made, local_results) == []
-    assert "Nothing to be done" in slurm_project.make(GAUSSIAN_SCALE, FIGURE)
+    assert "Nothing to be done" in slurm_project.make()
 
 
 def run_and_kill_first_job(slurm, project, *, options=()):
@@ -206,13 +256,14 @@ def run_and_kill_first_job(slurm, project, *, options=()):
     Returns Snakemake's exit code and what it printed.
     """
     run = project.start(GAUSSIAN_SCALE, options=options)
-
-    def running_jobs():
-        return [job for job in slurm.jobs(project) if job["JobState"] == "RUNNING"]
-
-    [job] = wait_for(running_jobs)
+    job = slurm.wait_for_job(project, "RUNNING")
     slurm.run("scancel", "--signal=KILL", "--full", job["JobId"])
-    exit_code = run.wait(200)  # seconds
+    return ended(run, project)
+
+
+def ended(run, project):
+    """The exit code of a run, as soon as it has ended, and what it printed."""
+    exit_code = run.wait(300)  # seconds
     return exit_code, (project.folder / "printed").read_text()
 
 
@@ -234,6 +285,86 @@ def test_a_killed_job_is_sent_again_with_twice_the_memory(slurm, slurm_project):
     assert second["MinMemoryNode"] == "2400M"
 
 
+@pytest.mark.parametrize(
+    ("too_little", "state", "stopped"),
+    [
+        ("mem_mb=60 * 20 ** (attempt - 1)", "OUT_OF_MEMORY", False),
+        ("runtime=1 * 20 ** (attempt - 1)", "TIMEOUT", True),  # minutes
+    ],
+)
+def test_a_job_that_asked_for_too_little_is_sent_again_with_more(
+    slurm, slurm_project, too_little, state, stopped
+):
+    """``stopped`` halts the first job, so that it is still there when its time is over."""
+    resources = ["--set-resources", f"compute_gaussian_scale:{too_little}"]
+    run = slurm_project.start(GAUSSIAN_SCALE, options=resources)
+    if stopped:
+        job = slurm.wait_for_job(slurm_project, "RUNNING")
+        slurm.run("scancel", "--signal=STOP", "--full", job["JobId"])
+    exit_code, printed = ended(run, slurm_project)
+    assert exit_code == 0, printed
+    assert [job["JobState"] for job in slurm.jobs(slurm_project)] == [state, "COMPLETED"]
+
+
+def test_a_run_goes_on_when_slurms_controller_is_back(slurm, slurm_project):
+    run = slurm_project.start(GAUSSIAN_SCALE)
+    slurm.wait_for_job(slurm_project, "RUNNING")
+    slurm.restart_controller()
+    exit_code, printed = ended(run, slurm_project)
+    assert exit_code == 0, printed
+
+
+def test_one_ctrl_c_cancels_all_jobs_and_the_same_command_goes_on(slurm, slurm_project):
+    with slurm.drained():
+        run = slurm_project.start(GAUSSIAN_SCALE)
+        slurm.wait_for_job(slurm_project, "PENDING")
+        os.kill(run.pid, signal.SIGINT)
+        exit_code, _ = ended(run, slurm_project)
+    assert exit_code != 0
+    assert {job["JobState"] for job in slurm.jobs(slurm_project)} == {"CANCELLED"}
+    slurm_project.make(GAUSSIAN_SCALE)
+
+
+# Code of `GAUSSIAN_SCALE`, and an edit that halves its values.
+CODE = "scripts/paper/trials/compute_gaussian_scale.py"
+EDITED = f"{CODE} was edited while the run was on: run the same command again"
+
+
+def test_a_job_refuses_code_that_was_edited_while_it_waited(slurm, slurm_project, local_results):
+    """And after the edit is put back, the same command gives the right result."""
+    code = slurm_project.folder / CODE
+    with slurm.drained():
+        run = slurm_project.start(GAUSSIAN_SCALE, options=["--retries", "0"])
+        slurm.wait_for_job(slurm_project, "PENDING")
+        before = code.read_text()
+        code.write_text(f"{before}\nedited = 1\n")
+    exit_code, printed = ended(run, slurm_project)
+    code.write_text(before)
+    assert exit_code != 0
+    assert EDITED in printed
+    slurm_project.make(GAUSSIAN_SCALE)
+    assert slurm_project.results()[GAUSSIAN_SCALE] == local_results[GAUSSIAN_SCALE]
+
+
+def check_of_profile(slurm, *, min_job_age):
+    """What profiles/slurm/check says of a Slurm that forgets a job after this many seconds."""
+    slurm.write_configuration(min_job_age=min_job_age)
+    slurm.run("scontrol", "reconfigure")
+    environment = {**os.environ, "PATH": f"{slurm.folder / 'bin'}:{PATH}"}
+    return subprocess.run(
+        [ROOT / "profiles/slurm/check"], env=environment, capture_output=True, text=True
+    )
+
+
+def test_the_check_refuses_a_slurm_that_forgets_jobs_too_soon(slurm):
+    forgets = check_of_profile(slurm, min_job_age=20)
+    lasts = check_of_profile(slurm, min_job_age=3600)
+    assert "Slurm remembers ended jobs for 20 s" in forgets.stdout
+    assert forgets.returncode == 1
+    assert forgets.stderr.startswith("error: with squeue, a run on this Slurm may wait for ever")
+    assert lasts.returncode == 0, lasts.stderr
+
+
 def test_a_run_with_a_partition_that_slurm_lacks_prints_slurms_error(slurm_project):
     """As `make cluster-check` does: one job with the profile, without retries."""
     profile = slurm_project.folder / "profiles/slurm/config.yaml"
@@ -253,13 +384,13 @@ echo 1.server
 """
 
 
-def project_with_fake_pbs(folder, *, exit_status):
+def project_with_fake_pbs(folder, *, exit_status, qsub=QSUB):
     """A copy of the project, which sends its jobs to stand-ins for the commands of PBS.
 
     They run each job at once, write what it asks for into the file ``asked``, and tell this ``exit_status``.
     """
     pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason=NO_PLUGIN)
-    write_program(folder / "qsub", QSUB)
+    write_program(folder / "qsub", qsub)
     write_program(folder / "qstat", f'echo "    exit_status = {exit_status}"')
     write_program(folder / "qdel", "true")
     return project_with_profile(folder, profile="cluster-generic", programs=folder)
@@ -269,6 +400,28 @@ def test_the_profile_for_pbs_asks_for_its_resources(tmp_path):
     project = project_with_fake_pbs(tmp_path, exit_status=0)
     project.make(GAUSSIAN_SCALE)
     assert "-l ncpus=1,mem=1200mb,walltime=00:20:00" in (project.folder / "asked").read_text()
+
+
+# A cluster whose jobs do not get the environment: here they run with an edit, which is put back then.
+QSUB_WITH_EDIT = f"""
+cp {CODE} before
+echo "edited = 1" >>{CODE}
+unset {PLANNED}
+{QSUB}
+cp before {CODE}
+"""
+
+
+def test_a_run_fails_if_a_job_has_run_with_an_edit_and_the_next_one_makes_it_again(
+    tmp_path, finished_project
+):
+    project = project_with_fake_pbs(tmp_path, exit_status=0, qsub=QSUB_WITH_EDIT)
+    run = project.snakemake(GAUSSIAN_SCALE)
+    assert run.returncode != 0
+    assert EDITED in run.stdout
+    write_program(tmp_path / "qsub", QSUB)
+    assert jobs_by_rule(project.make(GAUSSIAN_SCALE)) == {"compute_gaussian_scale": 1}
+    assert project.results()[GAUSSIAN_SCALE] == finished_project.results()[GAUSSIAN_SCALE]
 
 
 def test_a_run_fails_if_pbs_says_that_its_job_was_killed(tmp_path):
