@@ -400,15 +400,17 @@ def made_up_checkins():
     A line has SNAP's format: user, time, latitude, longitude and location, with tabs between them.
     """
     datasets = yaml.safe_load((ROOT / "config/config.yaml").read_text())["datasets"]
+    cities = [checkins_in(datasets[city]["box"], 2000) for city in ("san_francisco", "paris")]
+    return "".join([*cities[0], *cities[1], "broken row\n"])
+
+
+def checkins_in(box, number):
+    """Lines of check-ins that are spread evenly in a box."""
     generator = np.random.default_rng(1)
-    rows = []
-    for city in ("san_francisco", "paris"):
-        box = datasets[city]["box"]
-        for user in range(2000):
-            latitude = generator.uniform(box["south"], box["north"])
-            longitude = generator.uniform(box["west"], box["east"])
-            rows.append(f"{user}\t2010-01-01T00:00:00Z\t{latitude:.6f}\t{longitude:.6f}\t{user}\n")
-    return "".join([*rows, "broken row\n"])
+    for user in range(number):
+        latitude = generator.uniform(box["south"], box["north"])
+        longitude = generator.uniform(box["west"], box["east"])
+        yield f"{user}\t2010-01-01T00:00:00Z\t{latitude:.6f}\t{longitude:.6f}\t{user}\n"
 
 
 @slow
@@ -419,6 +421,46 @@ def test_a_file_of_checkins(fresh_project):
     made = fresh_project.folder / RESULTS
     assert pd.read_csv(made / "data/histograms/paris.csv")["count"].sum() == 2000
     assert "sub-cell" not in (made / "figures/fig3_checkins.txt").read_text()
+
+
+def cities_of_your_own(boxes):
+    """The settings of datasets in a file rows.txt, name -> box, without the paper's cities."""
+    common = {
+        "kind": "gowalla",
+        "uniform": {"columns": 6, "rows": 4},
+        "tv": {"budgets": [{"eps0": 4, "eps": 1}], "n": [100, "all"], "repetitions": 2},
+        "estimates": {"budgets": [{"eps0": 4, "eps": 1}], "n": "all"},
+    }
+    cities = {name: {**common, "title": name, "box": box} for name, box in boxes.items()}
+    return {
+        "gowalla": {"source": "file", "file": "rows.txt"},
+        "datasets": {"san_francisco": None, "paris": None, **cities},
+        "parity": {"eps0": [2], "repetitions": 5, "bootstrap": 20},
+    }
+
+
+@slow
+def test_three_cities_of_your_own(fresh_project):
+    """In a file with 200 check-ins in each of them: their histograms, and all figures of errors."""
+    boxes = {
+        "vienna": {"south": 48.17, "north": 48.25, "west": 16.30, "east": 16.45},
+        "quito": {"south": -0.3, "north": 0.1, "west": -78.6, "east": -78.4},
+        "suva": {"south": -18.2, "north": -18.0, "west": 178.3, "east": 178.6},
+    }
+    rows = [row for box in boxes.values() for row in checkins_in(box, 200)]
+    (fresh_project.folder / "rows.txt").write_text("".join(rows))
+    settings = yaml.safe_dump(cities_of_your_own(boxes))
+    (fresh_project.folder / "config/cities.yaml").write_text(settings)
+    fresh_project.arguments = ["--configfile", "config/quick.yaml", "config/cities.yaml"]
+
+    made = fresh_project.folder / "results/quick_cities"
+    figures = [f"{kind}_{name}" for kind in ("tv", "estimates") for name in boxes]
+    figures += ["fig3_checkins", "parity_ratio"]
+    fresh_project.make(*(f"results/quick_cities/figures/{figure}.png" for figure in figures))
+    for name in boxes:
+        counts = pd.read_csv(made / f"data/histograms/{name}.csv")["count"]
+        assert (len(counts), counts.sum()) == (24, 200)
+    assert "Suva" in (made / "figures/fig3_checkins.txt").read_text().title()
 
 
 @slow

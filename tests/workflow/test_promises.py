@@ -197,6 +197,19 @@ def test_a_run_in_a_read_only_folder_ends_with_the_path_that_it_cannot_write(fin
     assert last_line.startswith(f"OSError: [Errno 30] Read-only file system: '{folder}/.snakemake")
 
 
+def test_a_second_run_at_the_same_time_is_refused_and_the_first_goes_on(undisturbed, finished_copy):
+    finished_copy.wipe()
+    first = finished_copy.start(TRIALS, FIGURE)
+    job = wait_for(lambda: script_of(first))
+    job.suspend()
+    second = finished_copy.snakemake(TRIALS)
+    job.resume()
+    assert second.returncode != 0
+    assert "Directory cannot be locked" in second.stdout
+    assert first.wait(120) == 0
+    assert finished_copy.results() == undisturbed.results()
+
+
 def test_a_negative_count_is_refused_by_every_run_until_it_is_corrected(undisturbed, finished_copy):
     """With one line, which `refusal` returns. A second run does not take the old trials for finished."""
     with edited(finished_copy.folder / "mine.csv", "cell,count\n1,400\n2,-150\n"):
