@@ -1,5 +1,6 @@
 """Grids: the authors' cells, in which cell a point counts, and points that are spread in their cells."""
 
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from scripts.paper.data import grid
 from scripts.paper.data.grid import Box
+from scripts.paper.data.sub_cells import FINENESS, sub_grid
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
@@ -37,6 +39,48 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
     assert np.arange(SAN_FRANCISCO.west, SAN_FRANCISCO.east, 0.005683)[9] > edge
     counts = grid.count_points(cells, [37.75], [edge])
     assert np.argwhere(counts).tolist() == [[6, 9]]
+
+
+# South, north, west, east and the height and width of cells, in degrees.
+LATTICES = [
+    ("48.17", "48.25", "16.30", "16.45", "0.01"),
+    ("48.1", "48.3", "16.2", "16.5", "0.01"),
+    ("40.5", "41.0", "-74.3", "-73.7", "0.01"),
+    ("35.5", "35.9", "139.4", "140.0", "0.01"),
+    ("0", "1", "0", "1", "0.1"),
+]
+
+
+def decimals_from(low, high, step):
+    """low, low + step and so on below high, each as the float that its decimals are read as."""
+    return [float(low + number * step) for number in range(round((high - low) / step))]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "stepped", "sub-cells"])
+@pytest.mark.parametrize("lattice", LATTICES)
+def test_each_cell_counts_the_check_in_on_its_south_west_corner(lattice, kind):
+    south, north, west, east, step = map(Decimal, lattice)
+    box = Box(*map(float, (south, north, west, east)))
+    if kind == "stepped":
+        cells = grid.stepped_grid(box, float(step), float(step))
+    else:
+        cells = grid.uniform_grid(box, round((east - west) / step), round((north - south) / step))
+    if kind == "sub-cells":
+        cells = sub_grid({"uniform": cells})
+        step /= FINENESS
+    # The stepped grid has no cell north or east of its last step.
+    latitudes = decimals_from(south, Decimal(repr(cells.latitudes[-1].item())), step)
+    longitudes = decimals_from(west, Decimal(repr(cells.longitudes[-1].item())), step)
+    corners = np.meshgrid(latitudes, longitudes)
+    counts = grid.count_points(cells, *(degrees.ravel() for degrees in corners))
+    np.testing.assert_array_equal(counts, np.ones((cells.rows, cells.columns)))
+
+
+def test_the_edges_of_a_box_stay_as_given():
+    """Else a check-in in the box might be in no cell."""
+    box = Box(south=48.123456789012, north=48.223456789012, west=2.000000000049, east=2.1)
+    cells = grid.uniform_grid(box, columns=3, rows=3)
+    assert grid.count_points(cells, [box.south, box.north], [box.west, box.east]).sum() == 2
 
 
 BOX_OF_3_X_4_DEGREES = Box(south=0, north=3, west=10, east=14)
