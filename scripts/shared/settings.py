@@ -5,6 +5,7 @@ strict: "4" is a text and no number.
 """
 
 import difflib
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
@@ -78,6 +79,7 @@ Delta = Annotated[float, Field(ge=1e-30, lt=1)]
 Exponents = Annotated[list[Annotated[float, Field(gt=0, le=10)]], AfterValidator(_different)]
 Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
+Step = Annotated[float, Field(ge=1e-6)]
 Count = Annotated[int, Field(ge=0)]
 One = Annotated[int, Field(ge=1)]
 Side = Annotated[int, Field(ge=1, le=10_000)]
@@ -200,8 +202,11 @@ class Dataset(Section):
     delta_hat: DeltaHat | None = None
     grid: Grid | None = None
 
-    def number_of_cells(self) -> int | None:
-        """How many cells the histogram has; None if only a file of counts can tell."""
+    def number_of_cells(self, grid: str) -> int | None:
+        """How many cells the histogram has; None if only a file of counts can tell.
+
+        ``grid``: the kind of grid that cuts the boxes of cities, "uniform" or "stepped".
+        """
 
     def sizes(self) -> Iterator[int]:
         """The numbers of users n of all experiments on the dataset, without "all"."""
@@ -225,7 +230,7 @@ class Normal(Dataset):
     cells: Annotated[int, Field(ge=2, le=MOST_CELLS)]
     population: Annotated[int, Field(ge=1, le=MOST_USERS)]
 
-    def number_of_cells(self) -> int:
+    def number_of_cells(self, grid: str) -> int:
         return self.cells
 
     @model_validator(mode="after")
@@ -265,8 +270,8 @@ class Uniform(Section):
 class Stepped(Section):
     """A grid of cells of a fixed size, in degrees."""
 
-    latitude_step: Positive
-    longitude_step: Positive
+    latitude_step: Step
+    longitude_step: Step
 
 
 class City(Dataset):
@@ -277,27 +282,32 @@ class City(Dataset):
     uniform: Uniform
     stepped: Stepped | None = None
 
-    def number_of_cells(self) -> int:
-        return self.uniform.columns * self.uniform.rows
+    def number_of_cells(self, grid: str) -> int:
+        return self._numbers_of_cells()[grid]
+
+    def _numbers_of_cells(self) -> dict[str, int]:
+        """The number of cells of each of the city's grids, by kind of grid."""
+        cells = {"uniform": self.uniform.columns * self.uniform.rows}
+        if self.stepped:
+            rows = _steps_below(self.box.south, self.box.north, self.stepped.latitude_step)
+            columns = _steps_below(self.box.west, self.box.east, self.stepped.longitude_step)
+            cells["stepped"] = rows * columns
+        return cells
 
     @model_validator(mode="after")
     def _check_grids(self) -> Self:
-        """The city as it is. Raises ValueError if one of its grids has fewer than 2 or too many cells.
-
-        The uniform grid has a number of rows and columns. The stepped grid, if there is one, has cells of a
-        size in degrees, and its number of cells is computed without rounding.
-        """
-        cells: dict[str, float] = {"uniform": self.number_of_cells()}
-        if self.stepped:
-            rows = (self.box.north - self.box.south) / self.stepped.latitude_step
-            columns = (self.box.east - self.box.west) / self.stepped.longitude_step
-            cells["stepped"] = rows * columns
-        for name, number in cells.items():
+        """The city as it is. Raises ValueError if one of its grids has fewer than 2 or too many cells."""
+        for name, number in self._numbers_of_cells().items():
             if not 2 <= number <= MOST_CELLS:
                 raise ValueError(
-                    f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}"
+                    f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,}"
                 )
         return self
+
+
+def _steps_below(low: float, high: float, step: float) -> int:
+    """How many whole steps there are between the edges np.arange(low, high, step), which end below high."""
+    return math.ceil((high - low) / step) - 1
 
 
 class Counts(Dataset):
@@ -478,7 +488,7 @@ class Settings(Section):
                 raise ValueError(
                     f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1"
                 )
-            cells = dataset.number_of_cells()
+            cells = dataset.number_of_cells(self.gowalla.grid)
             if cells is not None:
                 self._check_number_of_cells(name, dataset, cells)
         return self

@@ -136,9 +136,24 @@ def test_every_file_in_config_is_valid(overlay):
             "(15); got 16: choose other cells, or leave the section out with individual: null",
         ),
         (
+            "datasets.paris.stepped.longitude_step",
+            1e-6,
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 1,159,389",
+        ),
+        (
+            "datasets.paris.stepped",
+            {"latitude_step": 0.04, "longitude_step": 0.06},
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 1",
+        ),
+        (
             "datasets.paris.stepped.latitude_step",
-            1e-12,
-            "stepped must cut the box into 2 to 1,000,000 cells",
+            1.5,
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 0",
+        ),
+        (
+            "datasets.paris.stepped.latitude_step",
+            1e-320,
+            "datasets.paris.stepped.latitude_step: should be greater than or equal to 0.000001",
         ),
         (
             "parity.repetitions",
@@ -184,6 +199,15 @@ def test_a_mistake_is_named_in_one_line(path, value, told):
     assert told in line
     assert "\n" not in line
     assert len(line) < 400
+
+
+def test_single_cells_must_exist_in_the_grid_that_is_used():
+    config = config_with("gowalla.grid", "stepped")
+    config["datasets"]["paris"]["individual"]["cells"] = [165]
+    check(config)
+    config["datasets"]["paris"]["individual"]["cells"] = [166]
+    with pytest.raises(ValueError, match=r"at most the number of cells \(165\); got 166"):
+        check(config)
 
 
 def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):

@@ -69,18 +69,9 @@ def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     This grid gives the paper's number of check-ins for Paris, 10,260: arange leaves out its end, so check-ins
     north or east of the last full step are lost.
     """
-    latitudes = _steps("latitude_step", box.south, box.north, latitude_step)
-    return Grid(latitudes, _steps("longitude_step", box.west, box.east, longitude_step))
-
-
-def _steps(name: str, low: float, high: float, step: float) -> Floats:
-    """The edges low, low + step and so on below high, in degrees; ``name`` of the step is for the error."""
-    size = high - low
-    if not 0 < step < size:
-        raise ValueError(
-            f"stepped grid: {name} {step} must be above 0 and below the box's {size:.7g} degrees"
-        )
-    return _as_meant(np.arange(low, high, step))
+    latitudes = np.arange(box.south, box.north, latitude_step)
+    longitudes = np.arange(box.west, box.east, longitude_step)
+    return Grid(_as_meant(latitudes), _as_meant(longitudes))
 
 
 def _as_meant(edges: Floats) -> Floats:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scripts.paper.data import grid
 from scripts.paper.data.grid import Box
 from scripts.paper.data.sub_cells import FINENESS, sub_grid
+from scripts.shared.settings import City
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
@@ -143,8 +144,18 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
     np.testing.assert_array_equal(again, [latitude, longitude])
 
 
-def test_a_step_that_is_not_smaller_than_the_box_is_refused():
-    with pytest.raises(
-        ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"
-    ):
-        grid.stepped_grid(BOX_OF_3_X_4_DEGREES, latitude_step=3, longitude_step=1)
+# All in hundredths of a degree: the sizes of the box, and steps that cut it into at least 2 x 1 cells.
+SIZES = st.integers(21, 40)
+
+
+@given(SIZES, SIZES, st.integers(1, 10), st.integers(1, 20))
+def test_a_city_knows_how_many_cells_its_stepped_grid_has(
+    height, width, latitude_step, longitude_step
+):
+    """Also where arange has an edge more than the decimals have, because its numbers are rounded."""
+    box = {"south": 48.1, "north": 48.1 + height / 100, "west": 2, "east": 2 + width / 100}
+    steps = {"latitude_step": latitude_step / 100, "longitude_step": longitude_step / 100}
+    cells = grid.stepped_grid(Box(**box), **steps)
+    uniform = {"columns": 2, "rows": 2}
+    settings = {"kind": "gowalla", "title": "A", "box": box, "uniform": uniform, "stepped": steps}
+    assert City.model_validate(settings).number_of_cells("stepped") == cells.rows * cells.columns
