@@ -35,11 +35,10 @@ class Section(BaseModel):
             return section
         unknown = sorted(set(section) - set(cls.model_fields), key=str)
         if unknown:
-            message = f"has no key {unknown[0]!r}"
             near = difflib.get_close_matches(str(unknown[0]), cls.model_fields, n=1)
-            if near:
-                message += f"; did you mean {near[0]!r}?"
-            raise ValueError(f"{message} Its keys: {', '.join(sorted(cls.model_fields))}")
+            advice = f"; did you mean {near[0]!r}?" if near else "."
+            keys = ", ".join(sorted(cls.model_fields))
+            raise ValueError(f"has no key {unknown[0]!r}{advice} Its keys: {keys}")
         return section
 
     @model_validator(mode="after")

@@ -70,7 +70,7 @@ def test_every_file_in_config_is_valid(overlay):
         (
             "datasets.paris.cells",
             3,
-            "datasets.paris has no key 'cells' Its keys: box, delta_hat, estimates,",
+            "datasets.paris has no key 'cells'. Its keys: box, delta_hat, estimates,",
         ),
         (
             "gowalla.source",
