@@ -20,7 +20,7 @@ import yaml
 
 from scripts.shared.code import files_of
 from tests import ROOT
-from tests.workflow.conftest import edited, jobs_by_rule, names_that_differ
+from tests.workflow.conftest import copy_of_project, edited, jobs_by_rule, names_that_differ
 
 pytestmark = pytest.mark.pipeline
 slow = pytest.mark.slow
@@ -320,6 +320,22 @@ def test_figures_as_fps_numbers_them(fresh_project, target, rule, figures):
     planned = fresh_project.planned(target)
     assert planned.keys() & {"draw_checkins", "draw_estimates", "draw_tv"} == {rule}
     assert planned[rule] == figures
+
+
+@slow
+def test_a_figure_is_drawn_where_a_notebook_names_a_backend_of_its_own(fresh_project):
+    """As every cell of a notebook that starts a command does; matplotlib has no such backend here."""
+    fresh_project.environment = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    fresh_project.make(f"{RESULTS}/figures/fig1_delta_surface.png")
+
+
+@slow
+def test_a_project_in_a_folder_with_braces_is_refused_in_one_line(tmp_path):
+    done = copy_of_project(tmp_path / "a{b}").snakemake("fig1", options=["--dry-run"])
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout
+    line = f"Snakemake does not work in a folder with a brace: {tmp_path}/a{{b}}"
+    assert line in done.stdout.splitlines()
 
 
 @slow
