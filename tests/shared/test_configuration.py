@@ -5,6 +5,7 @@ import csv
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from scripts.shared.configuration import (
     label,
     merged,
     names_of_kind,
+    overlays,
     papers_eps0,
     read,
     results_folder,
@@ -281,6 +283,14 @@ def test_the_folder_of_the_results():
     assert results_folder(["config/quick.yaml", "my own.yaml"]) == "results/quick_my_own"
     with pytest.raises(ValueError, match=r"^results/figures is in use"):
         results_folder(["figures.yaml"])
+
+
+def test_a_copy_of_the_papers_configuration_is_no_file_of_your_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_bytes(PAPERS_FILE.read_bytes())
+    assert overlays([PAPERS_FILE, tmp_path / "config.yaml"]) == []
+    Path("config.yaml").write_text("seed: 5")
+    assert overlays([PAPERS_FILE, tmp_path / "config.yaml"]) == ["config.yaml"]
 
 
 def test_a_setting_that_is_not_the_papers_is_named_with_both_values():
