@@ -23,7 +23,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Settings of other projects, which would reach into this one.
 export PYTHONPATH :=
 export PIP_USER := 0
-unexport SNAKEMAKE_PROFILE
+unexport SNAKEMAKE_PROFILE MPLBACKEND
 TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables data delta trials values bounds companions parity study attack statements report
 PARTS := lint slow docs
 NAMED := $(filter $(TARGETS),$(MAKECMDGOALS))

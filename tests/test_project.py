@@ -272,7 +272,12 @@ def test_one_run_of_snakemake_at_a_time_makes_the_named_targets(fake_installatio
 
 
 def test_settings_for_other_projects_reach_no_program_that_make_starts(fake_installation):
-    theirs = {"PYTHONPATH": "/theirs", "PIP_USER": "1", "SNAKEMAKE_PROFILE": "theirs"}
+    theirs = {
+        "PYTHONPATH": "/theirs",
+        "PIP_USER": "1",
+        "SNAKEMAKE_PROFILE": "theirs",
+        "MPLBACKEND": "module://theirs",
+    }
     program = fake_installation / ".venv/bin/snakemake"
     program.write_text(f'#!/bin/sh\nenv >"{fake_installation}/environment"\n')
     make(fake_installation, "paper", **theirs)

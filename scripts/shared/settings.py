@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
+from scripts.shared.font import writable
+
 MOST_CELLS = 1_000_000
 MOST_USERS = 999_999_999  # of a population: `histograms.NUMPYS_LIMIT`
 MOST_VALUES = 20_000_000  # of parity.repetitions x cells: a job holds a few arrays of this size
@@ -88,7 +90,7 @@ Resamples = Annotated[int, Field(ge=2, le=100_000)]
 Thousand = Annotated[int, Field(ge=2, le=1000)]
 # Parts of paths, rules, shells and pages: no braces (Snakemake's wildcards), no control characters.
 File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
-Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$")]
+Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$"), AfterValidator(writable)]
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
 Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 

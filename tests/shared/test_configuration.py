@@ -118,6 +118,11 @@ def test_every_file_in_config_is_valid(overlay):
         ("datasets.paris", 7, "datasets.paris: should be a valid dictionary"),
         ("datasets.paris.title", "a\n.. raw:: html", r"got 'a\n.. raw:: html'"),
         (
+            "datasets.paris.title",
+            "Paris パリ",
+            "datasets.paris.title: has letters that the figures' font, DejaVu Sans, lacks: パリ; got",
+        ),
+        (
             "datasets.mine",
             OWN | {"file": "a{b}.csv"},
             "datasets.mine.file: String should match pattern",
