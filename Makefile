@@ -20,10 +20,21 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Settings of other projects, which would reach into this one.
 export PYTHONPATH :=
+export PIP_USER := 0
+unexport SNAKEMAKE_PROFILE MPLBACKEND
 TARGETS := paper fig1 fig2 fig3 fig4 fig5 fig6 fig7 fps1 fps2 fps3 figures tables data delta trials values bounds companions parity study attack statements report
+PARTS := lint slow docs
+NAMED := $(filter $(TARGETS),$(MAKECMDGOALS))
 
-.PHONY: all install help $(TARGETS) docs test check lint slow verify unlock cluster cluster-check bench lock pictures reference clean
+# One after the other, whatever MAKEFLAGS says: a second run of Snakemake would find the folder locked. Only the parts
+# of `make check` run side by side.
+ifneq ($(MAKECMDGOALS),$(PARTS))
+.NOTPARALLEL:
+endif
+
+.PHONY: all install help $(TARGETS) named docs test check lint slow verify unlock cluster cluster-check bench lock pictures reference clean
 
 # This command checks the settings, and prints the folder of their results.
 FOLDER := python -m scripts.shared.configuration $(if $(CONFIG),"$(CONFIG)")
@@ -42,9 +53,11 @@ all: $(INSTALLED)
 	  echo "The reproduction report: $$PWD/$$results/report/index.html" && \
 	  echo "The paper's statements: $$PWD/$$results/report/statements.html"
 
-$(TARGETS): $(INSTALLED)
-	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $@ $(LINES) && \
-	  case $@ in fig?) ls $$PWD/$$results/figures/$@_*.png;; *) echo "The results: $$PWD/$$results";; esac
+# One run of Snakemake makes all targets that are named.
+$(TARGETS): named; @:
+named: $(INSTALLED)
+	@results=$$($(FOLDER)) && $(SNAKEMAKE) -- $(NAMED) $(LINES) && for target in $(NAMED); do case $$target in \
+	  fig?) ls $$PWD/$$results/figures/$${target}_*.png;; *) echo "The results: $$PWD/$$results";; esac || exit; done
 
 verify: .venv/installed
 	@results=$$($(FOLDER)) && summary=$$($(SNAKEMAKE) --summary) && python -m scripts.shared.verify $$results <<< "$$summary"
@@ -61,7 +74,7 @@ test: .venv/test
 	@cd library && $(PYTEST) logical -m "not slow"
 
 check: .venv/test .venv/dev
-	@$(MAKE) --no-print-directory --jobs 2 lint slow docs
+	@$(MAKE) --no-print-directory --jobs 2 $(PARTS)
 
 lint: .venv/dev
 	@ruff check .
@@ -112,7 +125,8 @@ ifneq ("$(shell cat .venv/installed 2>/dev/null)","$(CURDIR)")
 endif
 
 .venv/installed: requirements.lock library/pyproject.toml
-	@case "$$PWD" in *[[:space:]]*) echo "error: Snakemake does not work in a folder with a space: $$PWD" >&2; exit 1;; esac
+	@case "$$PWD" in *[[:space:]{}]*) \
+	  echo "error: Snakemake does not work in a folder with a space or a brace: $$PWD" >&2; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: tight-shuffle needs Python >= 3.11. Name one: make PYTHON=python3.12" >&2; exit 1; }
 	@echo "Installing the locked versions into .venv (about a minute, 700 MB) ..."

@@ -1,6 +1,7 @@
 """The project itself: pins, the wheel, what is committed, and what the Makefile refuses."""
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -118,6 +119,24 @@ def test_no_file_has_a_row_of_checkins(project_files):
     assert [path for path in searched if row.search(path.read_bytes())] == []
 
 
+def test_a_clone_has_the_line_ends_of_linux_whatever_git_is_told(tmp_path):
+    """Else a shell script cannot start, where git was told core.autocrlf=true, as under WSL."""
+    files = [".gitattributes", "profiles/cluster-generic/status", "docs/images/fig3_checkins.png"]
+    for file in files:
+        (tmp_path / "made" / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / file, tmp_path / "made" / file)
+    author = ["-c", "user.name=me", "-c", "user.email=me@here"]
+    for words in (
+        ["init", "--quiet", "made"],
+        ["-C", "made", "add", "--all"],
+        ["-C", "made", *author, "commit", "--quiet", "--message", "all"],
+        ["clone", "--quiet", "--config", "core.autocrlf=true", "made", "cloned"],
+    ):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    for file in files:
+        assert (tmp_path / "cloned" / file).read_bytes() == (ROOT / file).read_bytes()
+
+
 def test_the_wheel_holds_the_library_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.chdir(LIBRARY)
     with zipfile.ZipFile(tmp_path / buildapi.build_wheel(str(tmp_path))) as wheel:
@@ -148,11 +167,12 @@ def copy_makefile(folder):
         shutil.copy2(ROOT / name, folder / name)
 
 
-def make(folder, *arguments):
-    """Run make in the folder: the completed process."""
+def make(folder, *arguments, **environment):
+    """Run make in the folder, with these variables besides the usual ones: the completed process."""
     # A make around the tests would print the directory.
     command = ["make", "--no-print-directory", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    how = {"cwd": folder, "env": {**os.environ, **environment}}
+    return subprocess.run(command, **how, capture_output=True, text=True)
 
 
 def error_of_install_with_old_python(folder):
@@ -167,9 +187,10 @@ def error_of_install_with_old_python(folder):
     return error
 
 
-def test_make_install_refuses_a_folder_with_a_space_in_its_name(tmp_path):
-    error = error_of_install_with_old_python(tmp_path / "mit Leerzeichen")
-    assert error.startswith("error: Snakemake does not work in a folder with a space: ")
+@pytest.mark.parametrize("name", ["mit Leerzeichen", "a{b}"])
+def test_make_install_refuses_a_folder_with_a_space_or_a_brace_in_its_name(tmp_path, name):
+    error = error_of_install_with_old_python(tmp_path / name)
+    assert error.startswith("error: Snakemake does not work in a folder with a space or a brace: ")
 
 
 def test_make_install_refuses_an_old_python(tmp_path):
@@ -188,8 +209,13 @@ def test_make_clean_empties_no_folder_but_the_results(tmp_path):
     assert (tmp_path / "mine/a").exists()
 
 
-# Besides what is recorded: make asks python for the folder of the results, and pip reads its standard input.
-FAKE_PROGRAMS = {"python": "echo results", "snakemake": "true", "pip": "true"}
+# Besides what is recorded: make asks python for the folder of the results, snakemake locks the folder for a
+# while, as it does, and pip reads its standard input.
+FAKE_PROGRAMS = {
+    "python": "echo results",
+    "snakemake": "mkdir locked && sleep 0.2 && rmdir locked",
+    "pip": "true",
+}
 
 
 @pytest.fixture
@@ -225,6 +251,39 @@ def test_make_passes_profile_and_settings_to_snakemake(fake_installation, target
     make(fake_installation, target, "CONFIG=config/mine.yaml", "PROFILE=profiles/slurm")
     options = "--workflow-profile profiles/slurm --configfile config/mine.yaml"
     assert calls(fake_installation, "snakemake") == [f"snakemake {options}{told}"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "runs"),
+    [
+        (["fig4", "fig5", "data"], [" -- fig4 fig5 data"]),
+        (["all", "unlock", "fig4"], ["", " --unlock", " -- fig4"]),
+    ],
+)
+def test_one_run_of_snakemake_at_a_time_makes_the_named_targets(fake_installation, targets, runs):
+    """Though MAKEFLAGS, which some people export, asks for several at once."""
+    (fake_installation / "results/figures").mkdir(parents=True)
+    for number in (4, 5):
+        (fake_installation / f"results/figures/fig{number}_a.png").touch()
+    done = make(fake_installation, *targets, MAKEFLAGS="-j4")
+    assert (done.returncode, done.stderr) == (0, "")
+    expected = [f"snakemake --quiet rules reason host{run}" for run in runs]
+    assert calls(fake_installation, "snakemake") == expected
+
+
+def test_settings_for_other_projects_reach_no_program_that_make_starts(fake_installation):
+    theirs = {
+        "PYTHONPATH": "/theirs",
+        "PIP_USER": "1",
+        "SNAKEMAKE_PROFILE": "theirs",
+        "MPLBACKEND": "module://theirs",
+    }
+    program = fake_installation / ".venv/bin/snakemake"
+    program.write_text(f'#!/bin/sh\nenv >"{fake_installation}/environment"\n')
+    make(fake_installation, "paper", **theirs)
+    lines = (fake_installation / "environment").read_text().splitlines()
+    seen = dict(line.split("=", 1) for line in lines if line.split("=")[0] in theirs)
+    assert seen == {"PYTHONPATH": "", "PIP_USER": "0"}
 
 
 def test_make_cluster_check_takes_the_profile_for_slurm_and_no_settings(fake_installation):

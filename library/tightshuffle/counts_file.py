@@ -155,13 +155,14 @@ def _columns_with_numbers(
 def _whole_numbers(path: StrPath, name: str, texts: Sequence[str]) -> Integers:
     """The numbers in the ``texts`` of a column; (rows,). They are whole, from 0 to below 2^53.
 
-    ValueError for the first text that is none, with the column's ``name``.
+    ValueError for the first text that is none, or that is too large, with the column's ``name``.
     """
     numbers = np.array([_number_or_nan(text) for text in texts])
     with np.errstate(invalid="ignore"):
-        bad = ~((numbers == np.floor(numbers)) & (numbers >= 0) & (numbers < MOST_USERS))
-    if bad.any():
-        _raise_for_first(bad=bad, values=texts, name=name, rule="a whole number >= 0", path=path)
+        whole = (numbers == np.floor(numbers)) & (numbers >= 0)
+    for bad, rule in ((~whole, "a whole number >= 0"), (numbers >= MOST_USERS, "below 2^53")):
+        if bad.any():
+            _raise_for_first(bad=bad, values=texts, name=name, rule=rule, path=path)
     return numbers.astype(np.int64)
 
 

@@ -266,8 +266,12 @@ def _lacks_papers_cells(dataset: Any, papers: Mapping[str, Any]) -> bool:
 
 
 def overlays(files: Iterable[StrPath]) -> list[str]:
-    """The files of your own settings: ``files`` without the project's config/config.yaml, relative paths."""
-    return [os.path.relpath(path) for path in files if Path(path).resolve() != PAPERS_FILE]
+    """The files of your own settings: ``files`` without the project's config/config.yaml, relative paths.
+
+    A copy of it, which a workflow has that was deployed elsewhere, is none either.
+    """
+    papers = PAPERS_FILE.read_bytes()
+    return [os.path.relpath(path) for path in files if Path(path).read_bytes() != papers]
 
 
 def papers_datasets(datasets: Datasets) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, LogNorm
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
 from scripts.shared import style
 from scripts.shared.histograms import Edges
@@ -98,10 +98,10 @@ def map_axes(
     if box:
         axes.set(xlim=box[:2], ylim=box[2:])
         axes.set_aspect(true_aspect(box))
-        across, up, number = "longitude (°)", "latitude (°)", "{x:.2f}"
+        across, up = "longitude (°)", "latitude (°)"
     else:
         axes.set_aspect("equal")
-        across, up, number = "column", "row", "{x:.0f}"
+        across, up = "column", "row"
 
     name_across, name_up = names
     axes.set_xlabel(across if name_across else "")
@@ -109,7 +109,9 @@ def map_axes(
     axes.tick_params(labelbottom=numbers[0], labelleft=numbers[1])
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(bins, steps=[1, 2, 4, 5, 10], integer=not box))
-        axis.set_major_formatter(number)
+        decimals_by_distance = ScalarFormatter(useOffset=False)
+        decimals_by_distance.set_scientific(False)
+        axis.set_major_formatter(decimals_by_distance)
 
 
 def proportion(box: Box) -> float:

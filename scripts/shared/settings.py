@@ -5,10 +5,13 @@ strict: "4" is a text and no number.
 """
 
 import difflib
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
+
+from scripts.shared.font import writable
 
 MOST_CELLS = 1_000_000
 MOST_USERS = 999_999_999  # of a population: `histograms.NUMPYS_LIMIT`
@@ -34,11 +37,10 @@ class Section(BaseModel):
             return section
         unknown = sorted(set(section) - set(cls.model_fields), key=str)
         if unknown:
-            message = f"has no key {unknown[0]!r}"
             near = difflib.get_close_matches(str(unknown[0]), cls.model_fields, n=1)
-            if near:
-                message += f"; did you mean {near[0]!r}?"
-            raise ValueError(f"{message} Its keys: {', '.join(sorted(cls.model_fields))}")
+            advice = f"; did you mean {near[0]!r}?" if near else "."
+            keys = ", ".join(sorted(cls.model_fields))
+            raise ValueError(f"has no key {unknown[0]!r}{advice} Its keys: {keys}")
         return section
 
     @model_validator(mode="after")
@@ -78,6 +80,7 @@ Delta = Annotated[float, Field(ge=1e-30, lt=1)]
 Exponents = Annotated[list[Annotated[float, Field(gt=0, le=10)]], AfterValidator(_different)]
 Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
+Step = Annotated[float, Field(ge=1e-6)]
 Count = Annotated[int, Field(ge=0)]
 One = Annotated[int, Field(ge=1)]
 Side = Annotated[int, Field(ge=1, le=10_000)]
@@ -87,7 +90,7 @@ Resamples = Annotated[int, Field(ge=2, le=100_000)]
 Thousand = Annotated[int, Field(ge=2, le=1000)]
 # Parts of paths, rules, shells and pages: no braces (Snakemake's wildcards), no control characters.
 File = Annotated[str, Field(pattern=r"^[^{}\x00-\x1f\x7f-\x9f]{0,1000}$")]
-Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$")]
+Title = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,60}$"), AfterValidator(writable)]
 Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
 Figure = Literal["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7"]
 
@@ -200,8 +203,11 @@ class Dataset(Section):
     delta_hat: DeltaHat | None = None
     grid: Grid | None = None
 
-    def number_of_cells(self) -> int | None:
-        """How many cells the histogram has; None if only a file of counts can tell."""
+    def number_of_cells(self, grid: str) -> int | None:
+        """How many cells the histogram has; None if only a file of counts can tell.
+
+        ``grid``: the kind of grid that cuts the boxes of cities, "uniform" or "stepped".
+        """
 
     def sizes(self) -> Iterator[int]:
         """The numbers of users n of all experiments on the dataset, without "all"."""
@@ -225,7 +231,7 @@ class Normal(Dataset):
     cells: Annotated[int, Field(ge=2, le=MOST_CELLS)]
     population: Annotated[int, Field(ge=1, le=MOST_USERS)]
 
-    def number_of_cells(self) -> int:
+    def number_of_cells(self, grid: str) -> int:
         return self.cells
 
     @model_validator(mode="after")
@@ -265,8 +271,8 @@ class Uniform(Section):
 class Stepped(Section):
     """A grid of cells of a fixed size, in degrees."""
 
-    latitude_step: Positive
-    longitude_step: Positive
+    latitude_step: Step
+    longitude_step: Step
 
 
 class City(Dataset):
@@ -277,27 +283,32 @@ class City(Dataset):
     uniform: Uniform
     stepped: Stepped | None = None
 
-    def number_of_cells(self) -> int:
-        return self.uniform.columns * self.uniform.rows
+    def number_of_cells(self, grid: str) -> int:
+        return self._numbers_of_cells()[grid]
+
+    def _numbers_of_cells(self) -> dict[str, int]:
+        """The number of cells of each of the city's grids, by kind of grid."""
+        cells = {"uniform": self.uniform.columns * self.uniform.rows}
+        if self.stepped:
+            rows = _steps_below(self.box.south, self.box.north, self.stepped.latitude_step)
+            columns = _steps_below(self.box.west, self.box.east, self.stepped.longitude_step)
+            cells["stepped"] = rows * columns
+        return cells
 
     @model_validator(mode="after")
     def _check_grids(self) -> Self:
-        """The city as it is. Raises ValueError if one of its grids has fewer than 2 or too many cells.
-
-        The uniform grid has a number of rows and columns. The stepped grid, if there is one, has cells of a
-        size in degrees, and its number of cells is computed without rounding.
-        """
-        cells: dict[str, float] = {"uniform": self.number_of_cells()}
-        if self.stepped:
-            rows = (self.box.north - self.box.south) / self.stepped.latitude_step
-            columns = (self.box.east - self.box.west) / self.stepped.longitude_step
-            cells["stepped"] = rows * columns
-        for name, number in cells.items():
+        """The city as it is. Raises ValueError if one of its grids has fewer than 2 or too many cells."""
+        for name, number in self._numbers_of_cells().items():
             if not 2 <= number <= MOST_CELLS:
                 raise ValueError(
-                    f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,.0f}"
+                    f"{name} must cut the box into 2 to {MOST_CELLS:,} cells; got {number:,}"
                 )
         return self
+
+
+def _steps_below(low: float, high: float, step: float) -> int:
+    """How many whole steps there are between the edges np.arange(low, high, step), which end below high."""
+    return math.ceil((high - low) / step) - 1
 
 
 class Counts(Dataset):
@@ -478,7 +489,7 @@ class Settings(Section):
                 raise ValueError(
                     f"{text}, as delta = 1^-{self.parity.delta_exponents[0]:g} is 1; got 1"
                 )
-            cells = dataset.number_of_cells()
+            cells = dataset.number_of_cells(self.gowalla.grid)
             if cells is not None:
                 self._check_number_of_cells(name, dataset, cells)
         return self

@@ -19,13 +19,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from scripts.shared import font
 from tightshuffle.arguments import Floats
 
 # Okabe and Ito's colours, told apart with every common colour vision.
 CYCLE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442", "#000000"]
 # Sizes for print at 7 inches, nothing that needs a display or a date.
 RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans",
+    "font.family": font.FAMILY,
     "font.size": 8,
     "figure.titlesize": 9,
     "figure.labelsize": 8,

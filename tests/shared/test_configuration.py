@@ -5,6 +5,7 @@ import csv
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from scripts.shared.configuration import (
     label,
     merged,
     names_of_kind,
+    overlays,
     papers_eps0,
     read,
     results_folder,
@@ -70,7 +72,7 @@ def test_every_file_in_config_is_valid(overlay):
         (
             "datasets.paris.cells",
             3,
-            "datasets.paris has no key 'cells' Its keys: box, delta_hat, estimates,",
+            "datasets.paris has no key 'cells'. Its keys: box, delta_hat, estimates,",
         ),
         (
             "gowalla.source",
@@ -116,6 +118,11 @@ def test_every_file_in_config_is_valid(overlay):
         ("datasets.paris", 7, "datasets.paris: should be a valid dictionary"),
         ("datasets.paris.title", "a\n.. raw:: html", r"got 'a\n.. raw:: html'"),
         (
+            "datasets.paris.title",
+            "Paris パリ",
+            "datasets.paris.title: has letters that the figures' font, DejaVu Sans, lacks: パリ; got",
+        ),
+        (
             "datasets.mine",
             OWN | {"file": "a{b}.csv"},
             "datasets.mine.file: String should match pattern",
@@ -136,9 +143,24 @@ def test_every_file_in_config_is_valid(overlay):
             "(15); got 16: choose other cells, or leave the section out with individual: null",
         ),
         (
+            "datasets.paris.stepped.longitude_step",
+            1e-6,
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 1,159,389",
+        ),
+        (
+            "datasets.paris.stepped",
+            {"latitude_step": 0.04, "longitude_step": 0.06},
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 1",
+        ),
+        (
             "datasets.paris.stepped.latitude_step",
-            1e-12,
-            "stepped must cut the box into 2 to 1,000,000 cells",
+            1.5,
+            "datasets.paris: stepped must cut the box into 2 to 1,000,000 cells; got 0",
+        ),
+        (
+            "datasets.paris.stepped.latitude_step",
+            1e-320,
+            "datasets.paris.stepped.latitude_step: should be greater than or equal to 0.000001",
         ),
         (
             "parity.repetitions",
@@ -184,6 +206,15 @@ def test_a_mistake_is_named_in_one_line(path, value, told):
     assert told in line
     assert "\n" not in line
     assert len(line) < 400
+
+
+def test_single_cells_must_exist_in_the_grid_that_is_used():
+    config = config_with("gowalla.grid", "stepped")
+    config["datasets"]["paris"]["individual"]["cells"] = [165]
+    check(config)
+    config["datasets"]["paris"]["individual"]["cells"] = [166]
+    with pytest.raises(ValueError, match=r"at most the number of cells \(165\); got 166"):
+        check(config)
 
 
 def test_the_command_says_where_the_results_go_or_what_is_wrong(tmp_path):
@@ -257,6 +288,14 @@ def test_the_folder_of_the_results():
     assert results_folder(["config/quick.yaml", "my own.yaml"]) == "results/quick_my_own"
     with pytest.raises(ValueError, match=r"^results/figures is in use"):
         results_folder(["figures.yaml"])
+
+
+def test_a_copy_of_the_papers_configuration_is_no_file_of_your_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_bytes(PAPERS_FILE.read_bytes())
+    assert overlays([PAPERS_FILE, tmp_path / "config.yaml"]) == []
+    Path("config.yaml").write_text("seed: 5")
+    assert overlays([PAPERS_FILE, tmp_path / "config.yaml"]) == ["config.yaml"]
 
 
 def test_a_setting_that_is_not_the_papers_is_named_with_both_values():

@@ -1,8 +1,10 @@
 """Every figure, drawn once from small results: it shows its table, its caption says so, nothing is cut."""
 
+import contextlib
 import functools
 import io
 import itertools
+import warnings
 from typing import Any, NamedTuple
 
 import matplotlib.image
@@ -49,7 +51,7 @@ from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
 from scripts.paper.trials.estimate_cells import estimate_cells
 from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.paper.trials.run_trials import Protocol, run_points
-from scripts.shared import style, wording
+from scripts.shared import font, maps, style, wording
 from scripts.shared.configuration import PAPERS_FILE, merged
 from scripts.shared.figure_files import encoded
 from scripts.shared.printed import PAPER
@@ -225,6 +227,41 @@ def test_a_map_of_bundled_check_ins_says_that_their_places_are_random(tmp_path):
     bundled, own = draw_checkins.draw(two_cities(tmp_path)).axes[:2]
     assert bundled.get_title().endswith("400 check-ins\nat random places in small squares")
     assert own.get_title().endswith("400 check-ins")
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        (2.290, 2.310, 48.850, 48.865),
+        (16.36, 16.38, 48.2, 48.215),
+        (10, 10.0000001, 20, 20.0000001),
+        (-180, 180, -90, 90),
+    ],
+)
+def test_every_tick_of_a_map_has_its_own_number(box):
+    axes = style.new_figure(4).subplots()
+    maps.map_axes(axes, box, names=(True, True))
+    for axis in (axes.xaxis, axes.yaxis):
+        places = axis.get_majorticklocs()
+        texts = axis.get_major_formatter().format_ticks(places)
+        numbers = [float(text.replace("−", "-")) for text in texts]
+        assert len(numbers) > 2
+        np.testing.assert_allclose(numbers, places, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "boxes"), [("Zürich, Ελλάδα, Москва, القاهرة", False), ("नमस्ते", True), ("東", True)]
+)
+def test_a_text_is_writable_unless_a_figure_would_have_boxes_in_it(text, boxes):
+    with style.applied():
+        figure = style.new_figure(2)
+        figure.suptitle(text)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        encoded(figure, "png")
+    assert any("missing from font" in str(warning.message) for warning in warned) == boxes
+    with pytest.raises(ValueError, match=r"lacks: ") if boxes else contextlib.nullcontext():
+        font.writable(text)
 
 
 def bounds():

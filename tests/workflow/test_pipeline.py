@@ -7,6 +7,7 @@ import http.server
 import json
 import os
 import re
+import shutil
 import threading
 import zipfile
 from functools import partial
@@ -20,7 +21,13 @@ import yaml
 
 from scripts.shared.code import files_of
 from tests import ROOT
-from tests.workflow.conftest import edited, jobs_by_rule, names_that_differ
+from tests.workflow.conftest import (
+    Project,
+    copy_of_project,
+    edited,
+    jobs_by_rule,
+    names_that_differ,
+)
 
 pytestmark = pytest.mark.pipeline
 slow = pytest.mark.slow
@@ -323,12 +330,52 @@ def test_figures_as_fps_numbers_them(fresh_project, target, rule, figures):
 
 
 @slow
+def test_a_figure_is_drawn_where_a_notebook_names_a_backend_of_its_own(fresh_project):
+    """As every cell of a notebook that starts a command does; matplotlib has no such backend here."""
+    fresh_project.environment = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    fresh_project.make(f"{RESULTS}/figures/fig1_delta_surface.png")
+
+
+@slow
+def test_a_project_in_a_folder_with_braces_is_refused_in_one_line(tmp_path):
+    done = copy_of_project(tmp_path / "a{b}").snakemake("fig1", options=["--dry-run"])
+    assert done.returncode != 0
+    assert "Traceback" not in done.stdout
+    line = f"Snakemake does not work in a folder with a brace: {tmp_path}/a{{b}}"
+    assert line in done.stdout.splitlines()
+
+
+@slow
 def test_the_large_grid_is_planned(fresh_project):
     """config/scale.yaml, which is what a cluster is for."""
     fresh_project.arguments = ["--configfile", "config/scale.yaml"]
     last = "results/scale/trials/scale_k100000_grid-50.parquet"  # of 198 points, 4 in a job
     assert fresh_project.planned(last) == {"sample_synthetic": 1, "run_trials": 1}
     assert fresh_project.planned("trials")["run_trials"] > 60
+
+
+# What snakedeploy writes, with the Snakefile of this checkout.
+DEPLOYED = f"""
+configfile: "config/config.yaml"
+
+module tightshuffle:
+    snakefile: "{ROOT}/workflow/Snakefile"
+    config: config
+
+use rule * from tightshuffle
+"""
+
+
+@slow
+def test_a_deployed_workflow_has_our_folder_of_results_until_it_has_other_settings(tmp_path):
+    project = Project(tmp_path, arguments=["--cores", "1"])
+    (tmp_path / "Snakefile").write_text(DEPLOYED)
+    (tmp_path / "config").mkdir()
+    settings = tmp_path / "config/config.yaml"
+    shutil.copy(ROOT / "config/config.yaml", settings)
+    assert project.planned("results/delta/delta_surface.csv")
+    settings.write_text(re.sub(r"(?m)^seed: .*", "seed: 5", settings.read_text()))
+    assert project.planned("results/config/delta/delta_surface.csv")
 
 
 def add_datasets(project, settings):

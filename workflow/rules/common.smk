@@ -11,8 +11,9 @@ from snakemake.exceptions import WorkflowError
 CODE = [str(PROJECT), str(PROJECT / "library")]
 sys.path[:0] = CODE
 os.environ.update(
-    PYTHONPATH=os.pathsep.join(CODE)
-)  # jobs run this folder's code, whatever is installed
+    PYTHONPATH=os.pathsep.join(CODE),  # jobs run this folder's code, whatever is installed
+    MPLBACKEND="agg",  # a notebook names its own, which matplotlib does not find here
+)
 
 from scripts.paper.trials.parts import points_of_parts
 from scripts.report.sections import figures_of, in_page_order, targets_of_figures

@@ -1,6 +1,8 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from snakemake.exceptions import WorkflowError
+
 
 def project_folder(basedir):
     """The folder of this project: rules and jobs read many of its files.
@@ -9,7 +11,10 @@ def project_folder(basedir):
     files. Then the folder is a clone in .snakemake.
     """
     if not hasattr(basedir, "hosted_repo"):
-        return Path(str(basedir)).parent
+        folder = Path(str(basedir)).parent
+        if {"{", "}"} & set(str(folder)):  # Snakemake takes what is between braces for a wildcard
+            raise WorkflowError(f"Snakemake does not work in a folder with a brace: {folder}")
+        return folder
     repository = basedir.hosted_repo.repo
     commit = repository.commit(basedir.ref).hexsha
     folder = Path(".snakemake/tight-shuffle", commit).absolute()

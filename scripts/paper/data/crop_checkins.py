@@ -9,7 +9,7 @@ import hashlib
 import logging
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import IO
+from io import BufferedReader
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,15 @@ from tightshuffle.arguments import Floats
 
 BLOCK = 1 << 22  # bytes of the file, unpacked, that are in memory at a time
 GZIP = b"\x1f\x8b"  # the first two bytes of every gzip file
+REFUSED = {  # how files begin that are compressed in another way, or once more
+    b"PK\x03\x04": "zip",
+    b"BZh": "bz2",
+    b"\xfd7zXZ\x00": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    GZIP: "gzip",
+}
 MOST_LISTED = 5  # a message names no more unreadable lines
+MOST_SHOWN = 60  # bytes of an unreadable line in a message
 
 
 def crop(
@@ -47,12 +55,16 @@ def crop(
     inside: dict[str, list[Floats]] = {name: [] for name in boxes}
     rows = bad_rows = 0
     first_bad: list[int] = []  # numbers of the first unreadable lines, from 1, for the messages
+    first_bad_line = b""
     swapped = set()  # boxes that hold a point if its latitude and longitude change places
-    for points in _blocks_of_points(path):
+    for lines in _blocks_of_lines(path):
+        points = np.array([_point(line) for line in lines]).T
         latitude, longitude = points
         # An unreadable row is NaN, which fails every comparison.
         readable = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)
         bad = np.flatnonzero(~readable)
+        if bad.size and not first_bad:
+            first_bad_line = lines[bad[0]]
         # A block begins after the ``rows`` lines of earlier blocks.
         first_bad += (bad[: MOST_LISTED - len(first_bad)] + rows + 1).tolist()
         bad_rows += bad.size
@@ -66,15 +78,16 @@ def crop(
 
     if not rows:
         raise ValueError(f"{path}: the file is empty; expected check-ins in SNAP's format")
-    lines = ", ".join(map(str, first_bad))
+    numbers = ", ".join(map(str, first_bad))
     logging.info(
-        "%s: %d rows, of which %d cannot be read (first lines: %s)", path, rows, bad_rows, lines
+        "%s: %d rows, of which %d cannot be read (first lines: %s)", path, rows, bad_rows, numbers
     )
     if bad_rows > bad_rows_at_most * rows:
         raise ValueError(
             f"{path}: {bad_rows:,} of {rows:,} rows ({bad_rows / rows:.2%}) cannot be read, more than "
-            f"bad_rows_at_most = {bad_rows_at_most:.2%}; the first in line {lines}; "
-            "expected user, time, latitude, longitude, location separated by tabs, in degrees"
+            f"bad_rows_at_most = {bad_rows_at_most:.2%}; the first in line {numbers}; "
+            "expected user, time, latitude, longitude, location separated by tabs, in degrees; "
+            f"got {_shown(first_bad_line)}"
         )
 
     tables = {name: point_table(*np.concatenate(parts, axis=1)) for name, parts in inside.items()}
@@ -100,18 +113,22 @@ def check_md5(path: StrPath, md5: str) -> None:
         )
 
 
-def _blocks_of_points(path: StrPath) -> Iterator[Floats]:
-    """The file's latitudes and longitudes in degrees, block by block: arrays of shape (2, rows).
+def _blocks_of_lines(path: StrPath) -> Iterator[list[bytes]]:
+    """The file's lines in blocks of about `BLOCK` bytes.
 
-    Row 0 of an array has the latitudes, row 1 the longitudes. A line that cannot be read gives NaN for both.
-    A block is about `BLOCK` bytes of lines. Raises ValueError for a damaged gzip file.
+    Raises ValueError for a damaged gzip file, and for a file that is compressed as one in `REFUSED`.
     """
     with open(path, "rb") as raw:
         zipped = raw.peek(2)[:2] == GZIP
-        stream: IO[bytes] | gzip.GzipFile = gzip.GzipFile(fileobj=raw) if zipped else raw
+        stream: BufferedReader | gzip.GzipFile = gzip.GzipFile(fileobj=raw) if zipped else raw
         try:
+            beginning = stream.peek(8)
+            for mark, kind in REFUSED.items():
+                if beginning.startswith(mark):
+                    where = " inside of gzip" if zipped else ""
+                    raise ValueError(f"{path}: compressed as {kind}{where}: unpack it, or use gzip")
             while lines := stream.readlines(BLOCK):
-                yield np.array([_point(line) for line in lines]).T
+                yield lines
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise ValueError(f"{path}: damaged gzip file ({error}): get it again") from error
 
@@ -123,6 +140,13 @@ def _point(line: bytes) -> tuple[float, float]:
         return float(latitude), float(longitude)
     except ValueError:
         return np.nan, np.nan
+
+
+def _shown(line: bytes) -> str:
+    """A line for a message: in quotes, and shortened."""
+    text = line.rstrip(b"\r\n")
+    dots = "..." if len(text) > MOST_SHOWN else ""
+    return repr(text[:MOST_SHOWN].decode(errors="replace")) + dots
 
 
 if __name__ == "__main__":

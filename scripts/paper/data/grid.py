@@ -53,9 +53,14 @@ class Grid:
 
 def uniform_grid(box: Box, columns: int, rows: int) -> Grid:
     """The uniform grid: ``columns`` x ``rows`` equal cells over the whole box."""
-    return Grid(
-        np.linspace(box.south, box.north, rows + 1), np.linspace(box.west, box.east, columns + 1)
-    )
+    return Grid(equal_parts(box.south, box.north, rows), equal_parts(box.west, box.east, columns))
+
+
+def equal_parts(low: float, high: float, parts: int) -> Floats:
+    """The edges of equal ``parts`` from ``low`` to ``high``, in degrees; (parts + 1,), both ends as given."""
+    edges = _as_meant(np.linspace(low, high, parts + 1))
+    edges[[0, -1]] = low, high
+    return edges
 
 
 def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
@@ -64,20 +69,17 @@ def stepped_grid(box: Box, latitude_step: float, longitude_step: float) -> Grid:
     This grid gives the paper's number of check-ins for Paris, 10,260: arange leaves out its end, so check-ins
     north or east of the last full step are lost.
     """
-    latitudes = _steps("latitude_step", box.south, box.north, latitude_step)
-    return Grid(latitudes, _steps("longitude_step", box.west, box.east, longitude_step))
+    latitudes = np.arange(box.south, box.north, latitude_step)
+    longitudes = np.arange(box.west, box.east, longitude_step)
+    return Grid(_as_meant(latitudes), _as_meant(longitudes))
 
 
-def _steps(name: str, low: float, high: float, step: float) -> Floats:
-    """The edges low, low + step and so on below high, in degrees; ``name`` of the step is for the error."""
-    size = high - low
-    if not 0 < step < size:
-        raise ValueError(
-            f"stepped grid: {name} {step} must be above 0 and below the box's {size:.7g} degrees"
-        )
-    # The edges from arange are wrong by about 1e-13 degrees. This error would move a check-in exactly on an
-    # edge (21 in San Francisco) to another cell. Rounding gives the decimals that are meant.
-    return np.round(np.arange(low, high, step), 10)
+def _as_meant(edges: Floats) -> Floats:
+    """Edges in the decimals that are meant: computed ones are wrong by up to 1e-13 degrees.
+
+    This error would move a check-in exactly on an edge (21 in San Francisco) to another cell.
+    """
+    return np.round(edges, 10)
 
 
 def grids_of(

@@ -6,13 +6,20 @@ every edge of the stepped grid is a line too. So the counts of both grids are su
 
 import zlib
 from collections.abc import Mapping
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from scripts.paper.data.grid import Box, Grid, cell_table, count_points, point_table, random_places
+from scripts.paper.data.grid import (
+    Box,
+    Grid,
+    cell_table,
+    count_points,
+    equal_parts,
+    point_table,
+    random_places,
+)
 from scripts.shared.job import StrPath
 from scripts.shared.table_files import read_table
 from tightshuffle.arguments import Floats, Integers
@@ -38,12 +45,11 @@ def _lines(edges: Floats, *others: Floats) -> Floats:
     """All lines of one direction in degrees, rising.
 
     They are ``edges`` (those of the uniform grid), ``others`` (those of other grids), and lines that cut each
-    cell between two edges into `FINENESS` equal parts. A line within `SAME_LINE` degrees of an earlier one is
-    left out.
+    uniform cell into `FINENESS` equal parts. A line within `SAME_LINE` degrees of an earlier one is left out.
     """
-    between = [np.linspace(low, high, FINENESS + 1)[1:-1] for low, high in pairwise(edges)]
+    cells = len(edges) - 1
     kept = edges
-    for more in (*others, np.concatenate(between)):
+    for more in (*others, equal_parts(edges[0], edges[-1], FINENESS * cells)):
         new = np.abs(more[:, None] - kept).min(axis=1) > SAME_LINE
         kept = np.concatenate([kept, more[new]])
     return np.sort(kept)

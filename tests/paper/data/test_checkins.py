@@ -1,7 +1,11 @@
 """Check-ins: read in blocks, in any packing; whatever is wrong is one line that names the file."""
 
+import bz2
 import gzip
 import hashlib
+import io
+import lzma
+import zipfile
 
 import numpy as np
 import pytest
@@ -110,9 +114,17 @@ def test_at_most_the_allowed_share_of_rows_is_unreadable(write_checkins):
     lines[41] = lines[99] = "broken"
     path = write_checkins(*lines)
     assert len(crop(path, {"paris": PARIS}, bad_rows_at_most=0.002)["paris"]) == 998
-    message = r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100;"
+    message = r"2 of 1,000 rows \(0.20%\) .* 0.10%; the first in line 42, 100; .*; got 'broken'$"
     with pytest.raises(ValueError, match=message):
         crop(path, {"paris": PARIS}, bad_rows_at_most=0.001)
+
+
+def zip_archive(content):
+    """The bytes of a zip archive with one file of this content."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("checkins.txt", content)
+    return buffer.getvalue()
 
 
 WALK = "".join(row(48.83 + i / 10_000, 2.30) + "\n" for i in range(400)).encode()
@@ -133,9 +145,17 @@ MISTAKES = {
     "a header": (b"user\ttime\tlatitude\tlongitude\tlocation\n" + WALK, "the first in line 1;"),
     "html": (
         b"<!doctype html>\n<h1>404 Not Found</h1>\n",
-        "2 of 2 rows .*; expected user, time, latitude",
+        "2 of 2 rows .*; expected user, time, latitude, .*; got '<!doctype html>'$",
     ),
-    "neither text nor gzip": (b"PK\x03\x04" + bytes(99), "1 of 1 rows"),
+    "neither text nor gzip": (bytes(99), r"1 of 1 rows .*; got '(\\x00){60}'\.\.\.$"),
+    "zip": (zip_archive(WALK), "compressed as zip: unpack it, or use gzip$"),
+    "bz2": (bz2.compress(WALK), "compressed as bz2: unpack it, or use gzip$"),
+    "xz": (lzma.compress(WALK), "compressed as xz: unpack it, or use gzip$"),
+    "zstd": (b"\x28\xb5\x2f\xfd" + bytes(99), "compressed as zstd: unpack it, or use gzip$"),
+    "gzip twice": (
+        gzip.compress(gzip.compress(WALK)),
+        "compressed as gzip inside of gzip: unpack it, or use gzip$",
+    ),
 }
 
 

@@ -14,3 +14,15 @@ def test_counts_of_10_to_the_9_users_and_more_are_refused(tmp_path):
     message = r"mine\.csv: 1,000,000,000 users; expected fewer than 1,000,000,000"
     with pytest.raises(ValueError, match=message):
         counts_to_sample(path)
+
+
+def test_the_name_of_a_cell_that_the_figures_cannot_write_is_refused(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("cell,count,label\n1,2,Zürich\n2,3,Ελλάδα\n", encoding="utf-8")
+    assert counts_to_sample(path)["label"] == ["Zürich", "Ελλάδα"]
+    path.write_text("cell,count,label\n1,2,Zürich\n2,3,東京 (東)\n", encoding="utf-8")
+    message = (
+        r"mine\.csv: row 3: label has letters that the figures' font, DejaVu Sans, lacks: 東京$"
+    )
+    with pytest.raises(ValueError, match=message):
+        counts_to_sample(path)

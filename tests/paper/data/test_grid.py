@@ -1,5 +1,6 @@
 """Grids: the authors' cells, in which cell a point counts, and points that are spread in their cells."""
 
+from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from scripts.paper.data import grid
 from scripts.paper.data.grid import Box
+from scripts.paper.data.sub_cells import FINENESS, sub_grid
+from scripts.shared.settings import City
 
 SAN_FRANCISCO = Box(37.7228, 37.7946, -122.5153, -122.3789)
 PARIS = Box(48.8286, 48.8798, 2.2855, 2.3909)
@@ -37,6 +40,48 @@ def test_point_on_a_stepped_edge_belongs_to_the_cell_beyond_it():
     assert np.arange(SAN_FRANCISCO.west, SAN_FRANCISCO.east, 0.005683)[9] > edge
     counts = grid.count_points(cells, [37.75], [edge])
     assert np.argwhere(counts).tolist() == [[6, 9]]
+
+
+# South, north, west, east and the height and width of cells, in degrees.
+LATTICES = [
+    ("48.17", "48.25", "16.30", "16.45", "0.01"),
+    ("48.1", "48.3", "16.2", "16.5", "0.01"),
+    ("40.5", "41.0", "-74.3", "-73.7", "0.01"),
+    ("35.5", "35.9", "139.4", "140.0", "0.01"),
+    ("0", "1", "0", "1", "0.1"),
+]
+
+
+def decimals_from(low, high, step):
+    """low, low + step and so on below high, each as the float that its decimals are read as."""
+    return [float(low + number * step) for number in range(round((high - low) / step))]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "stepped", "sub-cells"])
+@pytest.mark.parametrize("lattice", LATTICES)
+def test_each_cell_counts_the_check_in_on_its_south_west_corner(lattice, kind):
+    south, north, west, east, step = map(Decimal, lattice)
+    box = Box(*map(float, (south, north, west, east)))
+    if kind == "stepped":
+        cells = grid.stepped_grid(box, float(step), float(step))
+    else:
+        cells = grid.uniform_grid(box, round((east - west) / step), round((north - south) / step))
+    if kind == "sub-cells":
+        cells = sub_grid({"uniform": cells})
+        step /= FINENESS
+    # The stepped grid has no cell north or east of its last step.
+    latitudes = decimals_from(south, Decimal(repr(cells.latitudes[-1].item())), step)
+    longitudes = decimals_from(west, Decimal(repr(cells.longitudes[-1].item())), step)
+    corners = np.meshgrid(latitudes, longitudes)
+    counts = grid.count_points(cells, *(degrees.ravel() for degrees in corners))
+    np.testing.assert_array_equal(counts, np.ones((cells.rows, cells.columns)))
+
+
+def test_the_edges_of_a_box_stay_as_given():
+    """Else a check-in in the box might be in no cell."""
+    box = Box(south=48.123456789012, north=48.223456789012, west=2.000000000049, east=2.1)
+    cells = grid.uniform_grid(box, columns=3, rows=3)
+    assert grid.count_points(cells, [box.south, box.north], [box.west, box.east]).sum() == 2
 
 
 BOX_OF_3_X_4_DEGREES = Box(south=0, north=3, west=10, east=14)
@@ -99,8 +144,18 @@ def test_spread_points_lie_in_their_cells_and_depend_on_the_generator_only():
     np.testing.assert_array_equal(again, [latitude, longitude])
 
 
-def test_a_step_that_is_not_smaller_than_the_box_is_refused():
-    with pytest.raises(
-        ValueError, match="latitude_step 3 must be above 0 and below the box's 3 degrees"
-    ):
-        grid.stepped_grid(BOX_OF_3_X_4_DEGREES, latitude_step=3, longitude_step=1)
+# All in hundredths of a degree: the sizes of the box, and steps that cut it into at least 2 x 1 cells.
+SIZES = st.integers(21, 40)
+
+
+@given(SIZES, SIZES, st.integers(1, 10), st.integers(1, 20))
+def test_a_city_knows_how_many_cells_its_stepped_grid_has(
+    height, width, latitude_step, longitude_step
+):
+    """Also where arange has an edge more than the decimals have, because its numbers are rounded."""
+    box = {"south": 48.1, "north": 48.1 + height / 100, "west": 2, "east": 2 + width / 100}
+    steps = {"latitude_step": latitude_step / 100, "longitude_step": longitude_step / 100}
+    cells = grid.stepped_grid(Box(**box), **steps)
+    uniform = {"columns": 2, "rows": 2}
+    settings = {"kind": "gowalla", "title": "A", "box": box, "uniform": uniform, "stepped": steps}
+    assert City.model_validate(settings).number_of_cells("stepped") == cells.rows * cells.columns
