@@ -139,11 +139,11 @@ def test_a_table_is_written_as_csv():
 
 def test_frames_of_a_file_are_read_one_by_one_as_they_were_written():
     """`read_frames` takes a path, the columns to be read, and those of them that become categories."""
-    small = pd.DataFrame({"a": ["x", "y", "x"], "b": [1.5, 1.5, 0.1], "c": 7})
+    small = pd.DataFrame({"a": [1, 2, 1], "b": [1.5, 1.5, 0.1], "c": 7})
     # One row more than pyarrow puts into a row group by default.
-    large = pd.DataFrame({"a": "z", "b": 0.5, "c": np.arange(2**20 + 1)})
+    large = pd.DataFrame({"a": 3, "b": 0.5, "c": np.arange(2**20 + 1)})
     write_parquet([small, large], "x.parquet")
     frames = read_frames("x.parquet", ["c", "a", "b"], ["a", "b"])
     for frame, written in zip(frames, (small, large), strict=True):
-        expected = written[["c", "a", "b"]].astype({"a": "category", "b": "category"})
-        pd.testing.assert_frame_equal(frame, expected, check_categorical=False)
+        assert list(frame.dtypes) == ["int64", "category", "category"]
+        assert frame.astype(written.dtypes).equals(written[["c", "a", "b"]])

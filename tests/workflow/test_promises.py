@@ -453,15 +453,25 @@ study:
   k: [2, 4]
   eps: [0.5, 1]
   delta: [1.0e-6, 1.0e-4]
-  designs: [{n: 1000, k: 4, eps: 1, delta: 1.0e-6, rounds: 1}]
 audit:
   eps: [0.1, 0.5]
   settings:
     - {n: 20, k: 5, eps0: 1, count: 10, runs: 1000}
     - {n: 10, k: 5, eps0: 1, count: 5, runs: 1000}
 """
-# Stages with results from several files, which come in the order of the settings.
-WITH_ORDER = ("attack", "study", "trials")
+# Results from several files or settings, which come in their order.
+WITH_ORDER = [
+    f"results/small/{name}"
+    for name in (
+        "attack/audit.csv",
+        "figures/audit.png",
+        "figures/constants.png",
+        "figures/delta_hat.png",
+        "figures/fig2_tv_synthetic.png",
+        "study/study.csv",
+        "trials/constants.csv",
+    )
+]
 
 
 def reversed_lists(part):
@@ -486,9 +496,7 @@ def test_lists_in_another_order_give_the_results_of_a_fresh_run(tmp_path):
         (project.folder / "small.yaml").write_text(yaml.safe_dump(reversed_lists(settings)))
         project.make(*WITH_ORDER)
     assert names_that_differ(run.results(), fresh.results()) == []
-    assert {"results/small/attack/audit.csv", "results/small/study/study.csv"} <= set(
-        names_that_differ(run.results(), before)
-    )
+    assert {*WITH_ORDER} <= {*names_that_differ(run.results(), before)}
 
 
 # Elsewhere -------------------------------------------------------------------------------------------
