@@ -177,6 +177,9 @@ class Collection(Data):
         It composes with other mechanisms whose neighbours also differ in one user's value (``REPLACE_ONE``).
         ``group`` and ``unseen`` are as for `one_round`. ``spacing`` is the distance of neighbouring losses,
         in nats. This needs the extra ``pld``.
+
+        dp-accounting composes the rounds, and rounds as `tightshuffle.to_pld` says. So do not use it for
+        delta below 1e-14 times the number of rounds; `epsilon` bounds its rounding.
         """
         check_installed("pld", "dp_accounting")
         from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
