@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_flag, check_installed, check_log10_delta
+from tightshuffle.arguments import (
+    Floats,
+    check_flag,
+    check_installed,
+    check_log10_delta,
+    check_probability,
+)
 from tightshuffle.bounds import privacy_blanket, rounds, single_value, sums
 from tightshuffle.bounds.inverse import epsilon_near_gaussian
 from tightshuffle.points import (
@@ -235,9 +241,7 @@ def tradeoff(alpha: npt.ArrayLike, **arguments: Unpack[RoundArguments[float]]) -
     ValueError that names a bad argument.
     """
     point = make_point(**arguments)
-    rates = np.asarray(alpha, dtype=float)
-    if not np.all((rates >= 0) & (rates <= 1)):
-        raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
+    rates = check_probability("alpha", alpha)
 
     # Dense near 0, where the curve of many users bends.
     eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])

@@ -375,14 +375,26 @@ def test_log_outside_bounds_the_probability_of_noise_that_is_not_listed(power, d
     reach = math.ceil(2 * deviation)
     law = noise(power, deviation, reach)
     listed = np.exp(law.log_mass)
-    assert listed.sum() == pytest.approx(1, rel=1e-12)
-
     weight_of_last = power_weight(-law.first, power, deviation)
     # Up to 3000, 75 times the largest deviation, 40.
     weight_beyond = sum(power_weight(z, power, deviation) for z in range(1 - law.first, 3000))
     exact = 2 * weight_beyond / weight_of_last * listed[-1]
     stated = math.exp(law.log_outside)
     assert 0.3 * stated <= exact <= stated * (1 + 1e-9)
+    assert listed.sum() + exact == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("power", "deviation", "reach"), [(1.0, 30.0, 1), (2.0, 10.0, 3), (10.0, 5.0, 6)]
+)
+def test_noise_that_is_listed_to_a_short_reach_is_still_the_noise(power, deviation, reach):
+    short, whole = noise(power, deviation, reach), noise(power, deviation)
+    assert short.absolute_error == pytest.approx(whole.absolute_error, rel=1e-12)
+    assert short.deviation == pytest.approx(whole.deviation, rel=1e-12)
+    eps = np.array([0.0, 0.05, 0.5])
+    exact = HiddenByDummies(whole).log10_delta(eps)
+    assert np.all(HiddenByDummies(short, side=Side.LOWER).log10_delta(eps) <= exact)
+    assert np.all(HiddenByDummies(short).log10_delta(eps) >= exact - 1e-6)
 
 
 each_guarantee = pytest.mark.parametrize(
