@@ -115,6 +115,34 @@ def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
     assert Fraction(eps) >= exact_sum - Fraction(1e-19)
 
 
+def test_delta_at_an_eps_does_not_depend_on_the_other_eps_of_the_call():
+    setting = {"n": 10_000, "k": 10, "eps0": 2.0, "rounds": 10}
+    eps = tightshuffle.epsilon(1e-3, **setting)
+    together = tightshuffle.delta([eps, 0.0, eps / 2], **setting)
+    alone = [tightshuffle.delta(one, **setting) for one in (eps, 0.0, eps / 2)]
+    assert together.tolist() == alone
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "eps0"),
+    [
+        ("upper", 1e12, 1e-9),
+        ("upper", 1e12, 1e-14),
+        ("upper", 1, 1e-100),
+        ("clones", 1e6, 1e-12),
+        ("clones", 100, 1e-20),
+    ],
+)
+def test_rounds_of_a_tiny_budget_have_at_most_the_sum_of_their_delta_at_0(method, n, eps0):
+    """It is far below the rounding of 1, by which the masses of a loss may be wrong."""
+    setting = {"n": n, "k": 2, "eps0": eps0, "method": method}
+    delta = tightshuffle.delta(0, rounds=10, **setting)
+    of_one = tightshuffle.delta(0, **setting)
+    assert of_one <= delta <= 10 * of_one * (1 + 1e-9)
+    assert tightshuffle.epsilon(1e-6, rounds=10, **setting) == 0
+    assert 0 < tightshuffle.epsilon(delta / 2, rounds=10, **setting) <= 10 * eps0 * (1 + 1e-9)
+
+
 def test_rounds_without_loss_change_nothing():
     nothing = rounds.Curve(lambda eps: np.full(eps.shape, -np.inf), 1.0)
     assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
