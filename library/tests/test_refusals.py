@@ -174,7 +174,10 @@ REFUSED = [
         {"eps": 1.0, "delta": 1e-6},
         {
             "^eps must be larger: too many dummies per value are needed; got 1e-07": {"eps": 1e-7},
-            "^delta must be at least 1e-280 .* = -1000": {"delta": None, "log10_delta": -1000},
+            "^delta must be at least 1e-280 .* got 1.00e-1000": {
+                "delta": None,
+                "log10_delta": -1000,
+            },
             r"^values_per_user \* rounds must be at most 100000; got 120000": {
                 "rounds": 60000,
                 "values_per_user": 2,

@@ -2,6 +2,8 @@
 
 import os
 import reprlib
+import stat
+import sys
 from collections.abc import Callable, Collection
 from decimal import Decimal
 from importlib.util import find_spec
@@ -193,6 +195,16 @@ def check_path(name: str, path: object) -> str:
     return os.fsdecode(path)
 
 
+def check_regular_file(path: str, most_bytes: int) -> None:
+    """ValueError unless the file is a regular one, as a device may never end, of at most so many bytes.
+
+    OSError if there is no such file.
+    """
+    state = os.stat(path)
+    if not stat.S_ISREG(state.st_mode) or state.st_size > most_bytes:
+        raise ValueError(f"{path}: expected a CSV file of at most {most_bytes:,} bytes")
+
+
 def check_installed(extra: str, *libraries: str) -> None:
     """ModuleNotFoundError, with the command to run, unless the ``extra``'s ``libraries`` are installed."""
     missing = [name for name in libraries if find_spec(name) is None]
@@ -218,7 +230,10 @@ def _check_kind(value: Any) -> None:
             if type(item) not in (float, int):  # most items, in no time
                 _check_kind(item)
         return
-    if isinstance(value, bytearray | memoryview | np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # which is slow to import
+    if isinstance(value, bytearray | memoryview) or (
+        masked is not None and isinstance(value, masked.MaskedArray)
+    ):
         raise TypeError
     array = np.asarray(value)
     if array.dtype.kind == "O":

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from tightshuffle.arguments import Floats, Integers, check_number, check_path, check_whole
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_number,
+    check_path,
+    check_regular_file,
+    check_whole,
+)
 
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
 LAWS += "power:MEAN:POWER:DEVIATION, noise:POWER:DEVIATION, fixed:NUMBER, file:PATH, or PARTIES*LAW for a sum"
@@ -24,6 +31,7 @@ _DEPTH_OF_SUM = 650.0
 MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
+_MOST_BYTES = 500_000_000  # of a file: `MOST_NUMBERS` rows take less
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
 # A file's probabilities are rounded decimals: their sum may miss 1 by this.
 _SUM_TOLERANCE = 1e-9
@@ -325,6 +333,7 @@ def _probability_by_number(path: str) -> dict[int, float]:
     """The probability of each number of dummies in a CSV file of such pairs. Errors as for `read_law`."""
     masses: dict[int, float] = {}
     try:
+        check_regular_file(path, _MOST_BYTES)
         with open(path, encoding="utf-8-sig", newline="") as file:
             for row, fields in enumerate(csv.reader(file), 1):
                 number, probability = _number_and_probability(fields, f"{path}: row {row}")
