@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from unittest.mock import patch
 
 import mpmath as mp
 import numpy as np
@@ -141,6 +142,18 @@ def test_rounds_of_a_tiny_budget_have_at_most_the_sum_of_their_delta_at_0(method
     assert of_one <= delta <= 10 * of_one * (1 + 1e-9)
     assert tightshuffle.epsilon(1e-6, rounds=10, **setting) == 0
     assert 0 < tightshuffle.epsilon(delta / 2, rounds=10, **setting) <= 10 * eps0 * (1 + 1e-9)
+
+
+def test_lower_bound_of_rounds_allows_for_rounding_on_the_safe_side():
+    """Of each round it takes a smaller lower and a larger upper bound than the curve has."""
+    curve = exact_curve(THREE_OUTCOMES, largest=math.log(2.5))
+    with patch.object(rounds, "values_below_delta", wraps=rounds.values_below_delta) as spy:
+        rounds.LowerRounds([(curve, curve, 2)]).epsilon(-2)
+    eps, lowest, highest = spy.call_args.args
+    delta = 10 ** curve.log10_delta(eps)
+    positive = delta > 0
+    assert np.all(lowest[positive] < delta[positive] * (1 - 5e-13))
+    assert np.all(highest[positive] > delta[positive] * (1 + 5e-13))
 
 
 def test_rounds_without_loss_change_nothing():
