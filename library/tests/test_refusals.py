@@ -1,7 +1,10 @@
 """What each function refuses, in one line that names the argument, the entry or the column."""
 
+import datetime
 import inspect
 import math
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -9,7 +12,7 @@ import pytest
 from dp_accounting import NeighboringRelation
 
 import tightshuffle
-from tightshuffle import Collection, Group
+from tightshuffle import Collection, Dummies, Group
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.bits import binary
 from tightshuffle.collection import read_collection
@@ -21,6 +24,7 @@ from tightshuffle.dummies.laws import (
     binomial,
     cut_power,
     expected_tv,
+    fixed,
     geometric,
     noise,
     parse_law,
@@ -78,7 +82,7 @@ REFUSED = [
         {"alpha": 0.5, **KRR},
         {
             "colluding must be one number": {"colluding": [1, 2]},
-            "alpha must be": {"alpha": 1.5},
+            "^alpha must be between 0 and 1; got 1.5": {"alpha": [0.5, 1.5]},
         },
     ),
     (
@@ -96,6 +100,15 @@ REFUSED = [
         {
             "rounds must be 1": {"randomizer": "subset", "rounds": 2},
             "^eps must be": {"eps": 20.0},
+            "^colluding must be one number; got 2 of them": {"colluding": [0, 50]},
+            "^colluding must be one number; got 0 of them": {
+                "colluding": [],
+                "randomizer": "subset",
+            },
+            r"^shares must be k = 5 numbers, .* got the shape \(3,\)": {"shares": [1 / 3] * 3},
+            "^shares must sum to 1; they sum to 0.5": {"shares": [0.1] * 5},
+            "^shares must be finite and >= 0; got -1": {"shares": [-1, 2, 0, 0, 0]},
+            "^shares must be finite and >= 0; got nan": {"shares": [np.nan, 1, 0, 0, 0]},
             "n or error must be given": {"n": None},
             "n or error must be given, but not both": {"error": 0.1},
             "error must be": {"n": None, "error": 0.0},
@@ -146,6 +159,8 @@ REFUSED = [
         {
             "^randomizer must be a name or a Randomizer; got None": {"randomizer": None},
             "^participation must be a probability above 0; got 1.1": {"participation": 1.1},
+            "^k must be one number; got 0 of them": {"k": []},
+            "^rounds must be one number; got 2 of them": {"rounds": [1, 2]},
             "^randomizer must be": {
                 "participation": 0.5,
                 "randomizer": OWN,
@@ -159,7 +174,10 @@ REFUSED = [
         {"eps": 1.0, "delta": 1e-6},
         {
             "^eps must be larger: too many dummies per value are needed; got 1e-07": {"eps": 1e-7},
-            "^delta must be at least 1e-280 .* = -1000": {"delta": None, "log10_delta": -1000},
+            "^delta must be at least 1e-280 .* got 1.00e-1000": {
+                "delta": None,
+                "log10_delta": -1000,
+            },
             r"^values_per_user \* rounds must be at most 100000; got 120000": {
                 "rounds": 60000,
                 "values_per_user": 2,
@@ -181,6 +199,12 @@ REFUSED = [
         {
             "^deviation must be at most 7142.86; got 100000": {"deviation": 1e5},
             "^power must be from 1 to 10; got 0.5": {"power": 0.5},
+            "^reach must be a whole number from 1 to 5000000; got 2.5": {"reach": 2.5},
+            "^reach must be .* got -1": {"reach": -1},
+            r"^deviation must be smaller for this reach; got 1e\+12": {
+                "reach": 1,
+                "deviation": 1e12,
+            },
         },
     ),
     (
@@ -188,6 +212,7 @@ REFUSED = [
         {"law": poisson(5.0), "parties": 2},
         {
             "^parties must be a whole number from 1 to 100; got 1.5": {"parties": 1.5},
+            r"^law must be a Law, such as poisson\(50.0\); got 'x'": {"law": "x"},
             "^the sum of 2 parties must take at most 100000 numbers; got ": {
                 "law": noise(2.0, 1e4)
             },
@@ -224,6 +249,7 @@ REFUSED = [
         {"law": poisson(50.0), "n": 1000, "k": 10},
         {
             "^parties must be a whole number from 1 to 100; got 0": {"parties": 0},
+            "^law must be a Law": {"law": None, "parties": 2},
             "^n must be a whole number >= 1; got nan": {"n": np.nan},
         },
     ),
@@ -429,7 +455,7 @@ REFUSED = [
         project_to_simplex,
         {},
         {
-            "finite": {"points": [np.nan, 1]},
+            "^points must be finite; got nan": {"points": [np.nan, 1]},
         },
     ),
 ]
@@ -446,6 +472,94 @@ REFUSED = [
 def test_a_bad_argument_is_refused_and_named(function, arguments, message):
     with pytest.raises(ValueError, match=message):
         function(**arguments)
+
+
+# Numpy makes numbers of these, or Python does.
+NO_NUMBERS = [
+    "0.5",
+    b"1",
+    bytearray(b"1"),
+    memoryview(b"1"),
+    np.void(b"1"),
+    True,
+    [True, 0.5],
+    [[1, 0.5], [False, 1]],
+    np.array([True], dtype=object),
+    np.array("0.5", dtype=object),
+    1j,
+    np.ma.masked,
+    np.ma.array([0.5, 0.5], mask=[False, True]),
+    [np.ma.masked, 0.5],
+    np.datetime64("2020-01-01"),
+    np.array(["2020-01-01"], dtype="datetime64[D]"),
+    np.timedelta64(1, "s"),
+    [np.timedelta64(1, "s")],
+    datetime.timedelta(seconds=1),
+]
+# Functions, and arguments of theirs with numbers; the others that they need.
+TAKES_NUMBERS = [
+    (tightshuffle.delta, ("eps", "n", "k", "eps0", "colluding", "rounds"), {"eps": 0.1, **KRR}),
+    (tightshuffle.epsilon, ("delta",), KRR),
+    (tightshuffle.epsilon, ("log10_delta",), KRR),
+    (tightshuffle.tradeoff, ("alpha",), KRR),
+    (
+        tightshuffle.plan,
+        ("n", "k", "eps", "delta", "colluding", "participation", "shares"),
+        {"n": 9, "k": 2, "eps": 1.0, "delta": 1e-6},
+    ),
+    (tightshuffle.fewest_users, ("eps", "rounds"), {"eps": 1.0, "delta": 1e-6, "k": 3, "eps0": 2}),
+    (Group, ("users", "eps0", "participation", "colluding"), {"name": "a", "users": 9, "eps0": 1}),
+    (Dummies, ("number", "poisson_per_value", "probability_per_user_and_value"), {}),
+    (Collection, ("k", "rounds"), {"k": 5, "groups": APP.groups}),
+    (APP.log10_delta, ("eps",), {}),
+    (APP.expected_error, ("shares",), {}),
+    (poisson, ("mean",), {}),
+    (noise, ("power", "deviation", "reach"), {"power": 1.0, "deviation": 2.0}),
+    (cut_power, ("mean",), {"mean": 5, "power": 2.0, "deviation": 1.0}),
+    (fixed, ("number",), {}),
+    (Finite, ("matrix",), {}),
+    (sample_histogram, ("counts",), {"eps0": 1.0, "rng": RNG, "repetitions": 2}),
+    (invert, ("frequencies",), {"eps0": 1.0}),
+    (project_to_simplex, ("points",), {}),
+]
+
+
+@pytest.mark.parametrize("wrong", NO_NUMBERS, ids=repr)
+@pytest.mark.filterwarnings("error")
+def test_what_is_no_number_is_refused_by_its_kind_and_named(wrong):
+    """Otherwise 50 masked users would be none, a date 18,262 users, and "1" the number 49."""
+    for function, names, accepted in TAKES_NUMBERS:
+        for name in names:
+            with pytest.raises(ValueError, match=rf"\b{name} must .*") as error:
+                function(**accepted | {name: wrong})
+            assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [Fraction, Decimal, np.float32, np.int8, np.uint8, np.array])
+def test_every_kind_of_number_is_one_of_python(kind):
+    """Also one of 8 bits, which holds no number above 127 or 255 of what is computed from it."""
+    two, hundred = kind(2), kind(100)
+    of_two = tightshuffle.delta(0.5, n=hundred, k=5, eps0=two)
+    assert of_two == tightshuffle.delta(0.5, n=100, k=5, eps0=2)
+    assert poisson(hundred).mean == poisson(100).mean
+    assert noise(two, two).deviation == noise(2, 2).deviation
+    dummies = Dummies(number=hundred, poisson_per_user_and_value=two)
+    collection = Collection(
+        5, (Group("all", hundred, two, participation=kind(1)),), dummies=dummies
+    )
+    expected = Collection(
+        5,
+        (Group("all", 100, 2),),
+        dummies=Dummies(number=100, poisson_per_user_and_value=2),
+    )
+    assert collection.delta(0.1) == expected.delta(0.1)
+    assert collection == expected
+
+
+@pytest.mark.parametrize("number", [2**53, 2**53 + 1])
+def test_a_number_that_no_float_is_is_refused(number):
+    with pytest.raises(ValueError, match=r"^number must be .* below 2\*\*53"):
+        fixed(number)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,10 @@
 
 import os
 import reprlib
+import stat
+import sys
 from collections.abc import Callable, Collection
+from decimal import Decimal
 from importlib.util import find_spec
 from numbers import Real
 from typing import Any
@@ -18,6 +21,7 @@ Booleans = npt.NDArray[np.bool_]
 DIRECTIONS = ("forward", "reverse", "both")
 LARGEST_EXPONENT = 300.0  # largest eps0 in formulas with e^(eps + eps0): no overflow
 _SMALLEST_EPS0 = 1e-100  # eps0^2 / n is then still a float
+_ROUNDING_OF_SHARES = 1e-5  # of the sum of 10 million shares, each a float of 32 bits
 
 
 class OutsideRange(UserWarning):
@@ -58,8 +62,9 @@ def check_log10_delta(delta: npt.ArrayLike | None, log10_delta: npt.ArrayLike | 
     """log10 delta as a float array. ValueError unless exactly one argument is given, with delta in (0, 1)."""
     if (delta is None) == (log10_delta is None):
         raise ValueError("delta or log10_delta must be given, but not both")
-    if log10_delta is None:
-        return np.log10(check_delta(np.asarray(delta)))
+    if delta is not None:
+        return np.log10(check_delta(delta))
+    assert log10_delta is not None
     return _numbers("log10_delta", log10_delta, "finite and < 0", lambda x: x < 0)
 
 
@@ -123,14 +128,41 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     return _integers("colluding", counts, rule, lambda x: (x >= 0) & (x < users))
 
 
-def check_number(name: str, value: object, wanted: str, valid: Callable[[float], bool]) -> float:
-    """``value``, unchanged. ValueError unless it is one ``valid`` number, which may be infinite."""
+def check_number(name: str, value: Any, wanted: str, valid: Callable[[float], bool]) -> float:
+    """``value`` as a float. ValueError unless it is one ``valid`` number, which may be infinite."""
     try:
-        if isinstance(value, bool) or not isinstance(value, Real) or not valid(float(value)):
+        number = float(as_floats(value))
+        if not valid(number):
             raise ValueError
-    except (ValueError, OverflowError):  # a whole number may have hundreds of digits
+    except (TypeError, ValueError, OverflowError):  # a whole number may have hundreds of digits
         raise ValueError(f"{name} must be {wanted}; got {reprlib.repr(value)}") from None
-    return float(value)
+    return number
+
+
+def check_shares(shares: npt.ArrayLike, k: int) -> Floats:
+    """``shares`` of the users for each of ``k`` values as a float array (k,).
+
+    ValueError unless they are k numbers >= 0 that sum to 1, but for the rounding of floats of 32 bits.
+    """
+    array = _numbers("shares", shares, "finite and >= 0", lambda x: x >= 0)
+    if array.shape != (k,):
+        raise ValueError(
+            f"shares must be k = {k} numbers, one per value; got the shape {array.shape}"
+        )
+    total = float(array.sum())
+    if abs(total - 1) > _ROUNDING_OF_SHARES:
+        raise ValueError(f"shares must sum to 1; they sum to {total:.10g}")
+    return array
+
+
+def check_numbers(name: str, value: npt.ArrayLike) -> Floats:
+    """The argument ``name`` as a float array. ValueError unless every value is finite."""
+    return _numbers(name, value, "finite", np.isfinite)
+
+
+def check_probability(name: str, value: npt.ArrayLike) -> Floats:
+    """The argument ``name`` as a float array. ValueError unless every value is from 0 to 1."""
+    return _numbers(name, value, "between 0 and 1", lambda x: (x >= 0) & (x <= 1))
 
 
 def check_participation(participation: object, where: str = "") -> float:
@@ -163,6 +195,16 @@ def check_path(name: str, path: object) -> str:
     return os.fsdecode(path)
 
 
+def check_regular_file(path: str, most_bytes: int) -> None:
+    """ValueError unless the file is a regular one, as a device may never end, of at most so many bytes.
+
+    OSError if there is no such file.
+    """
+    state = os.stat(path)
+    if not stat.S_ISREG(state.st_mode) or state.st_size > most_bytes:
+        raise ValueError(f"{path}: expected a CSV file of at most {most_bytes:,} bytes")
+
+
 def check_installed(extra: str, *libraries: str) -> None:
     """ModuleNotFoundError, with the command to run, unless the ``extra``'s ``libraries`` are installed."""
     missing = [name for name in libraries if find_spec(name) is None]
@@ -172,17 +214,48 @@ def check_installed(extra: str, *libraries: str) -> None:
         )
 
 
+def as_floats(value: Any) -> Floats:
+    """``value`` as a float array. TypeError for a kind that is no number; ValueError, OverflowError.
+
+    Numpy would convert more: "0.5", b"1", True, 1j, a date, a time and the values behind a mask.
+    """
+    _check_kind(value)
+    return np.asarray(value, dtype=float)
+
+
+def _check_kind(value: Any) -> None:
+    """TypeError unless ``value``, an array or each item of a list is of a kind of numbers."""
+    if isinstance(value, list | tuple):
+        for item in value:
+            if type(item) not in (float, int):  # most items, in no time
+                _check_kind(item)
+        return
+    masked = sys.modules.get("numpy.ma")  # which is slow to import
+    if isinstance(value, bytearray | memoryview) or (
+        masked is not None and isinstance(value, masked.MaskedArray)
+    ):
+        raise TypeError
+    array = np.asarray(value)
+    if array.dtype.kind == "O":
+        if not all(map(_is_number, array.flat)):
+            raise TypeError
+    elif array.dtype.kind not in "fiu":
+        raise TypeError
+
+
+def _is_number(item: Any) -> bool:
+    """Whether an object is a real number. Python counts bool as an int, and numpy a time as one."""
+    return isinstance(item, Real | Decimal) and not isinstance(item, bool | np.timedelta64)
+
+
 def _numbers(
     name: str, value: npt.ArrayLike, rule: str, is_valid: Callable[[Floats], Any]
 ) -> Floats:
     """``value`` as a float array. ValueError that states the ``rule`` unless all are finite and valid."""
     try:
-        # Numpy would convert "0.5", True and 1j to numbers.
-        if np.asarray(value).dtype.kind in "bcSU":
-            raise TypeError  # which gets its message below
-        array = np.asarray(value, dtype=float)
+        array = as_floats(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {rule}; got {value!r}") from None
+        raise ValueError(f"{name} must be {rule}; got {reprlib.repr(value)}") from None
     except OverflowError:
         raise ValueError(f"{name} must be {rule}; got a number beyond 1e308") from None
     _require(name, array, rule, np.isfinite(array) & is_valid(array))
@@ -194,8 +267,8 @@ def _integers(
 ) -> Integers:
     """``value`` as an integer array. ValueError that states the ``rule`` unless all are whole and valid."""
     array = _numbers(name, value, rule, lambda x: x == np.floor(x))
-    # Floats above 2**53 skip whole numbers: a count would become a different one without a warning.
-    _require(name, array, f"{rule}, at most 2**53", np.abs(array) <= 2.0**53)
+    # Floats from 2**53 on skip whole numbers: a count would become a different one without a warning.
+    _require(name, array, f"{rule}, below 2**53", np.abs(array) < 2.0**53)
     integers = array.astype(np.int64)
     _require(name, integers, rule, is_valid(integers))
     return integers

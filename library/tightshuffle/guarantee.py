@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_flag, check_installed, check_log10_delta
+from tightshuffle.arguments import (
+    Floats,
+    check_flag,
+    check_installed,
+    check_log10_delta,
+    check_probability,
+)
 from tightshuffle.bounds import privacy_blanket, rounds, single_value, sums
 from tightshuffle.bounds.inverse import epsilon_near_gaussian
 from tightshuffle.points import (
@@ -78,6 +84,17 @@ def epsilon_of_lower(target_log10_delta: float, point: Points) -> float:
     It is 0 where the bound is at most that at eps = 0.
     """
     return epsilon_near_gaussian(privacy_blanket.log10_lower, target_log10_delta, point, Side.LOWER)
+
+
+def end_of_losses(point: Points) -> float:
+    """The eps at which a grid of the losses of one round ends: delta is negligible from there on.
+
+    It is eps0 if delta is never negligible. ``point`` has length 1.
+    """
+    from tightshuffle.bounds.pld import NEGLIGIBLE
+
+    last_eps = epsilon_of_upper(NEGLIGIBLE, point)
+    return point.eps0.item() if np.isnan(last_eps) else last_eps
 
 
 # The doors.
@@ -224,9 +241,7 @@ def tradeoff(alpha: npt.ArrayLike, **arguments: Unpack[RoundArguments[float]]) -
     ValueError that names a bad argument.
     """
     point = make_point(**arguments)
-    rates = np.asarray(alpha, dtype=float)
-    if not np.all((rates >= 0) & (rates <= 1)):
-        raise ValueError(f"alpha must be between 0 and 1; got {alpha!r}")
+    rates = check_probability("alpha", alpha)
 
     # Dense near 0, where the curve of many users bends.
     eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
@@ -247,8 +262,12 @@ def to_pld(
 
     Two datasets are neighbours here if they differ in one user's value. dp-accounting does not check this:
     give every mechanism that you compose ``neighboring_relation=NeighboringRelation.REPLACE_ONE``, or eps is
-    too small. The distribution is rigorous up to the rounding of dp-accounting, which cuts tails of 1e-15. So
-    do not use it for a smaller delta.
+    too small.
+
+    The distribution is rigorous, but dp-accounting rounds when it composes: its Fourier transforms are wrong
+    by up to about 1e-16 per round, in either direction, and it cuts tails of 1e-15. So do not use a composed
+    distribution for delta below 1e-14 times the number of rounds. There, ask `epsilon` or `delta` with
+    ``rounds``, or compose with `tightshuffle.dp_accounting.ShuffleAccountant`: they bound their rounding.
 
     Parameters
     ----------
@@ -257,7 +276,7 @@ def to_pld(
         True for a guarantee: in every composition, delta of every dataset is at most the one returned. False
         for a lower bound: delta of the dataset in which all other users hold one third value in every round
         is at least the one returned. (For k = 2 the other users draw new values in every round; some fixed
-        values have at least this delta.)
+        values have at least this delta.) Both but for dp-accounting's rounding.
     spacing : float, above 0
         Distance of the grid points of the loss, by default that of dp-accounting. Two distributions compose
         if they have the same. The bounds are wide if it is much larger than the standard deviation of the
@@ -273,10 +292,7 @@ def to_pld(
 
     point = make_point(**arguments)
     pessimistic = check_flag("pessimistic", pessimistic)
-    # The grid of losses ends at the eps from which on delta is negligible, or at eps0 if there is none.
-    last_eps = epsilon_of_upper(pld.NEGLIGIBLE, point)
-    if np.isnan(last_eps):
-        last_eps = point.eps0.item()
+    last_eps = end_of_losses(point)
     if pessimistic:
         return pld.pessimistic_pld(
             lambda eps: log10_upper_of_round(point.with_eps(eps)), last_eps, spacing

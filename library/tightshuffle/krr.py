@@ -8,7 +8,14 @@ other value with probability q = 1 / (e^eps0 + k - 1) (Biswas et al., Definition
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, Integers, check_eps0, check_k, check_users
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_eps0,
+    check_k,
+    check_numbers,
+    check_users,
+)
 
 MOST_SORTED = 2000  # values up to which a projection sorts, as one call for all rows
 _SMALLEST_EPS0 = 1e-9  # of an inversion, which divides a rounding error of 1e-16 by about eps0
@@ -50,7 +57,7 @@ def invert(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     y are the ``frequencies`` of the reports, (..., k), with rows that sum to 1. Returns shares of the same
     shape. Estimates may be negative. ValueError for an eps0 below 1e-9, which leaves no information.
     """
-    frequencies = np.asarray(frequencies, dtype=float)
+    frequencies = check_numbers("frequencies", frequencies)
     k = frequencies.shape[-1]
     # With ratio = (p - q) / q, 1 / q = ratio + k. So (y - q) / (p - q) = (y (ratio + k) - 1) / ratio.
     ratio = _p_minus_q_over_q(eps0)
@@ -66,9 +73,7 @@ def project_to_simplex(points: npt.ArrayLike) -> Floats:
     the sorted row (Wang and Carreira-Perpinan 2013, the projection cited by the paper). For a k above
     `MOST_SORTED`, the same threshold is found without a sort (Michelot 1986).
     """
-    rows = np.asarray(points, dtype=float)
-    if not np.all(np.isfinite(rows)):
-        raise ValueError("project_to_simplex needs finite numbers; got NaN or infinity")
+    rows = check_numbers("points", points)
     # The projection depends on differences only, and these keep their digits near 0: so subtract each row's
     # maximum. Then the threshold is at least -1, so that values below -2 do not matter.
     with np.errstate(over="ignore"):
@@ -115,7 +120,7 @@ def maximum_likelihood(frequencies: npt.ArrayLike, eps0: float) -> Floats:
     Karush-Kuhn-Tucker conditions give f = max(0, y / level - c), at the level for which f sums to 1. Where
     `invert` gives no negative estimate, this is the same.
     """
-    frequencies = np.asarray(frequencies, dtype=float)
+    frequencies = check_numbers("frequencies", frequencies)
     sums_to_1 = np.allclose(frequencies.sum(axis=-1), 1, rtol=0, atol=1e-9)
     if not (np.all(frequencies >= 0) and sums_to_1):
         raise ValueError("maximum_likelihood needs frequencies >= 0 that sum to 1 in every row")
@@ -148,9 +153,9 @@ def check_counts(values: npt.ArrayLike, repetitions: int = 1) -> Integers:
     Their own shape is (k,), which is repeated, or (repetitions, k), with k at least 2. ValueError for counts
     that are negative, not whole numbers, or of another shape.
     """
-    counts = np.atleast_2d(np.asarray(values))
+    counts = np.atleast_2d(check_users("counts", values))
     if counts.ndim != 2 or counts.shape[1] < 2 or counts.shape[0] not in (1, repetitions):
         raise ValueError(
             f"counts must have the shape (k,) or ({repetitions}, k), k >= 2; got {counts.shape}"
         )
-    return np.broadcast_to(check_users("counts", counts), (repetitions, counts.shape[1]))
+    return np.broadcast_to(counts, (repetitions, counts.shape[1]))

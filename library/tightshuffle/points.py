@@ -305,7 +305,7 @@ def make_points(
 def make_point(**arguments: Any) -> Points:
     """One point, for what follows from a whole curve. ValueError also for an argument with axes."""
     points = make_points(0.0, **arguments)
-    for name in ("n", "k", "eps0", "colluding"):
+    for name in ("n", "k", "eps0", "colluding", "rounds"):
         if arguments.get(name) is not None:
             check_one(name, np.asarray(arguments[name]))
     return points

@@ -1,4 +1,4 @@
-"""delta of one count of bits (k = 2): against every dataset in 60 digits, at every m, and its width.
+"""delta of one count of bits (k = 2): against every dataset in mpmath, at every m, and its width.
 
 A bit is 1 with the probability p for users who hold the value, else q. Code has the log odds of these, ln(p /
 (1 - p)). A dataset is m, the number of other users who hold the value.
@@ -14,8 +14,15 @@ import pytest
 from scipy import special, stats
 
 from tests.printed import add_user, hockey_stick
+from tightshuffle.bounds import bit_counts
 from tightshuffle.bounds.bit_counts import Bit, BitCounts
-from tightshuffle.bounds.bits import HolderCounts, binary, worst_count
+from tightshuffle.bounds.bits import (
+    HolderCounts,
+    _Blocks,
+    _ln_bounds_of_blocks,
+    binary,
+    worst_count,
+)
 from tightshuffle.literature import count
 
 
@@ -43,13 +50,17 @@ def random_settings():
 
 
 AT_THE_EDGES = [
-    *[(1, 1.0, 0.3), (2, 0.5, 0.0), (9, 40.0, 38.0), (12, 1e-6, 4e-7), (14, 3.0, 3.0 - 1e-9)]
+    *[(1, 1.0, 0.3), (2, 0.5, 0.0), (9, 40.0, 38.0), (12, 1e-6, 4e-7), (14, 3.0, 3.0 - 1e-9)],
+    # The other bits hardly vary.
+    *[(6, 300.0, 0.0), (14, 300.0, 258.7), (14, 300.0, 299.9999997)],
 ]
 
 
+@mp.workdps(400)
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("n", "eps0", "eps"), [*AT_THE_EDGES, *random_settings()])
 def test_both_bounds_enclose_delta_of_the_worst_dataset(n, eps0, eps):
-    """`binary`'s bounds are log10 of delta for k-RR with k = 2. Exact is delta in mpmath's 60 digits.
+    """`binary`'s bounds are log10 of delta for k-RR with k = 2. Exact is delta in mpmath's 400 digits.
 
     By symmetry both directions have the same worst delta.
     """
@@ -125,6 +136,19 @@ def test_counts_of_every_size_have_the_delta_of_their_distribution(users):
     rounding = 1e-10  # of the sums of scipy's floats
     assert np.all(np.abs(ln_delta - ln_delta_by_sums(eps, users, truth, lie)) <= error + rounding)
     assert np.all(error < 1e-8)  # about 100 times the largest one seen
+
+
+def test_the_error_of_a_count_covers_angles_that_are_left_out():
+    """With the usual `_DECAY` of 60 they are far below rounding; here they are 2e-7 of delta, about."""
+    eps0, users = 1.0, 340
+    truth, lie = special.expit([eps0, -eps0])
+    eps = np.array([0.0, 0.01])
+    with patch.object(bit_counts, "_DECAY", 10.0):
+        counts = BitCounts(eps, Bit.flipped(eps0), log_odds=[eps0])
+        ln_delta, error = counts.ln_delta(np.full((1, 2), users), np.arange(2))
+    missed = np.abs(ln_delta - ln_delta_by_sums(eps, users, truth, lie))
+    assert np.all(missed > 1e-8)
+    assert np.all(missed <= error)
 
 
 class RandomBlock:
@@ -211,6 +235,31 @@ def test_no_delta_between_two_counts_exceeds_the_bound_for_one_whole_t():
     # Of 400 blocks, in 61 delta was larger inside, and in 159 the second bound was sharper than the first.
     assert largest_inside >= 30
     assert sharper >= 100
+
+
+def test_a_bound_of_a_block_that_leaves_users_out_is_above_every_delta():
+    """Here delta of one dataset may be wrong by a tenth, and is too small by that."""
+    ln_delta = BitCounts.ln_delta
+
+    def too_small(counts, numbers, eps_indices):
+        value, error = ln_delta(counts, numbers, eps_indices)
+        return value - 0.1, error + 0.1
+
+    def unknown(counts, eps_indices, first, last):
+        return np.full((2, first.size), np.inf)
+
+    block = RandomBlock(
+        np.random.default_rng(6), other=(-1, 1), log10_gap=(-1, 0), log10_width=(-3, -2)
+    )
+    ln_deltas, _ = block.ln_deltas(np.arange(block.first, block.last + 1))
+    index, first, last, unbounded = np.array([[0], [block.first], [block.last], [math.inf]])
+    blocks = _Blocks(index.astype(int), first.astype(int), last.astype(int), *[unbounded] * 3)
+    with (
+        patch.object(HolderCounts, "ln_curvatures", unknown),
+        patch.object(BitCounts, "ln_delta", too_small),
+    ):
+        bound = _ln_bounds_of_blocks(block.counts, blocks, unbounded, -unbounded)
+    assert ln_deltas.max() <= bound < ln_deltas.max() + 0.1
 
 
 def test_a_thousand_nearly_equal_counts_are_not_looked_at_one_by_one():

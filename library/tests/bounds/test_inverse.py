@@ -30,6 +30,21 @@ def test_smallest_eps_has_the_delta_and_an_eps_smaller_by_1e_9_has_not(log10_del
     assert bound(eps - 1e-9) > log10_delta - 1e-6
 
 
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("mu", [0.1, 3.0, 20.0])
+def test_eps_of_a_flat_curve_is_within_0_1_percent(side, mu):
+    """delta falls by 1e-9 of its log10 per unit of eps, up to eps = 30, and is the target at eps = 10."""
+
+    def log10_delta(eps):
+        return -0.3 + 1e-9 * (10 - eps) - max(0.0, eps - 30)
+
+    eps = epsilon_from_gaussian(log10_delta, -0.3, 50.0, mu=mu, side=side)
+    if side is Side.UPPER:
+        assert 10 <= eps <= 10.01
+    else:
+        assert 9.99 <= eps <= 10
+
+
 @pytest.mark.parametrize("n", [1, 30, 1000, 100_000])
 @pytest.mark.parametrize("eps0", [1e-3, 1.0, 4.0])
 @pytest.mark.parametrize("log10_delta", [-0.5, -6.0, -40.0])

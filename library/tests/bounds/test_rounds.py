@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from unittest.mock import patch
 
 import mpmath as mp
 import numpy as np
@@ -113,6 +114,46 @@ def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
     assert tightshuffle.upper(rounded_sum, **setting) >= p**times * missing
     eps = tightshuffle.epsilon(log10_delta=-20, **setting)
     assert Fraction(eps) >= exact_sum - Fraction(1e-19)
+
+
+def test_delta_at_an_eps_does_not_depend_on_the_other_eps_of_the_call():
+    setting = {"n": 10_000, "k": 10, "eps0": 2.0, "rounds": 10}
+    eps = tightshuffle.epsilon(1e-3, **setting)
+    together = tightshuffle.delta([eps, 0.0, eps / 2], **setting)
+    alone = [tightshuffle.delta(one, **setting) for one in (eps, 0.0, eps / 2)]
+    assert together.tolist() == alone
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "eps0"),
+    [
+        ("upper", 1e12, 1e-9),
+        ("upper", 1e12, 1e-14),
+        ("upper", 1, 1e-100),
+        ("clones", 1e6, 1e-12),
+        ("clones", 100, 1e-20),
+    ],
+)
+def test_rounds_of_a_tiny_budget_have_at_most_the_sum_of_their_delta_at_0(method, n, eps0):
+    """It is far below the rounding of 1, by which the masses of a loss may be wrong."""
+    setting = {"n": n, "k": 2, "eps0": eps0, "method": method}
+    delta = tightshuffle.delta(0, rounds=10, **setting)
+    of_one = tightshuffle.delta(0, **setting)
+    assert of_one <= delta <= 10 * of_one * (1 + 1e-9)
+    assert tightshuffle.epsilon(1e-6, rounds=10, **setting) == 0
+    assert 0 < tightshuffle.epsilon(delta / 2, rounds=10, **setting) <= 10 * eps0 * (1 + 1e-9)
+
+
+def test_lower_bound_of_rounds_allows_for_rounding_on_the_safe_side():
+    """Of each round it takes a smaller lower and a larger upper bound than the curve has."""
+    curve = exact_curve(THREE_OUTCOMES, largest=math.log(2.5))
+    with patch.object(rounds, "values_below_delta", wraps=rounds.values_below_delta) as spy:
+        rounds.LowerRounds([(curve, curve, 2)]).epsilon(-2)
+    eps, lowest, highest = spy.call_args.args
+    delta = 10 ** curve.log10_delta(eps)
+    positive = delta > 0
+    assert np.all(lowest[positive] < delta[positive] * (1 - 5e-13))
+    assert np.all(highest[positive] > delta[positive] * (1 + 5e-13))
 
 
 def test_rounds_without_loss_change_nothing():

@@ -10,11 +10,13 @@ from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tightshuffle
 from tests.cli.calls import json_answer, refusal, run_command, text_answer
 from tightshuffle import methods
+from tightshuffle.cli import values
 from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
 from tightshuffle.dummies.best_law import smallest_poisson_mean
@@ -324,6 +326,16 @@ def test_colluding_users_can_be_given_as_a_share_of_all_users(share):
     assert json_answer(line, share) == json_answer(line, 200)
 
 
+def test_everybody_can_be_a_share_of_100_percent():
+    line = "plan --n 1000 --k 4 --eps 1 --delta 1e-3 --participation"
+    assert json_answer(line, "100%") == json_answer(line, 1)
+    assert (values.share("100%"), values.share("5%"), values.share("0")) == (1, 0.05, 0)
+
+
+def test_a_law_without_a_name_is_refused():
+    assert "law must be poisson" in refusal("dummies --n 9 --k 5 --delta 1e-6 --law", "")
+
+
 def test_a_matrix_of_your_own(tmp_path):
     """k-RR with e^eps0 = 3, in a file as a spreadsheet writes it: a byte order mark, CRLF, spaces."""
     path = tmp_path / "matrix.csv"
@@ -385,6 +397,21 @@ def test_ranges_of_delta_have_evenly_spaced_logarithms():
 
 
 @pytest.mark.parametrize(
+    ("delta", "log10_delta"), [("1e-400", -400.0), ("1e-400:1e-300:3", [-400.0, -350.0, -300.0])]
+)
+def test_a_delta_below_the_smallest_float_is_what_the_user_types(delta, log10_delta):
+    setting = {"n": 100, "k": 10, "eps0": 20.0}
+    found = json_answer("epsilon upper", **setting, delta=delta)
+    assert found["log10_delta"] == log10_delta
+    of_python = tightshuffle.epsilon(log10_delta=log10_delta, **setting)
+    assert np.array_equal(found["eps"], of_python)
+    text = text_answer("epsilon upper", **setting, delta=delta)
+    assert len(re.findall(r"^1\S*e-(?:400|350|300)  \d", text, re.MULTILINE)) == np.size(
+        log10_delta
+    )
+
+
+@pytest.mark.parametrize(
     ("line", "message"),
     [
         ("", "COMMAND"),
@@ -403,8 +430,15 @@ def test_ranges_of_delta_have_evenly_spaced_logarithms():
         ("delta upper --eps -1e-5 --n 9 --k 3 --eps0 2", "--eps expected at least one argument"),
         (
             "epsilon upper --delta 0:1e-3:4 --n 9 --k 3 --eps0 2",
-            "--delta must be a range of numbers > 0",
+            "--delta must lie between 0 and 1, both excluded, such as 1e-6; got '0'",
         ),
+        (
+            "epsilon upper --delta 1e-400:1e-390 --n 9 --k 3 --eps0 2",
+            "of 2 to 10000 numbers; got '1e-400:1e-390'",
+        ),
+        ("dummies --n 9 --k 5 --delta 1e-6 --law file:/dev/zero", "/dev/zero: expected a CSV file"),
+        ("dummies --n 9 --k 5 --eps 1 --delta 1e-400", "delta must be at least 1e-280"),
+        ("plan --n 9 --k 3 --eps 1 --delta 1e-6 --participation 110%", "participation must be "),
         ("plan --n 9 --k 3 --eps 1 --delta 2", "--delta must lie between 0 and 1"),
         ("plan --n 9 --k 3 --eps 1 --delta nan", "--delta must lie between 0 and 1"),
         ("plan --k 3 --eps 1 --delta 1e-6", "one of the arguments --n --data --error is required"),
@@ -467,6 +501,21 @@ def test_the_installed_command_refuses_in_one_line():
 def test_the_command_says_its_version(command):
     printed = finished_process(*command, "--version").stdout
     assert printed == f"tightshuffle {version('tightshuffle')}\n"
+
+
+@pytest.mark.parametrize("to", ["> /dev/full", ">&-"])
+@pytest.mark.parametrize("words", ["methods", "methods --json", "--help", "--version"])
+def test_an_answer_that_nobody_gets_is_an_error(words, to):
+    done = finished_process("bash", "-c", f'"$0" {words} {to}', INSTALLED_COMMAND)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("tightshuffle: standard output")
+
+
+@pytest.mark.parametrize("to", ["2> /dev/full", "2>&-"])
+def test_an_error_that_nobody_gets_is_not_on_standard_output(to):
+    line = f'"$0" delta upper --n ten {to}'
+    done = finished_process("bash", "-c", line, INSTALLED_COMMAND)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", "")
 
 
 def test_a_closed_pipe_is_no_traceback():

@@ -431,6 +431,29 @@ def weeks_with_dummies(rounds, then=()):
     return Collection(408, groups, dummies=dummies, rounds=rounds, then=then)
 
 
+@pytest.mark.parametrize("bound", ["upper", "lower"])
+@pytest.mark.parametrize(
+    ("participation", "unseen", "share"), [(1.0, False, 1), (0.5, False, 1), (0.5, True, 2)]
+)
+def test_a_law_of_dummies_with_the_losses_0_and_400_has_an_eps_just_below_400(
+    bound, participation, unseen, share
+):
+    """Each of two counts has the loss 200 or -200. So delta is 1 - e^(eps - 400), and 0 from 400 on.
+
+    It is divided by ``share`` for a user who is not seen, for whom no lower bound is known.
+    """
+    group = Group("a", 10, eps0=math.inf, participation=participation)
+    collection = hidden_by_dummies("noise:1:0.005", group)
+    assert collection.delta(450.0, bound=bound, unseen=unseen) < 1e-300
+    eps = collection.epsilon(1e-6, bound=bound, unseen=unseen)
+    expected = 400 + math.log1p(-1e-6 * share)
+    if bound == "lower" and unseen:
+        expected = 0
+    assert eps == pytest.approx(expected, abs=1e-8)
+    if unseen and bound == "upper":
+        assert collection.epsilon(0.6, unseen=True) == 0
+
+
 def test_rounds_with_a_law_of_dummies_have_the_bounds_of_users_whom_only_dummies_hide():
     """`HiddenByDummies` has these bounds. If nobody sees who takes part, eps is smaller."""
     year = weeks_with_dummies(rounds=52)

@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 from collections import defaultdict
+from dataclasses import replace
 from fractions import Fraction
 from unittest import mock
 
@@ -14,12 +15,14 @@ from scipy.optimize import brentq
 
 from tests.bounds.enumeration import hockey_stick
 from tests.numerics.exact import convolved
+from tightshuffle.dummies import bound as bound_module
 from tightshuffle.dummies.best_law import best_cut_law, best_noise, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import (
     binomial,
     error_of_parties,
     expected_tv,
+    geometric,
     noise,
     parse_law,
     poisson,
@@ -189,6 +192,34 @@ def test_lower_bound_is_at_most_the_enumerated_delta(law, law_name, values, roun
     for eps, low in zip(ALL_EPS, 10 ** lower.log10_delta(ALL_EPS), strict=True):
         exact = exact_delta(law_name, eps, values=values, rounds=rounds, neighbours=neighbours)
         assert exact * (1 - 1e-2) <= low <= exact * (1 + ROUNDING)
+
+
+@pytest.mark.parametrize(("ulp", "error"), [(2.0**-20, 0.0), (2.0**-52, 1e-3)])
+def test_bounds_hold_if_rounding_moved_losses_and_probabilities(ulp, error):
+    """By so many ``ulp`` as the bounds allow for, or by the ``error`` that the law states.
+
+    Of a count that gains one, the losses are -ln 2, ln 2 from the mean on, and inf at the end.
+    """
+    law = replace(geometric(8, 0.5), error=error)
+    probabilities = np.exp(law.log_mass)
+    deepest = float(np.abs(law.log_mass).max())
+    moved_ln = ulp * (law.log_mass.size + 8) * (1 + deepest) + error
+    moved_loss = 16 * ulp * (1 + deepest + math.log(2)) + error
+
+    def ln_delta(eps, direction):
+        """ln delta if rounding moved all in one ``direction``, 1 or -1."""
+        finite = -math.expm1(eps - (math.log(2) + direction * moved_loss))
+        delta = probabilities[-1] + probabilities[8:-1].sum() * finite
+        return math.log(delta) + direction * moved_ln
+
+    with mock.patch.object(bound_module, "_ULP", ulp):
+        lower, upper = [
+            HiddenByDummies(law, neighbours="add", side=side) for side in (Side.LOWER, Side.UPPER)
+        ]
+    for eps in (0.0, 0.3, 0.6):
+        (low,), (high,) = lower.ln_delta(np.array([eps])), upper.ln_delta(np.array([eps]))
+        assert low <= ln_delta(eps, -1) < ln_delta(eps, 1) <= high
+        assert high - low < 1.1 * (ln_delta(eps, 1) - ln_delta(eps, -1))
 
 
 def histogram_distribution(reports, others):
@@ -375,14 +406,26 @@ def test_log_outside_bounds_the_probability_of_noise_that_is_not_listed(power, d
     reach = math.ceil(2 * deviation)
     law = noise(power, deviation, reach)
     listed = np.exp(law.log_mass)
-    assert listed.sum() == pytest.approx(1, rel=1e-12)
-
     weight_of_last = power_weight(-law.first, power, deviation)
     # Up to 3000, 75 times the largest deviation, 40.
     weight_beyond = sum(power_weight(z, power, deviation) for z in range(1 - law.first, 3000))
     exact = 2 * weight_beyond / weight_of_last * listed[-1]
     stated = math.exp(law.log_outside)
     assert 0.3 * stated <= exact <= stated * (1 + 1e-9)
+    assert listed.sum() + exact == pytest.approx(1, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("power", "deviation", "reach"), [(1.0, 30.0, 1), (2.0, 10.0, 3), (10.0, 5.0, 6)]
+)
+def test_noise_that_is_listed_to_a_short_reach_is_still_the_noise(power, deviation, reach):
+    short, whole = noise(power, deviation, reach), noise(power, deviation)
+    assert short.absolute_error == pytest.approx(whole.absolute_error, rel=1e-12)
+    assert short.deviation == pytest.approx(whole.deviation, rel=1e-12)
+    eps = np.array([0.0, 0.05, 0.5])
+    exact = HiddenByDummies(whole).log10_delta(eps)
+    assert np.all(HiddenByDummies(short, side=Side.LOWER).log10_delta(eps) <= exact)
+    assert np.all(HiddenByDummies(short).log10_delta(eps) >= exact - 1e-6)
 
 
 each_guarantee = pytest.mark.parametrize(

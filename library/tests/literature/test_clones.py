@@ -5,6 +5,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.at_points import at_points
 from tests.bounds import dominating
@@ -78,6 +79,46 @@ def test_positive_part_by_tails_is_rounded_up(n, c, loss):
         n, gain=1.0, loss=-loss, probability=c / 2, ulps=0.0
     )
     assert 0 <= found - float(ln_positive_part(n, c, loss)) <= 5e-7
+
+
+def ln_mean_by_sums(n, gain, loss, c, *, error=0.0):
+    """ln E[(G_1 + ... + G_n)_+] by every m ~ Bin(n, c) and every number of gains among m.
+
+    Both tails of `ln_positive_part_by_tails` may be wrong by the relative ``error``, to a larger mean.
+    """
+    mean = 0.0
+    for m in range(1, n + 1):
+        gains = np.arange(m + 1)
+        probabilities = stats.binom.pmf(gains, m, 0.5)
+        sums = gains * gain - (m - gains) * loss
+        positive = sums > 0
+        s_m = probabilities[positive] @ sums[positive]
+        sizes = probabilities[positive] @ (gains * gain + (m - gains) * loss)[positive]
+        mean += stats.binom.pmf(m, n, c) * (s_m + error * sizes)
+    return math.log(mean)
+
+
+FEW = {"n": 40, "gain": 1.0, "loss": -1.3, "probability": 0.1}
+
+
+@pytest.mark.parametrize("n", [1, 3, 40])
+def test_positive_part_by_tails_is_rounded_up_by_what_rounding_moved(n, monkeypatch):
+    """Here gain, loss and probability may be wrong by 1e-5 of themselves."""
+    monkeypatch.setattr(clones_module, "_ULP", 1e-6)
+    found = clones_module.ln_positive_part_by_tails(**FEW | {"n": n}, ulps=10.0)
+    moved = ln_mean_by_sums(n, 1 + 1e-5, 1.3 / (1 + 1e-5), 0.2 * (1 + 1e-5))
+    assert moved <= found <= moved + 1e-4 * n
+
+
+@pytest.mark.parametrize("error", [1e-11, 0.1])
+def test_positive_part_by_tails_covers_the_numbers_that_are_left_out(error, monkeypatch):
+    """Here these are far more, and tails may be wrong by the ``error``."""
+    monkeypatch.setattr(clones_module, "DEPTH_ABOVE", 0.5)
+    monkeypatch.setattr(clones_module, "_WIDTH", 1e3)
+    monkeypatch.setattr(clones_module, "_ERROR_OF_MASS", error)
+    found = clones_module.ln_positive_part_by_tails(**FEW, ulps=0.0) - 2 * error
+    exact = ln_mean_by_sums(40, 1.0, 1.3, 0.2, error=error)
+    assert exact <= found <= exact + 0.3
 
 
 USUAL = {"n": 3000, "gain": 1.0, "loss": -1.2, "probability": 0.01, "ulps": 0.0}

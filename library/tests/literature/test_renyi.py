@@ -1,6 +1,7 @@
 """Girgis' bound and conversions against the formulas in 60 digits; exact divergences against their laws."""
 
 import math
+from unittest.mock import patch
 
 import mpmath as mp
 import numpy as np
@@ -191,3 +192,12 @@ def test_girgis_is_zero_where_every_round_alone_gives_it():
     assert np.isfinite(below)
     assert at_both_budgets == above == -np.inf
     assert girgis(0.0, n=50, k=3, eps0=1.0) <= 0
+
+
+def test_a_search_for_eps_computes_the_moment_of_an_order_once():
+    """Moments do not depend on eps, and take nearly all of the time."""
+    renyi._ln_moments.cache_clear()
+    with patch.object(renyi, "_ln_moment", wraps=renyi._ln_moment) as spy:
+        tightshuffle.epsilon(1e-6, method="girgis", n=1000, k=3, eps0=0.5)
+    orders = [call.args[0] for call in spy.call_args_list]
+    assert len(set(orders)) == len(orders) > 50

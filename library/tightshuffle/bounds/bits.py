@@ -174,9 +174,9 @@ class HolderCounts:
         |K| = |e^iu - 1| / |1 - e^(-theta - iu)| is at most e^(theta / 2), and at most |u| / (1 - e^-theta).
 
         *Bounds.* With the real part of m phi0 + (N - m) phi1 at most -11 V u^2 / 24, second derivatives are
-        at most integrals of |u|^j e^(-11 V u^2 / 24). A derivative in m is a factor l' + phi0 - phi1, and
-        one in c is a factor theta + iu. As (phi0 - phi1)'' is the difference of the two variances at u = 0,
-        and its derivative is bounded for |u| <= 1,
+        at most integrals of |u|^j e^(-11 V u^2 / 24) over |u| <= 1. A derivative in m is a factor
+        l' + phi0 - phi1, and one in c is a factor theta + iu. As (phi0 - phi1)'' is the difference of the two
+        variances at u = 0, and its derivative is bounded for |u| <= 1,
 
             |l' + phi0 - phi1| <= slope + half_of_variances u^2 + sixth_of_skews |u|^3.
 
@@ -196,9 +196,13 @@ class HolderCounts:
         far_part = 2 * largest_k * np.exp(-least_variance * (1 - math.cos(1)))
         # ln of A e^theta e^(l(m) - theta c) at its largest.
         ln_unit = self._counts.ln_a[eps_indices] + 2 * theta + np.maximum(*heights)
-        # int |u|^k e^(-11 V u^2 / 24) du / (2 pi), from those with V = 12 / 11; 1e-300 is for V = 0.
-        scale = np.sqrt(12 / 11 / np.maximum(least_variance, 1e-300))
-        moments = [moment * scale ** (k + 1) for k, moment in enumerate(_MOMENTS)]
+        # int |u|^k e^(-11 V u^2 / 24) du / (2 pi) over |u| <= 1: at most that over all u, which follows from
+        # the one with V = 12 / 11, and at most that for V = 0. 1e-30 is for a V next to 0.
+        scale = np.sqrt(12 / 11 / np.maximum(least_variance, 1e-30))
+        moments = [
+            np.minimum(moment * scale ** (k + 1), 1 / (math.pi * (k + 1)))
+            for k, moment in enumerate(_MOMENTS)
+        ]
 
         def ln_excess(factors: Sequence[Floats]) -> Floats:
             """ln of the bound, from w^2 times the second derivative: the integrand of E times a polynomial.

@@ -55,4 +55,5 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
     high = mu
     while surplus(high) > 0:
         high *= 2
-    return scipy.optimize.brentq(surplus, 0.0, high, xtol=1e-14, rtol=1e-12)
+    tolerance = min(1e-14, 1e-6 * high)  # below the root, however small that is
+    return scipy.optimize.brentq(surplus, 0.0, high, xtol=tolerance, rtol=1e-12)

@@ -17,6 +17,8 @@ from tightshuffle.side import Side
 
 TOLERANCE = 1e-5  # in log10 delta: the bounds have a relative width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
+_FLAT = 1e-3  # of eps, relative: delta is flat if so much changes it by less than the tolerance
+_NEAR = 0.01  # of eps, relative: between two eps that are so near, delta tells whether it is flat
 _GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
@@ -62,7 +64,8 @@ def epsilon_from_gaussian(
     ``log10_delta_at`` is log10 of the bound as a function of eps. It falls with eps, to -inf at ``budget``.
     For ``side`` upper, the bound is at most the target at the result; otherwise it is at least the target.
     There the bound is within `TOLERANCE` of the target, in log10, or it jumps within 1e-9 of this eps,
-    relatively. The result is 0 where eps = 0 is found to suffice.
+    relatively. Where delta is so flat that the tolerance is more than 0.1 % of eps, the result is within 0.1
+    % of an eps on the other side of the target. The result is 0 where eps = 0 is found to suffice.
 
     The first eps to try is that of the Gaussian mechanism with this ``mu``, its sensitivity / deviation. The
     next ones are those of secants of sqrt(-log10 delta). Where there is no secant, they are those of the
@@ -76,7 +79,8 @@ def epsilon_from_gaussian(
     # The last two eps, with the square root of -log10 delta there, which is almost affine in eps.
     last_points: list[tuple[float, float]] = []
     looked_at_zero = False
-    while high - low > _SHORTEST * high:
+    shortest = _SHORTEST
+    while high - low > shortest * high:
         # Where the next eps to try is outside of the interval, try another one.
         if not low < eps < high:
             # eps = 0 may be enough; check it before a search that closes in on 0.
@@ -94,8 +98,17 @@ def epsilon_from_gaussian(
         # `direction` makes both sides alike.
         log10_delta = float(log10_delta_at(eps))
         if 0 <= direction * (target_log10_delta - log10_delta) <= TOLERANCE:
-            return eps
-        if log10_delta > target_log10_delta:
+            # Whether delta is flat shows between two points that are near; mostly the last one is.
+            if not last_points or abs(eps - last_points[-1][0]) > _NEAR * eps:
+                nearby = eps * (1 - direction * _FLAT)
+                last_points = [(nearby, math.sqrt(-min(float(log10_delta_at(nearby)), 0.0)))]
+            if not _is_flat(eps, log10_delta, last_points[-1]):
+                return eps
+            shortest = _FLAT
+        # `low` is on the lower side's side of the target, and `high` on the upper side's.
+        if log10_delta > target_log10_delta or (
+            log10_delta == target_log10_delta and side is Side.LOWER
+        ):
             low = eps
         else:
             high = eps
@@ -105,10 +118,22 @@ def epsilon_from_gaussian(
             mu = 1 / float(exact_scale(eps, log10_delta=log10_delta))
             last_points = [*last_points[-1:], (eps, math.sqrt(-log10_delta))]
         eps = _eps_on_the_secant(last_points, aim)
-        if math.isnan(eps):
+        if shortest == _FLAT:  # a secant says nothing there
+            eps = (low + high) / 2
+        elif math.isnan(eps):
             eps = gaussian_eps(aim, mu)
     # The bound jumps between low and high.
     return high if side is Side.UPPER else low
+
+
+def _is_flat(eps: float, log10_delta: float, last_point: tuple[float, float]) -> bool:
+    """Whether delta hardly changes between ``eps``, where it has this log10, and ``last_point``.
+
+    A point is an eps and the square root of -log10 delta there.
+    """
+    last_eps, last_root = last_point
+    change = abs(log10_delta + last_root**2)
+    return change * _FLAT * eps < TOLERANCE * abs(eps - last_eps)
 
 
 def _eps_on_the_secant(points: list[tuple[float, float]], target_log10_delta: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, Integers, check_one, check_positive
 from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
-from tightshuffle.numerics.loss_grid import dominating_grid
+from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
@@ -29,19 +29,26 @@ _LARGEST = 10**7  # grid points that dp-accounting would hold
 _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
-def pessimistic_pld(
+def dominating_losses(
     log10_delta: Callable[[Floats], Floats], last: float, spacing: float
-) -> "PrivacyLossDistribution":
+) -> LossGrid:
     """A distribution of privacy losses that dominates every mechanism with this bound on delta.
 
     ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), the same in both directions. It is
     called at eps from 0 to ``last``. The losses are multiples of ``spacing``, and what is left of delta at
     ``last`` is the probability of an infinite loss.
     """
+    index, eps = _make_grid(last, spacing)
+    return dominating_grid(index, spacing, log10_delta(eps) * np.log(10))
+
+
+def pessimistic_pld(
+    log10_delta: Callable[[Floats], Floats], last: float, spacing: float
+) -> "PrivacyLossDistribution":
+    """The losses of `dominating_losses`, as dp-accounting has them."""
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    index, eps = _make_grid(last, spacing)
-    grid = dominating_grid(index, spacing, log10_delta(eps) * np.log(10))
+    grid = dominating_losses(log10_delta, last, spacing)
 
     # dp-accounting takes {place of a loss on the grid: probability}. The places of the grid's masses are
     # grid.first, grid.first + 1, ...; only those with a positive probability are given.

@@ -200,6 +200,15 @@ class Rounds(Composition):
             largest=sum_of_budgets((number, curve.largest) for curve, number in self._curves),
             end_of_search=sum(number * curve.largest_finite for curve, number in self._curves),
         )
+        # ln of the sum of all rounds' total variation distances, which delta never exceeds.
+        distances = [curve.ln_at_zero + math.log(number) for curve, number in self._curves]
+        self._ln_distance = float(np.logaddexp.reduce(distances)) + _SLACK
+
+    def ln_delta(self, eps: Floats) -> Floats:
+        return np.minimum(super().ln_delta(eps), self._ln_distance)
+
+    def epsilon_of(self, target_ln_delta: float) -> float:
+        return 0.0 if target_ln_delta >= self._ln_distance else super().epsilon_of(target_ln_delta)
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of a bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
@@ -449,7 +458,7 @@ class _RoundCurve:
         The ``curve`` is a bound on delta of one round, ``curve.log10_delta``, a function of eps, perhaps with
         another one for the reverse direction, and with a rough one, which is faster. ``curve.eps0`` is the
         largest finite loss. At and beyond it, a bound above 0 is the probability of an infinite loss.
-        ``_mu`` is sensitivity / deviation of the Gaussian mechanism.
+        ``_mu`` is sensitivity / deviation of the Gaussian mechanism, and ``ln_at_zero`` ln delta at eps = 0.
         """
         self._curve = curve
         self.bounds = (
@@ -459,10 +468,10 @@ class _RoundCurve:
         self._rough = curve.log10_delta if curve.rough is None else curve.rough
 
         ends = np.array([0.0, self.largest_finite])
-        ln_at_zero, self._ln_infinite = self._ln_rough(ends).tolist()
+        self.ln_at_zero, self._ln_infinite = self._ln_rough(ends).tolist()
         has_infinite_loss = self._ln_infinite != -math.inf
         self.largest = math.inf if has_infinite_loss else curve.eps0
-        self._mu = _mu_of_gaussian(0.0, ln_at_zero)
+        self._mu = _mu_of_gaussian(0.0, self.ln_at_zero)
 
     def ln_delta(self, eps: Floats) -> Floats:
         """Natural log of the bound at ``eps``; both (e,)."""

@@ -1,6 +1,6 @@
 """One function per command, from parsed arguments to an `Answer`.
 
-`arguments.delta` is log10 of delta, since the parser takes the logarithm.
+`arguments.delta` is log10 of delta, since the parser takes the logarithm; of `epsilon` a list of `Delta`.
 """
 
 import itertools
@@ -29,7 +29,7 @@ from tightshuffle.cli.layout import (
     what_is_left,
     who_is_protected,
 )
-from tightshuffle.cli.values import histogram
+from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.side import Side
@@ -109,17 +109,27 @@ def _answer_bounds(arguments: Namespace) -> Answer:
     It is by one method, or by several side by side.
     """
     if arguments.command == "epsilon":
-        columns = _compute_columns(arguments, arguments.delta, of_delta=False)
-        return _answer_columns(columns, "delta", arguments.delta)
+        deltas: list[Delta] = arguments.delta
+        log10_deltas = [delta.log10 for delta in deltas]
+        columns = _compute_columns(arguments, log10_deltas, of_delta=False)
+        if all(delta.is_float for delta in deltas):
+            question = {"delta": one_or_all([float(delta.typed) for delta in deltas])}
+        else:
+            question = {"log10_delta": one_or_all(log10_deltas)}
+        return _answer_columns(columns, "delta", [delta.text for delta in deltas], question)
     columns = _compute_columns(arguments, arguments.eps, of_delta=True)
-    return _answer_columns(columns, "eps", arguments.eps)
+    texts = [f"{eps:g}" for eps in arguments.eps]
+    return _answer_columns(columns, "eps", texts, {"eps": one_or_all(arguments.eps)})
 
 
-def _answer_columns(columns: list[_Column], target_name: str, targets: list[float]) -> Answer:
+def _answer_columns(
+    columns: list[_Column], target_name: str, targets: list[str], question: dict[str, Any]
+) -> Answer:
     """The answer with the results of one or several methods, each a column, at the same ``targets``.
 
-    ``target_name`` says what the targets are: "eps" or "delta". A single method's reasons for missing results
-    are complaints, which go to standard error. For several methods, the legend of the table has them.
+    ``target_name`` says what the targets are: "eps" or "delta". ``question`` has them for JSON. A single
+    method's reasons for missing results are complaints, which go to standard error. For several methods, the
+    legend of the table has them.
     """
     # There is a guarantee if at each target some method has a result.
     has_result = ~np.isnan([column.answers for column in columns]).all(axis=0)
@@ -129,7 +139,7 @@ def _answer_columns(columns: list[_Column], target_name: str, targets: list[floa
     shared: dict[str, Any] = {}
     for column in columns:
         shared.update(_with_name_of_randomizer(column.setting))
-    question = {**shared, target_name: one_or_all(targets)}
+    question = {**shared, **question}
 
     if len(columns) == 1:
         column = columns[0]
@@ -144,7 +154,7 @@ def _answer_columns(columns: list[_Column], target_name: str, targets: list[floa
     return Answer(text, {**question, "methods": records}, has_guarantee=has_guarantee)
 
 
-def _text_of_method(column: _Column, targets: list[float]) -> tuple[str, list[str]]:
+def _text_of_method(column: _Column, targets: list[str]) -> tuple[str, list[str]]:
     """The text of a single method's answers at the ``targets``, and the complaints for standard error.
 
     The text is a heading and a table with a row per target. A complaint says why there is no answer at a
@@ -156,12 +166,12 @@ def _text_of_method(column: _Column, targets: list[float]) -> tuple[str, list[st
     complaints = []
     for target, answer in zip(targets, column.answers, strict=True):
         missing = math.isnan(answer)
-        row = [f"{target:g}", f"nan ({column.reason})" if missing else column.text(answer)]
+        row = [target, f"nan ({column.reason})" if missing else column.text(answer)]
         if column.of_delta:
             row.append("" if missing else f"{answer:.6g}")
         rows.append(row)
         if missing and column.reason:
-            where = "" if column.of_delta else f"delta = {target:g}, by {method.name}: "
+            where = "" if column.of_delta else f"delta = {target}, by {method.name}: "
             complaints.append(where + column.reason)
 
     setting = setting_text(_with_name_of_randomizer(column.setting))
@@ -170,7 +180,7 @@ def _text_of_method(column: _Column, targets: list[float]) -> tuple[str, list[st
 
 
 def _text_of_methods(
-    columns: list[_Column], shared: Mapping[str, Any], target_name: str, targets: list[float]
+    columns: list[_Column], shared: Mapping[str, Any], target_name: str, targets: list[str]
 ) -> str:
     """The text of several methods' answers: a table with a row per target, and a legend.
 
@@ -181,7 +191,7 @@ def _text_of_methods(
     names = [column.method.name for column in columns]
     rows = [(target_name, *names)]
     for index, target in enumerate(targets):
-        rows.append((f"{target:g}", *(column.text(column.answers[index]) for column in columns)))
+        rows.append((target, *(column.text(column.answers[index]) for column in columns)))
     if target_name == "delta" and sorted(names) == ["lower", "upper"]:
         rows = _merge_bracket(rows)
 
@@ -207,8 +217,8 @@ def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def _compute_columns(arguments: Namespace, targets: list[float], of_delta: bool) -> list[_Column]:
     """The answers of every method that the user names, each method a column, at the ``targets``.
 
-    An answer is log10 delta at a target eps if ``of_delta``, else eps at a target delta, and nan where the
-    method does not apply. ValueError if every method refuses the setting.
+    An answer is log10 delta at a target eps if ``of_delta``, else eps at a target log10 delta, and nan where
+    the method does not apply. ValueError if every method refuses the setting.
     """
     names = list(methods.METHODS) if arguments.method == "all" else arguments.method.split(",")
     unique_names = [check_choice("METHOD", name, methods.METHODS) for name in dict.fromkeys(names)]
@@ -245,10 +255,11 @@ def _compute_log10_delta(
 
 
 def _compute_eps(
-    method: methods.Method, setting: Mapping[str, Any], delta: Any
+    method: methods.Method, setting: Mapping[str, Any], log10_delta: Any
 ) -> tuple[list[float], str]:
-    """eps at every delta, and the reason for those that are nan."""
-    answers = _list_of_floats(tightshuffle.epsilon(delta, method=method.name, **setting))
+    """eps at every log10 delta, and the reason for those that are nan."""
+    eps = tightshuffle.epsilon(log10_delta=log10_delta, method=method.name, **setting)
+    answers = _list_of_floats(eps)
     eps_without_shuffler = setting["eps0"] * setting.get("rounds", 1)
     reason = (
         f"no guarantee from shuffling here; eps = {eps_without_shuffler:g} holds without shuffling"

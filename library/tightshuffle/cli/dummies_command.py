@@ -67,7 +67,7 @@ def answer_dummies(arguments: Namespace) -> Answer:
     if parties > 1:
         setting["parties"] = parties
         setting["honest"] = honest
-    if arguments.law:
+    if arguments.law is not None:
         return _answer_law(arguments, setting)
     return _answer_designs(arguments, setting)
 

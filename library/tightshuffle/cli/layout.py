@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +39,29 @@ class Answer:
     def as_json(self) -> str:
         """The text of one JSON object, in which null stands for nan and infinity."""
         return json.dumps(_without_nan(self.json), allow_nan=False)
+
+
+class OutputError(Exception):
+    """Standard output takes nothing, as its disk is full or it is closed."""
+
+
+def print_out(text: str, end: str = "\n") -> None:
+    """Print to standard output at once. BrokenPipeError if nobody reads it, and else `OutputError`."""
+    if sys.stdout is None:  # closed when Python started
+        raise OutputError("standard output is closed")
+    try:
+        print(text, end=end, flush=True)
+    except BrokenPipeError:
+        _drop_output()
+        raise
+    except OSError as error:
+        _drop_output()
+        raise OutputError(f"standard output: {error.strerror}") from None
+
+
+def _drop_output() -> None:
+    """Let Python not try again, at its end, to write what is left in the buffer."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:

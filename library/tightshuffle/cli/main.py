@@ -4,12 +4,13 @@ The result goes to standard output: a small table, or one object with --json. An
 in one line, with exit code 2. The exit code is 3 if no method gives a guarantee.
 """
 
-import os
+import contextlib
 import sys
 import warnings
 from collections.abc import Sequence
 
 from tightshuffle.cli.commands import ANSWERS
+from tightshuffle.cli.layout import OutputError, print_out
 from tightshuffle.cli.parser import make_parser
 
 
@@ -34,21 +35,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         messages = [*(str(warning.message) for warning in caught), *answer.complaints]
         for message in dict.fromkeys(messages):
             _complain(message)
-        print(answer.as_json() if arguments.json else answer.text, flush=True)
-    except (ValueError, OverflowError, ModuleNotFoundError) as error:
+        print_out(answer.as_json() if arguments.json else answer.text)
+    except (ValueError, OverflowError, ModuleNotFoundError, OutputError) as error:
         return _complain(error)
     except MemoryError:
         return _complain("n or k is too large for this machine's memory")
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
-        # The reader has read enough. Python must not try to write what is left in the buffer.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has read enough
         return 1
     return 0 if answer.has_guarantee else 3
 
 
 def _complain(message: object) -> int:
-    """Print the message to standard error, in one line, and return the exit code of an error."""
-    print("tightshuffle:", " ".join(str(message).split()), file=sys.stderr)
+    """Print the message to standard error, in one line, and return the exit code of an error.
+
+    Where nobody can read it, the exit code says enough.
+    """
+    if sys.stderr is not None:  # else `print` would take standard output
+        with contextlib.suppress(OSError):
+            print("tightshuffle:", " ".join(str(message).split()), file=sys.stderr, flush=True)
     return 2

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from tightshuffle import methods, randomizers
 from tightshuffle.arguments import DIRECTIONS
 from tightshuffle.cli import values
+from tightshuffle.cli.layout import print_out
 from tightshuffle.dummies.laws import LAWS
 from tightshuffle.points import RELEASES
 
@@ -151,6 +152,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise ValueError(re.sub(r"^argument (\S+): ", r"\1 ", message))
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help or the version; `error` is all that argparse would print to standard error."""
+        print_out(message, end="")
+
 
 class _Flat(argparse.Action):
     """Join the lists from all words of one option: ``--eps 0:1:3 2`` gives one list."""
@@ -221,7 +226,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "--participation": {
         "metavar": "A",
-        "type": values.users_or_share,
+        "type": values.share,
         "default": 1,
         "help": "the probability that a user reports in a round, such as 80%% or 0.8 (default 1); N is then"
         " how many could report",
@@ -287,11 +292,11 @@ def make_parser() -> argparse.ArgumentParser:
         _add(command, "--n", required=True)
         _add(command, *_SETTING, "--count", "--direction", *_GUARANTEE)
     _add(delta, "--eps", required=True)
-    deltas = "one or several, such as 1e-6, or from:to:how many, with equal ratios"
+    deltas = "one or several, such as 1e-6 or 1e-500, or from:to:how many, with equal ratios"
     _add(
         epsilon,
         "--delta",
-        type=values.range_parser(by_factors=True),
+        type=values.deltas,
         nargs="+",
         action=_Flat,
         help=deltas,
@@ -326,7 +331,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add(design, "--parties", default=2, help=aggregators)
     _add(design, "--honest")
     share = "the share of the users who hold the popular value, such as 10%% (default) or 0"
-    design.add_argument("--share", metavar="F", type=values.users_or_share, default=0.1, help=share)
+    design.add_argument("--share", metavar="F", type=values.share, default=0.1, help=share)
     design.add_argument(
         "--eps", metavar="E", type=values.number, required=True, help="one number, > 0"
     )

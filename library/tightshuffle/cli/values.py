@@ -3,12 +3,15 @@
 import argparse
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, localcontext
+from typing import NamedTuple
 
 import numpy as np
 
 from tightshuffle.arguments import Floats
+from tightshuffle.number_text import e_notation, from_log10
 
 _LONGEST_RANGE = 10_000  # numbers
+_LEAST_LOG10 = -300.0  # of a float with all its digits, about
 
 
 def number(text: str) -> float:
@@ -36,6 +39,11 @@ def users_or_share(text: str) -> float:
     if not 0 < share < 1:
         raise _refusal("must be a share above 0 % and below 100 %, such as 1%", text)
     return share
+
+
+def share(text: str) -> float:
+    """A share: 80%, 0.8, 1. The library refuses what is not between 0 and 1."""
+    return number(text[:-1]) / 100 if text.endswith("%") else whole(text)
 
 
 def range_parser(*, by_factors: bool = False) -> Callable[[str], list[float]]:
@@ -79,6 +87,39 @@ def log10_delta(text: str) -> float:
     if not -1e15 < result < 0:
         raise _refusal("must lie between 0 and 1, both excluded, such as 1e-6", text)
     return result
+
+
+class Delta(NamedTuple):
+    """A delta that the user names, however small: its log10, and the number as the user typed it."""
+
+    log10: float
+    typed: str
+
+    @property
+    def is_float(self) -> bool:
+        """Whether a float has all digits of the number."""
+        return self.log10 > _LEAST_LOG10
+
+    @property
+    def text(self) -> str:
+        """The number with six digits; if no float has it, as it was typed."""
+        return f"{float(self.typed):g}" if self.is_float else self.typed
+
+
+def deltas(text: str) -> list[Delta]:
+    """One delta, or those of a range from:to:how many, which have equal ratios."""
+    words = text.split(":")
+    if len(words) == 1:
+        return [Delta(log10_delta(text), text)]
+    ends = [log10_delta(word) for word in words[:2]]
+    length = len(range_parser()(text))  # which also refuses what is no range
+    if min(ends) > _LEAST_LOG10:
+        numbers = [repr(value) for value in range_parser(by_factors=True)(text)]
+    else:  # the same by their logarithms
+        numbers = [
+            e_notation(from_log10(log10), 6) for log10 in np.linspace(ends[0], ends[1], length)
+        ]
+    return [Delta(log10_delta(number), number) for number in numbers]
 
 
 def histogram(path: str) -> tuple[int, Floats]:

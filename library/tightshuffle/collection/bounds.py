@@ -93,8 +93,9 @@ def _log10_of_bound(
     """
     result = np.full(eps.shape, -np.inf)
     # A report x1 of the value itself rules x0 out where e^eps exceeds the number of reports: from there on
-    # delta does not change, and a far larger e^eps overflows.
-    points = np.minimum(eps, LARGEST_EPS) if group.eps0 == math.inf else eps
+    # delta does not change, and a far larger e^eps overflows. Neither is true of a law of dummies.
+    is_flat = group.eps0 == math.inf and data.dummies.parsed_law is None
+    points = np.minimum(eps, LARGEST_EPS) if is_flat else eps
     below_eps0 = points < data.eps0(group.name)
     if below_eps0.any():
         result[below_eps0] = ln_bound(points[below_eps0])

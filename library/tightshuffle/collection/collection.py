@@ -144,8 +144,8 @@ class Collection(Data):
 
         It is rounded up. With ``bound`` "lower" it is a lower bound on eps, rounded down. ``delta`` is in (0,
         1). Its log10 can be given instead, as ``log10_delta`` < 0. Other parameters and errors are those of
-        `one_round`. The result is math.inf where no such eps is found. Of a single round, eps up to 300 are
-        looked at.
+        `one_round`. The result is math.inf where no such eps is found. Of a single round without a law of
+        dummies, eps up to 300 are looked at.
         """
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
@@ -177,6 +177,9 @@ class Collection(Data):
         It composes with other mechanisms whose neighbours also differ in one user's value (``REPLACE_ONE``).
         ``group`` and ``unseen`` are as for `one_round`. ``spacing`` is the distance of neighbouring losses,
         in nats. This needs the extra ``pld``.
+
+        dp-accounting composes the rounds, and rounds as `tightshuffle.to_pld` says. So do not use it for
+        delta below 1e-14 times the number of rounds; `epsilon` bounds its rounding.
         """
         check_installed("pld", "dp_accounting")
         from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
@@ -241,6 +244,8 @@ class Collection(Data):
         It is at most eps0, and math.inf where no eps up to `bounds.LARGEST_EPS` reaches the target. The
         search starts from a Gaussian mechanism with about the same delta at eps = 0.
         """
+        if self.dummies.parsed_law is not None:
+            return self._epsilon_of_law(target_log10_delta, group, side, unseen)
 
         def log10_delta_at(eps: float) -> float:
             return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen))
@@ -252,6 +257,21 @@ class Collection(Data):
         largest = min(self.eps0(group), bounds.LARGEST_EPS)
         eps = epsilon_from_gaussian(log10_delta_at, target_log10_delta, largest, mu=mu, side=side)
         return math.inf if eps >= bounds.LARGEST_EPS * (1 - 1e-6) else eps
+
+    def _epsilon_of_law(
+        self, target_log10_delta: float, group: str | None, side: Side, unseen: bool
+    ) -> float:
+        """`_epsilon_of_round` where dummies have a law; it looks at every eps."""
+        participation = self.group_named(group).participation if unseen else 1.0
+        if side is Side.LOWER and participation < 1:
+            return 0.0  # no lower bound is known
+        # An unseen user's delta is at most that of a seen one times the probability to take part.
+        log10_of_seen = target_log10_delta - math.log10(participation)
+        if log10_of_seen >= 0:
+            return 0.0
+        law = self.dummies.parsed_law
+        assert law is not None
+        return bounds.bound_of_law(law, side).epsilon(log10_delta=log10_of_seen)
 
     def _lower_epsilon(self, target_log10_delta: float, group: str | None, unseen: bool) -> float:
         """A lower bound on the eps of all rounds together at which delta is 10^``target_log10_delta``.

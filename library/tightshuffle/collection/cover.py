@@ -84,8 +84,8 @@ class Cover:
         x = math.sqrt(-2 * ln_probability / mean) * np.logspace(-1, 2, 61)[:, None]
         ln_of_parts = np.where(is_poisson, n * np.expm1(-x), n * np.log1p(shares * np.expm1(-x)))
         ln_mgf = ln_of_parts.sum(axis=1)  # ln E[e^(-x N)]
-        # The factors 1 - 1e-12 lower y by more than rounding can raise it.
-        y = float(np.max((ln_probability - ln_mgf * (1 - 1e-12)) / x[:, 0])) * (1 - 1e-12)
+        # The factor 1 - 1e-12 lowers y by more than rounding can raise it, as -ln_mgf / x is above y.
+        y = float(np.max((ln_probability - ln_mgf * (1 - 1e-12)) / x[:, 0]))
         return self.certain_reports + math.floor(y) + 1 if y >= 0 else self.certain_reports
 
     @property

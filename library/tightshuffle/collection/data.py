@@ -55,7 +55,7 @@ class Group:
     colluding: float = 0
 
     def __post_init__(self) -> None:
-        """Check all arguments. A ValueError names the group. ``users`` becomes an int."""
+        """Check all arguments, and make ints and floats of them. A ValueError names the group."""
         if not isinstance(self.name, str) or not self.name or not self.name.isprintable():
             raise ValueError(
                 f"name of a group must be text without control characters; got {reprlib.repr(self.name)}"
@@ -69,14 +69,16 @@ class Group:
             raise ValueError(where + str(error)) from None
         object.__setattr__(self, "users", users)
 
-        check_participation(self.participation, where)
+        participation = check_participation(self.participation, where)
+        object.__setattr__(self, "participation", participation)
         if self.eps0 is not None:
-            check_number(
+            eps0 = check_number(
                 f"{where}eps0",
                 self.eps0,
                 f"above 0 and at most {LARGEST_EPS0_OF_UPPER:g}, or inf if reports are the values themselves",
                 lambda x: 0 < x <= LARGEST_EPS0_OF_UPPER or x == math.inf,
             )
+            object.__setattr__(self, "eps0", eps0)
 
     @property
     def hidden(self) -> int:
@@ -120,23 +122,33 @@ class Dummies:
     _law: Law | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check all arguments, and set ``parsed_law`` from the text ``law``. ValueError for a bad one."""
+        """Check all arguments, make floats of them, and set ``parsed_law`` from the text ``law``.
+
+        ValueError for a bad one.
+        """
         if self.law is not None:
             try:
                 object.__setattr__(self, "_law", parse_law(self.law))
             except ValueError as error:
                 raise ValueError(f"dummies: {error}") from None
-        check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
+        number = check_whole("dummies: number", self.number, 0, int(LARGEST_N_OF_UPPER))
+        object.__setattr__(self, "number", number)
         self._check_rate("poisson_per_value", float(LARGEST_N_OF_UPPER))
         self._check_rate("poisson_per_user_and_value", float(LARGEST_N_OF_UPPER))
         self._check_rate("probability_per_user_and_value", 1.0)
 
     def _check_rate(self, name: str, largest: float) -> None:
-        """ValueError unless the attribute ``name``, a mean or a probability, is from 0 to ``largest``."""
-        number = getattr(self, name)
-        check_number(
-            f"dummies: {name}", number, f"from 0 to {largest:g}", lambda x: 0 <= x <= largest
+        """Make a float of the attribute ``name``, a mean or a probability from 0 to ``largest``.
+
+        ValueError for anything else.
+        """
+        number = check_number(
+            f"dummies: {name}",
+            getattr(self, name),
+            f"from 0 to {largest:g}",
+            lambda x: 0 <= x <= largest,
         )
+        object.__setattr__(self, name, number)
 
     @property
     def parsed_law(self) -> Law | None:
@@ -216,7 +228,7 @@ class Data:
 
     def _check_rounds_and_release(self) -> None:
         """ValueError for a bad ``rounds``, ``release`` or ``deletion``, or for too many rounds in all."""
-        check_whole("rounds", self.rounds, 1)
+        object.__setattr__(self, "rounds", check_whole("rounds", self.rounds, 1))
         check_choice("release", self.release, RELEASES)
         object.__setattr__(self, "deletion", check_flag("deletion", self.deletion))
         if self.deletion and self.release != "sums":

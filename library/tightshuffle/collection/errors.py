@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Floats, check_shares
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.dummies.laws import Law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -22,7 +22,7 @@ def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
     ``shares`` (k,) are the shares of users who hold each value, the same in every group; None is for uniform
     data. If groups differ in them, the estimate is biased, and the result is too small: the estimate weights
     a group by users * participation * (p - q). Here p and q are the probabilities that a report supports the
-    user's value, and another one. ValueError for ``shares`` that do not fit k.
+    user's value, and another one. ValueError unless ``shares`` are k numbers >= 0 that sum to 1.
     """
     return float(errors_of_values(data, _checked_shares(data, shares)).sum()) / 2
 
@@ -78,15 +78,10 @@ def _absolute_error_of_sum(law: Law, variance: float) -> float:
 
 
 def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
-    """``shares`` as an array (k,), those of uniform data for None. ValueError for another shape."""
+    """``shares`` as an array (k,), those of uniform data for None. ValueError unless they are k shares."""
     if shares is None:
         return np.full(data.cells, 1 / data.cells)
-    numbers = np.asarray(shares, dtype=float)
-    if numbers.shape != (data.cells,):
-        raise ValueError(
-            f"shares must be k = {data.cells} numbers, one per value; got the shape {numbers.shape}"
-        )
-    return numbers
+    return check_shares(shares, data.cells)
 
 
 def _reporters(data: Data, group: Group) -> Reporters:

@@ -40,6 +40,7 @@ from tightshuffle.dummies.laws import (
     sum_of_parties,
 )
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.number_text import e_notation, from_log10
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guarantee
 
@@ -329,10 +330,9 @@ class _Guarantee:
         """The guarantee with these arguments, those of `best_cut_law`; ValueError names a bad one."""
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
         if target_log10_delta < _SMALLEST_LOG10_DELTA:
-            raise ValueError(
-                f"delta must be at least 1e{_SMALLEST_LOG10_DELTA:g} for dummies of a law; got log10 delta ="
-                f" {target_log10_delta:g}"
-            )
+            least = f"1e{_SMALLEST_LOG10_DELTA:g}"
+            given = e_notation(from_log10(target_log10_delta))
+            raise ValueError(f"delta must be at least {least} for dummies of a law; got {given}")
         values = check_whole("values_per_user", values, 1)
         rounds = check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)

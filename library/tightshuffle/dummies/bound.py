@@ -26,7 +26,7 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.bounds.rounds import Composition, Depth, margin
-from tightshuffle.dummies.laws import Law
+from tightshuffle.dummies.laws import Law, check_law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
 from tightshuffle.points import LARGEST_ROUNDS
 from tightshuffle.side import Side
@@ -86,8 +86,7 @@ class HiddenByDummies(Composition):
         A loss is ln P(z) - ln P(z + 1) of a count that gains one, or ln P(z) - ln P(z - 1) of one that loses
         one. z is its number of dummies, and P the law.
         """
-        if not isinstance(law, Law):
-            raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
+        check_law(law)
         changed_values = check_whole("values_per_user", values_per_user, 1)
         changed_values *= check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(changed_values), LARGEST_ROUNDS)

@@ -13,7 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from tightshuffle.arguments import Floats, Integers, check_number, check_path, check_whole
+from tightshuffle.arguments import (
+    Floats,
+    Integers,
+    check_number,
+    check_path,
+    check_regular_file,
+    check_whole,
+)
 
 LAWS = "poisson:MEAN, binomial:DEVICES:PROBABILITY, geometric:MEAN:RATIO, gaussian:MEAN:DEVIATION, "
 LAWS += "power:MEAN:POWER:DEVIATION, noise:POWER:DEVIATION, fixed:NUMBER, file:PATH, or PARTIES*LAW for a sum"
@@ -24,6 +31,7 @@ _DEPTH_OF_SUM = 650.0
 MOST_NUMBERS_OF_SUM = 10**5  # their convolution takes a second
 LARGEST_MEAN = 1e9
 MOST_NUMBERS = 10**7  # numbers that one law can take
+_MOST_BYTES = 500_000_000  # of a file: `MOST_NUMBERS` rows take less
 _LEAST_DEVIATION = 1e-3  # a smaller one hides nothing: no other number is as likely as e^-1000
 # A file's probabilities are rounded decimals: their sum may miss 1 by this.
 _SUM_TOLERANCE = 1e-9
@@ -39,7 +47,8 @@ class Law:
     ln P(z) - ln P(z + 1) from z = first - 1 on, -inf or inf where one of the two is 0. They are kept because
     differences of ``log_mass`` would cancel. ``log_outside`` is the natural log of an upper bound on the
     probability of all numbers that are not listed. ``error`` is by how much rounding may change a step, or
-    the log of a probability, beyond what every law's rounding does.
+    the log of a probability, beyond what every law's rounding does. ``outside`` is what the numbers that are
+    not listed add to the mean distance from the mean, and to that of its square.
     """
 
     name: str
@@ -48,6 +57,7 @@ class Law:
     steps: Floats
     log_outside: float = -math.inf
     error: float = 0.0
+    outside: tuple[float, float] = (0.0, 0.0)
 
     @property
     def mean(self) -> float:
@@ -67,16 +77,23 @@ class Law:
     @property
     def deviation(self) -> float:
         """The standard deviation."""
-        return math.sqrt(float(np.exp(self.log_mass) @ self.distances() ** 2))
+        return math.sqrt(float(np.exp(self.log_mass) @ self.distances() ** 2) + self.outside[1])
 
     @property
     def absolute_error(self) -> float:
         """The mean absolute error of a value's count, from which the mean number of dummies is subtracted."""
-        return float(np.exp(self.log_mass) @ np.abs(self.distances()))
+        return float(np.exp(self.log_mass) @ np.abs(self.distances())) + self.outside[0]
 
     def distances(self) -> Floats:
         """By how much each listed number is larger than the mean, (m,)."""
         return self.first - self.mean + np.arange(self.log_mass.size)
+
+
+def check_law(law: object) -> Law:
+    """``law``, unchanged. ValueError unless it is a `Law`."""
+    if not isinstance(law, Law):
+        raise ValueError(f"law must be a Law, such as poisson(50.0); got {reprlib.repr(law)}")
+    return law
 
 
 def expected_tv(law: Law, *, n: int, k: int, parties: int = 1) -> float:
@@ -94,8 +111,10 @@ def error_of_parties(law: Law, parties: int) -> float:
     """The mean absolute error of a count to which each of the ``parties`` adds a number with this law.
 
     The result is in users. The expected sum is subtracted from the count. The distribution of the sum has the
-    Fourier transform of the law, to the power ``parties``.
+    Fourier transform of the law, to the power ``parties``. Of several parties, numbers that the law does not
+    list are left out.
     """
+    check_law(law)
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law.absolute_error
     size = parties * (law.log_mass.size - 1) + 1
@@ -114,6 +133,7 @@ def sum_of_parties(law: Law, parties: int) -> Law:
     most ``parties`` times that of the law's probabilities and an ulp per term. ValueError where the sum can
     take more than 100,000 numbers.
     """
+    check_law(law)
     if check_whole("parties", parties, 1, MOST_PARTIES) == 1:
         return law
     size = parties * (law.log_mass.size - 1) + 1
@@ -158,7 +178,7 @@ def poisson(mean: float) -> Law:
     The sum of independent Poisson numbers is a Poisson number, so devices can add it together.
     """
     limits = f"above 0 and at most {LARGEST_MEAN:g}"
-    check_number("mean", mean, limits, lambda x: 0 < x <= LARGEST_MEAN)
+    mean = check_number("mean", mean, limits, lambda x: 0 < x <= LARGEST_MEAN)
     # The steps are ln P(z) - ln P(z + 1) from z = first - 1 on.
     first, last = _likely_range(mean, variance=mean)
     z = np.arange(first - 1, last + 1, dtype=float)
@@ -170,7 +190,9 @@ def poisson(mean: float) -> Law:
 def binomial(devices: int, probability: float) -> Law:
     """The law of how many of the devices add a dummy, if each does with this probability: binomial."""
     devices = check_whole("devices", devices, 1)
-    check_number("probability", probability, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
+    probability = check_number(
+        "probability", probability, "between 0 and 1, both excluded", lambda x: 0 < x < 1
+    )
     mean = devices * probability
     limit = f"at most {LARGEST_MEAN:g}"
     check_number("devices * probability", mean, limit, lambda x: x <= LARGEST_MEAN)
@@ -192,8 +214,9 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     discrete Gaussian with this ``deviation``, cut, and for 1 the `geometric` law with the ratio e^(-1 /
     deviation). Devices cannot add such a number together, so only the shuffler can.
     """
-    checked_mean = check_number("mean", mean, "above 0", lambda x: x > 0)
-    largest = check_whole("2 * mean", 2 * checked_mean, 1, MOST_NUMBERS)
+    mean = check_number("mean", mean, "above 0", lambda x: x > 0)
+    largest = check_whole("2 * mean", 2 * mean, 1, MOST_NUMBERS)
+    power, deviation = _check_power_law(power, deviation)
 
     # ln P is minus the exponent, but for a constant. P is 0 beside the range, so that the first step, from
     # z = -1, is -inf, and the last is inf.
@@ -207,36 +230,53 @@ def noise(power: float, deviation: float, reach: int | None = None) -> Law:
     """The law with P(z) in proportion to exp(-|z|^power / s), s = power * deviation^power, for all whole z.
 
     Aggregators can add it to sums, but nobody can send a negative number of dummies. The numbers from
-    -``reach`` to ``reach`` are listed, by default those down to a probability of about e^-700. What lies
+    -``reach`` >= 1 to ``reach`` are listed, by default those down to a probability of about e^-700. What lies
     beyond has at most the probability e^``log_outside``.
     """
-    # ValueError for a bad argument, before its first use.
-    _power_law_exponents(np.zeros(1), power, deviation)
+    power, deviation = _check_power_law(power, deviation)
     if reach is None:
         deviations_of_reach = (power * _DEPTH) ** (1 / power)  # where |z|^power / s is 700
         largest = MOST_NUMBERS / 2 / deviations_of_reach
         check_number("deviation", deviation, f"at most {largest:.6g}", lambda x: x <= largest)
         reach = math.ceil(deviation * deviations_of_reach)
+    else:
+        reach = check_whole("reach", reach, 1, MOST_NUMBERS // 2)
 
     # One number more on each side, for the first and the last step ln P(z) - ln P(z + 1).
     exponents = _power_law_exponents(np.arange(-reach - 1, reach + 2), power, deviation)
     steps = np.diff(exponents)
-    log_mass = _normalised_ln_mass(-exponents[1:-1])
+    # The numbers beyond the reach count, too, down to e^-40 of the likeliest of them.
+    farthest = deviation * (power * (float(exponents[-1]) + 40)) ** (1 / power)
+    if farthest > 4 * MOST_NUMBERS:
+        raise ValueError(f"deviation must be smaller for this reach; got {deviation:g}")
+    beyond = np.arange(reach + 1, math.ceil(farthest) + 1)
+    exponents_beyond = _power_law_exponents(beyond, power, deviation)
+    weight_beyond = 2 * float(np.exp(-exponents_beyond).sum())
+    log_mass = _normalised_ln_mass(-exponents[1:-1], weight_beyond)
+    mass_beyond = 2 * np.exp(log_mass[reach] - exponents_beyond)
+    outside = (float(mass_beyond @ beyond), float(mass_beyond @ beyond.astype(float) ** 2))
     # Beyond the reach, ln P falls at each step by at least as much as at the last one listed. So the sums of
     # P(z) on both sides are at most geometric series: 2 P(reach) e^-step / (1 - e^-step).
     step = float(steps[-1])
     log_outside = math.log(2) + float(log_mass[-1]) - step - math.log(-math.expm1(-step))
-    return Law(f"noise:{power!r}:{deviation!r}", -reach, log_mass, steps, log_outside)
+    name = f"noise:{power!r}:{deviation!r}"
+    return Law(name, -reach, log_mass, steps, log_outside, outside=outside)
+
+
+def _check_power_law(power: float, deviation: float) -> tuple[float, float]:
+    """Both parameters of a power law as floats. ValueError names a bad one."""
+    limits = f"finite and >= {_LEAST_DEVIATION:g}"
+    return (
+        check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10),
+        check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf),
+    )
 
 
 def _power_law_exponents(z: Floats | Integers, power: float, deviation: float) -> Floats:
     """The exponents |z|^power / (power * deviation^power) of the power law around 0, one for each ``z``.
 
-    P(z) is in proportion to e^-exponent. ValueError names a bad parameter.
+    P(z) is in proportion to e^-exponent.
     """
-    check_number("power", power, "from 1 to 10", lambda x: 1 <= x <= 10)
-    limits = f"finite and >= {_LEAST_DEVIATION:g}"
-    check_number("deviation", deviation, limits, lambda x: _LEAST_DEVIATION <= x < math.inf)
     return np.asarray((np.abs(z) / deviation) ** power / power)
 
 
@@ -245,7 +285,7 @@ def geometric(mean: float, ratio: float) -> Law:
 
     P(z) is in proportion to ratio^|z - mean|, with ``ratio`` between 0 and 1.
     """
-    check_number("ratio", ratio, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
+    ratio = check_number("ratio", ratio, "between 0 and 1, both excluded", lambda x: 0 < x < 1)
     return cut_power(mean, 1.0, -1 / math.log(ratio))
 
 
@@ -293,6 +333,7 @@ def _probability_by_number(path: str) -> dict[int, float]:
     """The probability of each number of dummies in a CSV file of such pairs. Errors as for `read_law`."""
     masses: dict[int, float] = {}
     try:
+        check_regular_file(path, _MOST_BYTES)
         with open(path, encoding="utf-8-sig", newline="") as file:
             for row, fields in enumerate(csv.reader(file), 1):
                 number, probability = _number_and_probability(fields, f"{path}: row {row}")
@@ -377,10 +418,13 @@ def _law_from_steps(name: str, first: int, steps: Floats, is_cut: bool) -> Law:
     return Law(name, first, log_mass, steps, log_outside)
 
 
-def _normalised_ln_mass(ln_weights: Floats) -> Floats:
-    """Natural logs of the probabilities that are in proportion to the weights with these natural logs."""
+def _normalised_ln_mass(ln_weights: Floats, others: float = 0.0) -> Floats:
+    """Natural logs of the probabilities that are in proportion to the weights with these natural logs.
+
+    ``others`` is the weight of all other numbers together, over the largest weight.
+    """
     shifted = ln_weights - ln_weights.max()
-    return np.asarray(shifted - math.log(np.exp(shifted).sum()))
+    return np.asarray(shifted - math.log(np.exp(shifted).sum() + others))
 
 
 def _number_and_probability(fields: list[str], location: str) -> tuple[int, float]:

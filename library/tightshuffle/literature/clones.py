@@ -167,11 +167,10 @@ def ln_positive_part_by_tails(
     error = float((probabilities * errors).sum())
 
     # The other m, on both sides: geometric series of m P(m), with the ratio of m + 1 to m from the last m on,
-    # and of m - 1 to m from the first m on, as S_m / m falls with m and is at most gain / 2.
+    # and of m - 1 to m from the first m on, as S_m / m falls with m and is at most gain / 2. Both ratios are
+    # below 1, as n c lies between the first m and the last, and not next to them.
     upwards = (n - last) * c / (last * (1 - c))
     downwards = (first - 1) * (1 - c) / ((n - first + 1) * c)
-    if upwards >= 1 or downwards >= 1:
-        return math.inf
     error += probabilities[-1] * (sums[-1] + errors[-1]) * upwards / (1 - upwards)
     error += probabilities[0] * first * larger_gain / 2 * downwards / (1 - downwards)
     if not (total > _SMALLEST_SUM and error < total * _WIDTH / 4):

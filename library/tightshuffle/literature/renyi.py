@@ -5,6 +5,7 @@ RDP of order lambda > 1 is eps(lambda), a Renyi divergence in natural logarithms
 Here it has it.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,6 @@ def girgis(points: Points) -> Floats:
     taken. The bound holds for every eps0-LDP randomizer with discrete reports, so k does not matter. -inf
     where eps >= rounds eps0, as delta is 0 there.
     """
-    ln_moments: dict[tuple[int, float], _LnMoments] = {}
     ln_deltas = np.full(points.eps.size, -np.inf)
     for index in range(points.eps.size):
         eps = points.eps[index].item()
@@ -84,10 +84,7 @@ def girgis(points: Points) -> Floats:
         eps0 = points.eps0[index].item()
         rounds = points.rounds[index].item()
         if eps < rounds * eps0:
-            # The moments (lambda - 1) RDP(lambda) do not depend on eps: points with the same n and eps0
-            # share those that one of them has computed.
-            moments_of_setting = ln_moments.setdefault((n, eps0), _LnMoments(n, eps0))
-            ln_deltas[index] = min(0.0, _best_ln_delta(eps, moments_of_setting, rounds))
+            ln_deltas[index] = min(0.0, _best_ln_delta(eps, _ln_moments(n, eps0), rounds))
     return ln_deltas / _LN10
 
 
@@ -104,6 +101,12 @@ class _LnMoments(dict[int, float]):
     def __missing__(self, lam: int) -> float:
         self[lam] = _ln_moment(lam, self.n, self.eps0)
         return self[lam]
+
+
+@functools.lru_cache(maxsize=16)
+def _ln_moments(n: int, eps0: float) -> _LnMoments:
+    """The moments of one setting. They do not depend on eps, so a search for eps shares them."""
+    return _LnMoments(n, eps0)
 
 
 def _best_ln_delta(eps: float, ln_moments: _LnMoments, rounds: int) -> float:

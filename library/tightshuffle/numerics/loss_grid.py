@@ -30,7 +30,6 @@ BINS = 2**14  # of a distribution, for the bounds on where it wraps around
 # Orders t of Chernoff's bounds E[e^(t S)] on a sum S, times the number of points. The best order falls with
 # the root of the rounds.
 _CHERNOFF_ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)])
-_SERVED_DEVIATIONS = 3.0  # standard deviations of the composed loss that one tilt serves
 _SUM_ERROR = 1e-14  # relative error of a sum of many terms
 _ULP = 2.0**-52  # a unit in the last place of 1
 _SMALLEST_UNIT = 1e-300  # the least weight that others are divided by
@@ -71,14 +70,12 @@ class _CoarseGrid(NamedTuple):
 
 
 class _TiltedSum(NamedTuple):
-    """The tilted distributions of all rounds, and the moments of the sum L of their losses under the tilt."""
+    """The tilted distributions of all rounds, and what is known of the sum L of their losses."""
 
     parts: list[tuple[Floats, int]]  # masses of a distribution without its ends, and its rounds
     first_index: int  # of the sum: the sum of the first indices of all rounds
     number_of_rounds: int
     log_mgf: float  # natural log of E[e^(theta L)], without the tilt
-    mean: float  # of L
-    variance: float  # of L
     largest_loss: float  # the largest absolute value of L, before the ends are cut
 
 
@@ -215,89 +212,76 @@ def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: S
     largest_loss = sum(times * grid.losses[-1] for grid, times in rounds)
     reached = all_have_mass & (eps < largest_loss)
 
-    # One convolution, of losses under one tilt, serves a run of neighbouring eps.
+    # A convolution and a tilt of its own for every eps: so delta does not depend on the other eps.
     coarse_grids = [_coarse_grid(grid, times) for grid, times in rounds]
-    ascending = np.flatnonzero(reached)[np.argsort(eps[reached], kind="stable")]
-    while ascending.size:
-        served, values = _ln_finite_part(eps[ascending], rounds, coarse_grids, side)
-        ln_finite[ascending[:served]] = values
-        ascending = ascending[served:]
+    for index in np.flatnonzero(reached).tolist():
+        ln_finite[index] = _ln_finite_part(eps[index].item(), rounds, coarse_grids, side)
 
     total = np.logaddexp(ln_finite, _ln_any_infinite(rounds, side))
     return np.minimum(total + (_DELTA_ERROR if side is Side.UPPER else -_DELTA_ERROR), 0.0)
 
 
 def _ln_finite_part(
-    eps: Floats,
+    eps: float,
     rounds: Sequence[tuple[LossGrid, int]],
     coarse_grids: Sequence[_CoarseGrid],
     side: Side,
-) -> tuple[int, Floats]:
-    """How many of the ascending ``eps`` one tilt serves, and ln of delta's part of finite losses at these.
+) -> float:
+    """ln of delta's part of finite losses at ``eps``.
 
-    The first eps is always served. ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the
-    same rounds on few points, to choose the tilt theta.
+    ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the same rounds on few points, to
+    choose the tilt theta.
 
-    With P(s) the probability that the losses of all rounds sum to s, this part of delta at an eps e is the
-    sum over s > e of P(s) (1 - e^(e - s)). Under the tilt, s has the mass m(s) = P(s) e^(theta s) / M, where
-    M = e^log_mgf makes their sum 1. These masses are large near the served eps, so that their rounding
-    matters little. In terms of them, this part of delta is M times the sum over s > e of
-    m(s) e^(-theta s) (1 - e^(e - s)).
+    With P(s) the probability that the losses of all rounds sum to s, this part of delta is the sum over
+    s > eps of P(s) (1 - e^(eps - s)). Under the tilt, s has the mass m(s) = P(s) e^(theta s) / M, where
+    M = e^log_mgf makes their sum 1. These masses are large near eps, so that their rounding matters little.
+    In terms of them, this part of delta is M times the sum over s > eps of
+    m(s) e^(-theta s) (1 - e^(eps - s)).
     """
     spacing = rounds[0][0].spacing
-    theta = _tilt_with_mean(eps[0], coarse_grids, spacing)
+    theta = _tilt_with_mean(eps, coarse_grids, spacing)
     tilted = _tilted_sum(rounds, theta)
     # The masses m(s), from the loss s = (first_index + offset) * spacing on.
     offset, masses, noise = convolve(tilted.parts)
     losses = (tilted.first_index + offset + np.arange(masses.size)) * spacing
 
-    # The tilt serves the eps up to a few standard deviations above the tilted mean, for beyond these the
-    # masses are too rare, and up to a distance from the first at which no exponential overflows.
-    reach = _SERVED_DEVIATIONS * math.sqrt(tilted.variance)
-    limit = min(tilted.mean + reach, eps[0] + _LARGEST_EXPONENT / 2 / (1 + theta))
-    served = max(1, int(np.searchsorted(eps, limit, side="right")))
+    # The 1 and the e^(eps - s) of delta each have a sum over s > eps. All exponents have s - eps instead of
+    # s, so that nothing overflows. Losses that are clipped are below eps, and in no sum.
+    losses_above = np.clip(losses - eps, -_LARGEST_EXPONENT / (1 + theta), None)
+    start = int(np.searchsorted(losses, eps, side="right"))
+    weights = np.exp(-theta * losses_above)
+    sum_of_1 = _tail_sum(masses * weights, start)
+    sum_of_exponential = _tail_sum(masses * np.exp(-(1 + theta) * losses_above), start)
 
-    # The 1 and the e^(e - s) of delta each have a sum over s > e. All exponents have s - centre and e -
-    # centre instead of s and e, for a served eps ``centre``, so that nothing overflows. Losses that are
-    # clipped are below all served eps, and in no sum.
-    centre = eps[served // 2]
-    losses_from_centre = np.clip(losses - centre, -_LARGEST_EXPONENT / (1 + theta), None)
-    eps_from_centre = eps[:served] - centre
-    starts = np.searchsorted(losses, eps[:served], side="right")
-    weights = np.exp(-theta * losses_from_centre)
-    sum_of_1 = _tail_sums(masses * weights, starts)
-    sum_of_exponential = _tail_sums(masses * np.exp(-(1 + theta) * losses_from_centre), starts)
-
-    # The slack bounds three errors. First: mass that was cut off or wrapped around has, with x = s - e > 0,
-    # at most the weight max of e^(-theta x) (1 - e^-x) < 1 / (1 + theta), times e^(-theta (e - centre)).
-    # Second: the two sums are wrong by a part of themselves, and losses by a few units in the last place of
-    # the largest sum of losses, and so is every 1 - e^(e - s).
+    # The slack bounds three errors. First: mass that was cut off or wrapped around has, with x = s - eps > 0,
+    # at most the weight max of e^(-theta x) (1 - e^-x) < 1 / (1 + theta). Second: the two sums are wrong by a
+    # part of themselves, and losses by a few units in the last place of the largest sum of losses, and so is
+    # every 1 - e^(eps - s).
     relative_error = _SUM_ERROR + 8 * _ULP * tilted.largest_loss
     missing_mass = 2 * tilted.number_of_rounds * _CUT_MASS + WRAPPED
-    slack = missing_mass / (1 + theta) * np.exp(-theta * eps_from_centre)
-    slack += relative_error * sum_of_1
+    slack = missing_mass / (1 + theta) + relative_error * sum_of_1
 
     # Third: the masses' errors have at most the norm ``noise``. By Cauchy and Schwarz they add at most this
     # times the norm of the weights. The norm is computed in units of the largest weight, the first.
-    unit = max(weights[min(starts[0], weights.size - 1)], _SMALLEST_UNIT)
+    unit = max(weights[min(start, weights.size - 1)], _SMALLEST_UNIT)
     squares = (np.minimum(weights, unit) / unit) ** 2
-    slack += noise * unit * np.sqrt(_tail_sums(squares, starts))
+    slack += noise * unit * math.sqrt(_tail_sum(squares, start))
 
-    value = sum_of_1 - np.exp(eps_from_centre) * sum_of_exponential
-    value = value + (slack if side is Side.UPPER else -slack)
-    with np.errstate(divide="ignore"):
-        return served, np.log(np.maximum(value, 0.0)) + tilted.log_mgf - theta * centre
+    value = sum_of_1 - sum_of_exponential + (slack if side is Side.UPPER else -slack)
+    if value <= 0:
+        return -math.inf
+    return float(np.log(value) + tilted.log_mgf - theta * eps)
 
 
 def _tilted_sum(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
     """The `_TiltedSum` of the losses of all ``rounds`` under the tilt e^(theta loss).
 
     Each distribution is tilted by these weights, scaled to sum to 1, and cut at both ends, which lose a mass
-    of 1e-20 or less each. The moments are those of all rounds before the cut.
+    of 1e-20 or less each.
     """
     parts: list[tuple[Floats, int]] = []
     first_index = number_of_rounds = 0
-    log_mgf = mean = variance = largest_loss = 0.0
+    log_mgf = largest_loss = 0.0
     for grid, times in rounds:
         losses = grid.losses
         logs = grid.log_mass + theta * losses
@@ -309,12 +293,9 @@ def _tilted_sum(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _Tilted
         first_index += times * (grid.first + first)
         number_of_rounds += times
 
-        average = float(probabilities @ losses)
         log_mgf += times * log_sum
-        mean += times * average
-        variance += times * float(probabilities @ (losses - average) ** 2)
         largest_loss += times * float(np.abs(losses[[0, -1]]).max())
-    return _TiltedSum(parts, first_index, number_of_rounds, log_mgf, mean, variance, largest_loss)
+    return _TiltedSum(parts, first_index, number_of_rounds, log_mgf, largest_loss)
 
 
 def convolve(parts: Sequence[tuple[Floats, int]]) -> tuple[int, Floats, float]:
@@ -377,9 +358,9 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
     return low, high
 
 
-def _tail_sums(terms: Floats, starts: Integers) -> Floats:
-    """The sums of the ``terms`` from each index in ``starts`` to the end; 0 from the number of terms on."""
-    return np.append(np.cumsum(terms[::-1])[::-1], 0.0)[starts]
+def _tail_sum(terms: Floats, start: int) -> float:
+    """The sum of the ``terms`` from the index ``start`` to the end; 0 from the number of terms on."""
+    return float(np.append(np.cumsum(terms[::-1])[::-1], 0.0)[start])
 
 
 def _coarse_grid(grid: LossGrid, times: int) -> _CoarseGrid:

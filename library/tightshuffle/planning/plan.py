@@ -30,6 +30,7 @@ from tightshuffle.arguments import (
     check_one,
     check_participation,
     check_positive,
+    check_shares,
     check_whole,
 )
 from tightshuffle.bounds import sums
@@ -45,6 +46,7 @@ from tightshuffle.points import (
     RELEASES,
     SMALLEST_EPS,
     check_guarantee,
+    make_point,
     make_points,
 )
 from tightshuffle.randomizers import Randomizer, parse
@@ -134,7 +136,8 @@ def plan(
         As for `tightshuffle.delta`. The estimates use no more than the sums, so errors are the same. The
         Gaussian has the same neighbours.
     shares : float array (k,)
-        The share of the users for each value, for which errors are computed; uniform by default.
+        The share of the users for each value, for which errors are computed; uniform by default. They sum to
+        1.
 
     Raises
     ------
@@ -144,6 +147,10 @@ def plan(
     rounds = check_whole("rounds", rounds, 1)
     participation = check_participation(participation)
     eps = check_guarantee(eps)
+    k = check_whole("k", k, 2)
+    check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
+    if shares is not None:
+        shares = check_shares(shares, k)
     # A name without the parameter m or g: the tuned plan finds it, by plans for names with a parameter.
     if isinstance(randomizer, str) and randomizer in TUNABLE:
         if rounds != 1:
@@ -171,7 +178,6 @@ def plan(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
     deletion = check_flag("deletion", deletion)
-    k = check_whole("k", k, 2)
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps_per_round = eps / rounds
     if eps_per_round < SMALLEST_EPS:
@@ -215,7 +221,6 @@ def plan(
             guess = _eps0_of_noise(reports, k, sigma)
     elif error is not None and n is None:
         error = check_one("error", check_positive("error", error))
-        check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
 
         @functools.cache
         def eps0_of_error(n: int) -> float:
@@ -261,7 +266,7 @@ def plan(
         "local": error_at(eps_per_round, n),
     }
     if shares is not None:
-        errors_by_name["uniform"] = float(np.abs(np.asarray(shares) - 1 / k).sum() / 2)
+        errors_by_name["uniform"] = float(np.abs(shares - 1 / k).sum() / 2)
     return Plan(
         n=n,
         eps0=eps0,
@@ -334,7 +339,7 @@ def fewest_users(
     # A guess: for many users, delta tends to that of Gaussian noise on a query, whose sensitivity is mu times
     # the deviation of the noise. The guarantee needs mu = 1 / scale. For the reports of n users in several
     # rounds mu is the mu of one report, times sqrt(rounds / n).
-    point = make_points(eps, n=LARGEST_N_OF_UPPER, **setting)
+    point = make_point(n=LARGEST_N_OF_UPPER, **setting)
     if release == "sums":
         mu_of_one = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
     else:
@@ -407,7 +412,7 @@ def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, gues
 def _tuned_plan(
     kind: Tunable,
     n: float | None,
-    k: float,
+    k: int,
     eps: float,
     *,
     shares: npt.ArrayLike | None,
@@ -436,7 +441,6 @@ def _tuned_plan(
     # The functions of `tuning` take one-element arrays here, and give the parameter as one, too. k-RR's plan
     # checks the arguments. It is about as accurate, so the noise of its guarantee gives a first m or g.
     krr_plan = plan_of("grr")
-    k = int(k)
     cells, sigma = np.array([float(k)]), np.array([krr_plan.sigma])
     parameters, _ = first_guess(kind, n=np.array([float(krr_plan.n)]), k=cells, sigma=sigma)
     parameter = int(parameters[0])

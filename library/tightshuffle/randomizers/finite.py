@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats, check_n
+from tightshuffle.arguments import Floats, as_floats, check_n
 from tightshuffle.randomizers.base import Randomizer, Reference
 
 _MOST_ROUNDING = 1e-9  # by which a column's sum may differ from 1
@@ -233,8 +233,8 @@ def _matrix_and_excess_of_sums(values: npt.ArrayLike) -> tuple[Floats, Floats]:
     to 1e-9.
     """
     try:
-        matrix = np.array(values, dtype=float)
-    except (TypeError, ValueError):
+        matrix = np.array(as_floats(values))
+    except (TypeError, ValueError, OverflowError):
         raise ValueError("matrix must have numbers only, and rows of one length") from None
 
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 2:

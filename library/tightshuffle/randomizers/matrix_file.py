@@ -1,11 +1,9 @@
 """Read a randomizer of your own, given as a matrix in a CSV file."""
 
 import csv
-import os
 import re
-import stat
 
-from tightshuffle.arguments import check_path
+from tightshuffle.arguments import check_path, check_regular_file
 from tightshuffle.randomizers.finite import Finite
 
 _MOST_BYTES = 50_000_000
@@ -20,9 +18,7 @@ def read_matrix(path: str) -> Finite:
     """
     path = check_path("path", path)
     try:
-        state = os.stat(path)
-        if not stat.S_ISREG(state.st_mode) or state.st_size > _MOST_BYTES:
-            raise ValueError(f"{path}: expected a CSV file of at most {_MOST_BYTES:,} bytes")
+        check_regular_file(path, _MOST_BYTES)
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = [_parse_row(fields, path, row) for row, fields in enumerate(csv.reader(file), 1)]
     except OSError as error:
