@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from tightshuffle.arguments import check_installed, check_number
-from tightshuffle.guarantee import to_pld
+from tightshuffle.doors import to_pld
 from tightshuffle.points import make_point
 
 try:
