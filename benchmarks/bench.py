@@ -176,7 +176,7 @@ def collection(question: str, users: int = 10**9) -> list[str]:
     if question == "delta":
         eps = grouped().epsilon(DELTA)
         ours, _ = timed(lambda: grouped().log10_delta(eps))
-        plain, _ = timed(lambda: tightshuffle.upper(eps, log10=True, **alike))
+        plain, _ = timed(lambda: tightshuffle.delta(eps, log10=True, **alike))
     else:
         ours, _ = timed(lambda: grouped().epsilon(DELTA))
         plain, _ = timed(lambda: tightshuffle.epsilon(DELTA, **alike))

@@ -1,57 +1,106 @@
 """The public functions as a reader meets them: their arguments, and what they hand on."""
 
+import functools
 import inspect
 
 import numpy as np
 import pytest
 
 import tightshuffle
+from tightshuffle import Collection, Group
 from tightshuffle.dp_accounting import ShuffledDpEvent
-from tightshuffle.points import MEANINGS, make_points
+from tightshuffle.points import make_points
 
-ARGUMENTS = {  # of each public function that asks about a setting, beside n, k, eps0, randomizer, colluding
-    "upper": {"rounds", "release", "deletion"},
-    "lower": {"rounds"},
-    "bracket": set(),
+OF_A_SETTING = {"n", "k", "eps0", "randomizer", "colluding"}
+MORE = {  # what each public function that asks about a setting takes beside these
+    "delta": {"participation", "rounds", "release", "deletion", "count", "direction"},
+    "epsilon": {"participation", "rounds", "release", "deletion", "count", "direction"},
+    "bracket": {"participation"},
     "tradeoff": set(),
     "to_pld": set(),
-    "delta": {"rounds", "release", "deletion", "count", "direction"},
-    "epsilon": {"rounds", "release", "deletion", "count", "direction"},
 }
 
 
 def parameters_of_a_point(function):
     """Those of the function's parameters that `make_points` has, too: name -> parameter."""
+    of_points = inspect.signature(make_points).parameters
     parameters = inspect.signature(function).parameters
-    return {name: parameters[name] for name in parameters if name in MEANINGS}
+    return {name: parameters[name] for name in parameters if name in of_points and name != "eps"}
 
 
-@pytest.mark.parametrize(("name", "more"), ARGUMENTS.items())
-def test_public_functions_take_the_arguments_of_one_round_and_these(name, more):
-    arguments = parameters_of_a_point(getattr(tightshuffle, name))
-    assert arguments.keys() == {"n", "k", "eps0", "randomizer", "colluding"} | more
-
-
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_an_argument_has_the_same_default_and_meaning_in_every_public_function(name):
+@pytest.mark.parametrize(("name", "more"), MORE.items())
+def test_a_public_function_says_which_arguments_it_takes(name, more):
+    """In its signature, with their types and defaults, and in its docstring."""
     function = getattr(tightshuffle, name)
-    checked = parameters_of_a_point(make_points)  # by the function that checks all arguments
-    for argument, parameter in parameters_of_a_point(function).items():
+    arguments = parameters_of_a_point(function)
+    assert arguments.keys() == OF_A_SETTING | more
+    checked = inspect.signature(make_points).parameters
+    described = inspect.getdoc(function).partition("Returns")[0]
+    for argument, parameter in arguments.items():
         assert parameter.default == checked[argument].default
-        assert MEANINGS[argument] in inspect.getdoc(function)
+        assert parameter.annotation is not parameter.empty
+        assert argument in described
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_an_unknown_argument_is_refused_with_the_name_of_the_function(name):
-    function = getattr(tightshuffle, name)
-    first_argument = next(iter(inspect.signature(function).parameters))
-    question = {"n": 1000, "k": 10, "eps0": 2.0, first_argument: 0.1}
-    with pytest.raises(TypeError, match=rf"^{name}\(\) .* 'unknown'"):
-        function(**question, unknown=1)
+SUMS = {"randomizer": "oue", "release": "sums"}
+COUNT = {"method": "count-exact", "count": 20}
+TWO_SETTINGS = {  # argument -> two sets of arguments that differ in it
+    "n": ({}, {"n": 250}),
+    "k": ({}, {"k": 9}),
+    "eps0": ({}, {"eps0": 1.9}),
+    "randomizer": ({}, {"randomizer": "oue"}),
+    "colluding": ({}, {"colluding": 100}),
+    "participation": ({}, {"participation": 0.5}),
+    "rounds": ({}, {"rounds": 2}),
+    "release": (SUMS, {**SUMS, "release": "reports"}),
+    "deletion": (SUMS, {**SUMS, "deletion": True}),
+    "count": (COUNT, {**COUNT, "count": 30}),
+    "direction": ({**COUNT, "direction": "forward"}, {**COUNT, "direction": "reverse"}),
+}
+ASK = {  # public function -> a question to it
+    "delta": functools.partial(tightshuffle.delta, 0.3),
+    "epsilon": functools.partial(tightshuffle.epsilon, 1e-5),
+    "bracket": functools.partial(tightshuffle.bracket, 1e-5),
+    "tradeoff": functools.partial(tightshuffle.tradeoff, 0.1),
+    "to_pld": lambda **setting: tightshuffle.to_pld(**setting).get_epsilon_for_delta(1e-5),
+}
 
 
-def test_every_argument_of_a_point_has_a_meaning():
-    assert set(inspect.signature(make_points).parameters) - {"eps"} == set(MEANINGS)
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [(name, each) for name in ASK for each in sorted(OF_A_SETTING | MORE[name])],
+)
+def test_every_argument_of_a_public_function_matters(name, argument):
+    answers = [
+        ASK[name](**{"n": 500, "k": 8, "eps0": 2.0, **setting})
+        for setting in TWO_SETTINGS[argument]
+    ]
+    assert answers[0] != answers[1]
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+@pytest.mark.parametrize("randomizer", ["grr", "subset:2"])
+def test_users_who_take_part_by_chance_are_a_collection_of_one_group(randomizer, rounds):
+    setting = {"k": 8, "eps0": 2.0, "randomizer": randomizer, "participation": 0.4}
+    eps = np.array([0.1, 0.3])
+    some = {**setting, "n": [[900], [1000]], "colluding": [[0], [100]], "rounds": rounds}
+    found = tightshuffle.delta(eps, log10=True, **some)
+    assert found.shape == (2, 2)
+    for row, (n, colluding) in enumerate([(900, 0), (1000, 100)]):
+        users = Group("users", n, 2.0, participation=0.4, colluding=colluding)
+        collection = Collection(8, (users,), randomizer=randomizer, rounds=rounds)
+        np.testing.assert_array_equal(found[row], collection.log10_delta(eps))
+        of_delta = tightshuffle.epsilon(1e-6, n=n, colluding=colluding, rounds=rounds, **setting)
+        assert of_delta == collection.epsilon(1e-6)
+
+
+def test_a_bracket_of_users_who_take_part_by_chance_is_that_of_delta():
+    setting = {"n": 2000, "k": 8, "eps0": 2.0, "participation": 0.4}
+    ends = tightshuffle.bracket(1e-6, **setting)
+    assert 0 < ends.lower < ends.upper < 2.0
+    assert tightshuffle.delta(ends.lower, method="lower", **setting) >= 1e-6
+    assert tightshuffle.delta(ends.upper, **setting) <= 1e-6
+    assert ends.lower > tightshuffle.bracket(1e-6, **setting | {"participation": 1.0}).upper
 
 
 def test_a_bracket_of_several_deltas_is_epsilon_by_lower_and_upper():
@@ -76,7 +125,7 @@ def test_a_bracket_of_one_delta_is_two_floats():
     ],
 )
 def test_where_no_dataset_is_known_to_have_more_than_delta_the_lower_eps_is_0(delta, setting):
-    assert 0 < tightshuffle.lower(0.0, **setting) < delta
+    assert 0 < tightshuffle.delta(0.0, method="lower", **setting) < delta
     assert tightshuffle.epsilon(delta, method="lower", **setting) == 0
     assert tightshuffle.bracket(delta, **setting).lower == 0
 
@@ -84,11 +133,11 @@ def test_where_no_dataset_is_known_to_have_more_than_delta_the_lower_eps_is_0(de
 @pytest.mark.parametrize("delta", [0.02, 1e-6])
 def test_elsewhere_some_dataset_has_delta_at_the_lower_eps(delta):
     setting = {"n": 1000, "k": 10, "eps0": 2.0}
-    assert tightshuffle.lower(0.0, **setting) > delta
+    assert tightshuffle.delta(0.0, method="lower", **setting) > delta
     ends = tightshuffle.bracket(delta, **setting)
     assert 0 < ends.lower <= ends.upper
-    assert tightshuffle.lower(ends.lower, **setting) >= delta
-    assert tightshuffle.upper(ends.upper, **setting) <= delta
+    assert tightshuffle.delta(ends.lower, method="lower", **setting) >= delta
+    assert tightshuffle.delta(ends.upper, **setting) <= delta
 
 
 def test_the_event_keeps_its_meaning():

@@ -16,11 +16,12 @@ SETTING = {"n": 1000, "k": 10, "eps0": 2.0}
 
 def test_numbers_and_logarithms():
     eps = np.array([0.05, 0.3])
-    for function in (tightshuffle.upper, tightshuffle.lower):
-        logs = function(eps, log10=True, **SETTING)
-        np.testing.assert_allclose(function(eps, **SETTING), 10**logs, rtol=1e-11)
-    assert tightshuffle.lower(0.3, **SETTING) <= tightshuffle.upper(0.3, **SETTING)
-    assert tightshuffle.upper(0.3, **SETTING) == tightshuffle.delta(0.3, **SETTING)
+    for method in ("upper", "lower"):
+        logs = tightshuffle.delta(eps, method=method, log10=True, **SETTING)
+        numbers = tightshuffle.delta(eps, method=method, **SETTING)
+        np.testing.assert_allclose(numbers, 10**logs, rtol=1e-11)
+    assert tightshuffle.delta(0.3, method="lower", **SETTING) <= tightshuffle.delta(0.3, **SETTING)
+    assert tightshuffle.delta(0.3, **SETTING) == tightshuffle.delta(0.3, method="upper", **SETTING)
 
 
 @pytest.mark.parametrize("n", [300, 380, 400])
@@ -28,11 +29,11 @@ def test_bounds_below_the_smallest_normal_float_are_rounded_to_their_sides(n):
     setting = {"n": n, "k": 10, "eps0": 0.5}
     for eps in 0.5 * (1 - 10.0 ** -np.arange(1, 16)):
         with mpmath.workdps(30):
-            lower = mpmath.mpf(10) ** tightshuffle.lower(eps, log10=True, **setting)
-            upper = mpmath.mpf(10) ** tightshuffle.upper(eps, log10=True, **setting)
-            assert tightshuffle.lower(eps, **setting) <= lower
-            assert tightshuffle.upper(eps, **setting) >= upper
-    assert tightshuffle.upper(0.5, **setting) == 0
+            lower = mpmath.mpf(10) ** tightshuffle.delta(eps, method="lower", log10=True, **setting)
+            upper = mpmath.mpf(10) ** tightshuffle.delta(eps, log10=True, **setting)
+            assert tightshuffle.delta(eps, method="lower", **setting) <= lower
+            assert tightshuffle.delta(eps, **setting) >= upper
+    assert tightshuffle.delta(0.5, **setting) == 0
 
 
 @pytest.mark.parametrize(

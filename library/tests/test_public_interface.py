@@ -5,7 +5,7 @@ from tightshuffle import methods, randomizers
 from tightshuffle.cli.commands import ANSWERS
 
 PUBLIC = """
-Collection Dummies Group bracket delta epsilon fewest_users lower plan to_pld tradeoff upper
+Collection Dummies Group bracket delta epsilon fewest_users plan to_pld tradeoff
 balle-bennett balle-hoeffding blanket clones count-exact erlingsson feldman girgis koskela-strong lower
 privacy-blanket single-value stronger-clones upper
 grr subset:M oue hash:G rappor hadamard file:MATRIX.csv

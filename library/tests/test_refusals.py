@@ -73,6 +73,11 @@ REFUSED = [
             "randomizer must be rappor or oue": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
             "deletion must be left out": {"release": "reports", "deletion": True},
+            "^participation must be a probability above 0; got 0": {"participation": 0},
+            "^randomizer must be a name, and no file, .*; got file:a": {
+                "randomizer": "file:a",
+                "participation": 0.5,
+            },
             "release must be 'reports' for lower": {"method": "lower"},
             "^rounds must be at most 50000 for sums, .* got 60000$": {"rounds": 60000},
         },
@@ -305,6 +310,7 @@ REFUSED = [
         {
             "randomizer must be grr": {"randomizer": "oue"},
             "rounds must be at most": {"rounds": 100001},
+            "^participation must be 1 for clones; below 1: lower, upper$": {"participation": 0.5},
         },
     ),
     (
@@ -323,7 +329,7 @@ REFUSED = [
         },
     ),
     (
-        tightshuffle.upper,
+        tightshuffle.delta,
         {"eps": 0.1, **KRR},
         {
             "^n must be at most": {"n": 1_000_000_000_001},
@@ -610,8 +616,6 @@ SUMS = {"n": 1000, "k": 5, "eps0": 2.0, "randomizer": "rappor", "release": "sums
 FLAGGED = [  # functions that take a flag and return something to compare, and arguments that they accept
     (tightshuffle.delta, {"eps": 0.1, **SUMS}),
     (tightshuffle.epsilon, {"delta": 1e-6, **SUMS}),
-    (tightshuffle.upper, {"eps": 0.1, **SUMS}),
-    (tightshuffle.lower, {"eps": 0.1, **KRR}),
     (
         tightshuffle.plan,
         {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "oue", "release": "sums"},

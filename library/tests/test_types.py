@@ -23,7 +23,9 @@ def test_numbers_give_a_float() -> None:
         assert_type(
             tightshuffle.epsilon(log10_delta=-6, n=1000, randomizer=OWN, colluding=0.1), float
         ),
-        assert_type(tightshuffle.lower(0.1, n=1000, k=10, eps0=2.0, randomizer="oue"), float),
+        assert_type(
+            tightshuffle.delta(0.1, method="lower", n=1000, k=10, eps0=2.0, randomizer="oue"), float
+        ),
         assert_type(tightshuffle.tradeoff(0.1, n=1000, k=10, eps0=2.0), float),
     ]
     assert {type(value) for value in found} == {float}
@@ -34,8 +36,8 @@ def test_arrays_give_an_array() -> None:
     found = [
         assert_type(tightshuffle.delta(0.1, n=[1000, 2000], k=10, eps0=2.0), Floats),
         assert_type(tightshuffle.epsilon([1e-6, 1e-9], n=1000, k=10, eps0=2.0), Floats),
-        assert_type(tightshuffle.upper(0.1, n=1000, k=10, eps0=EPS), Floats),
-        assert_type(tightshuffle.lower(EPS, n=1000, k=10, eps0=2.0), Floats),
+        assert_type(tightshuffle.delta(0.1, n=1000, k=10, eps0=EPS), Floats),
+        assert_type(tightshuffle.delta(EPS, method="lower", n=1000, k=10, eps0=2.0), Floats),
         assert_type(tightshuffle.tradeoff(EPS, n=1000, k=10, eps0=2.0), Floats),
     ]
     assert {value.shape for value in found} == {(2,)}
@@ -44,4 +46,4 @@ def test_arrays_give_an_array() -> None:
 
 def test_a_misspelt_argument_is_an_error_to_mypy_too() -> None:
     with pytest.raises(TypeError, match="esp0"):
-        tightshuffle.upper(0.1, n=9, k=3, esp0=2.0)  # type: ignore[call-overload]
+        tightshuffle.delta(0.1, n=9, k=3, esp0=2.0)  # type: ignore[call-overload]

@@ -7,7 +7,6 @@ every dataset:
 >>> import tightshuffle
 >>> tightshuffle.delta(0.5, n=100_000, k=408, eps0=4)          # an upper bound on delta at eps = 0.5
 >>> tightshuffle.epsilon(1e-6, n=100_000, k=408, eps0=4)       # the eps at this delta
->>> tightshuffle.lower(0.1, n=100_000, k=408, eps0=4)          # the worst dataset has at least this delta
 >>> tightshuffle.bracket(1e-6, n=100_000, k=408, eps0=4)       # between which eps the worst dataset's lies
 >>> tightshuffle.plan(n=100_000, k=408, eps=0.5, delta=1e-6)   # the largest eps0, and the error
 >>> tightshuffle.plan(error=0.05, k=408, eps=0.5, delta=1e-6)  # the fewest users for this error
@@ -29,8 +28,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tightshuffle.collection import Collection, Dummies, Group
-    from tightshuffle.guarantee import bracket, lower, to_pld, tradeoff, upper
-    from tightshuffle.methods import delta, epsilon
+    from tightshuffle.doors import bracket, delta, epsilon, to_pld, tradeoff
     from tightshuffle.planning.plan import fewest_users, plan
 
 __all__ = [
@@ -41,24 +39,18 @@ __all__ = [
     "delta",
     "epsilon",
     "fewest_users",
-    "lower",
     "plan",
     "to_pld",
     "tradeoff",
-    "upper",
 ]
 
 
 def __getattr__(name: str) -> object:
     """A public name: its module is imported on first use."""
-    if name in ("bracket", "lower", "to_pld", "tradeoff", "upper"):
-        from tightshuffle import guarantee
+    if name in ("bracket", "delta", "epsilon", "to_pld", "tradeoff"):
+        from tightshuffle import doors
 
-        return getattr(guarantee, name)
-    if name in ("delta", "epsilon"):
-        from tightshuffle import methods
-
-        return getattr(methods, name)
+        return getattr(doors, name)
     if name in ("fewest_users", "plan"):
         from tightshuffle.planning import plan as module
 

@@ -1,4 +1,4 @@
-"""Every bound by name: delta and eps by a method, and what each method is, where it is valid, its source.
+"""Every bound by name: what each method is, where it is valid, its source, and its delta and eps.
 
 Modules of bounds that need scipy write ``scipy.special.f``: scipy loads such a part on first use, which takes
 as long as numpy.
@@ -6,32 +6,21 @@ as long as numpy.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from tightshuffle import guarantee
-from tightshuffle.arguments import (
-    Floats,
-    check_at_most,
-    check_choice,
-    check_flag,
-    check_log10_delta,
-)
+from tightshuffle.arguments import Floats, check_at_most, check_choice
 from tightshuffle.bounds import privacy_blanket, rounds, single_value
 from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
+from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
 from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_EPS0_OF_UPPER,
     LARGEST_N,
     LARGEST_N_OF_UPPER,
-    MethodArguments,
     Points,
-    answer,
-    door,
-    make_points,
 )
 from tightshuffle.side import Side
 
@@ -58,8 +47,8 @@ class Method:
         For a method that composes, of one round or of all rounds, as its class says.
     valid, source, kind : str
         In which settings it holds; paper and theorem; an upper or lower bound, or exact for one dataset.
-    needs_count, composes : bool
-        Whether it needs the argument ``count``, and accepts more than one round.
+    needs_count, composes, takes_participation : bool
+        Whether it needs the argument ``count``, accepts more than one round, and a participation below 1.
     largest_n, largest_eps0 : number
         Beyond them it is too slow or loses too many digits.
     """
@@ -71,6 +60,7 @@ class Method:
     kind: str = UPPER
     needs_count: bool = False
     composes: bool = False
+    takes_participation: bool = False
     takes_any_randomizer: bool = False  # else k-RR only
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
@@ -130,9 +120,23 @@ class OwnMethod(Method):
     largest_n: int = LARGEST_N_OF_UPPER
     largest_eps0: float = LARGEST_EPS0_OF_UPPER
 
+    def log10_delta(self, points: Points) -> Floats:
+        if points.participation < 1:
+            return one_group.log10_delta(points, self._own_side)
+        return super().log10_delta(points)
+
     def epsilon(self, target_log10_delta: float, point: Points) -> float:
-        side = Side.LOWER if self.kind == LOWER else Side.UPPER
-        return epsilon_near_gaussian(self.bound, target_log10_delta, point, side)
+        if point.participation < 1:
+            return one_group.epsilon(target_log10_delta, point, self._own_side)
+        return self._epsilon_of_all(target_log10_delta, point)
+
+    def _epsilon_of_all(self, target_log10_delta: float, point: Points) -> float:
+        """`epsilon` if all users take part."""
+        return epsilon_near_gaussian(self.bound, target_log10_delta, point, self._own_side)
+
+    @property
+    def _own_side(self) -> Side:
+        return Side.LOWER if self.kind == LOWER else Side.UPPER
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class GuaranteeMethod(OwnMethod):
 
     composes: bool = True
 
-    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+    def _epsilon_of_all(self, target_log10_delta: float, point: Points) -> float:
         return guarantee.epsilon_of_upper(target_log10_delta, point)
 
 
@@ -176,6 +180,7 @@ METHODS = {
             name="lower",
             bound=privacy_blanket.log10_lower,
             kind=LOWER,
+            takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
             source="this project: the datasets in which all other users hold one value, or one of two at"
             " random",
@@ -183,6 +188,7 @@ METHODS = {
         GuaranteeMethod(
             name="upper",
             bound=guarantee.log10_upper,
+            takes_participation=True,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR, and mostly for others",
             source="the smaller one of privacy-blanket and single-value;"
             " for hash:G with G > 2, see single-value",
@@ -262,116 +268,6 @@ METHODS = {
 }
 
 
-@overload
-def delta(
-    eps: float,
-    *,
-    method: str = "upper",
-    log10: bool = False,
-    **arguments: Unpack[MethodArguments[float]],
-) -> float: ...
-
-
-@overload
-def delta(
-    eps: npt.ArrayLike,
-    *,
-    method: str = "upper",
-    log10: bool = False,
-    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
-) -> Floats: ...
-
-
-@door(MethodArguments)
-def delta(
-    eps: npt.ArrayLike,
-    *,
-    method: str = "upper",
-    log10: bool = False,
-    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
-) -> Floats | float:
-    """delta at eps, by default from the method `upper`: an upper bound for every dataset.
-
-    Parameters
-    ----------
-    eps : float or array, at least 0
-    {arguments}
-    method : str
-        A name that ``tightshuffle methods`` lists.
-    log10 : bool
-        True to return log10 delta. delta can be smaller than the smallest float, about 1e-308.
-
-    Returns
-    -------
-    delta; a float, or an array of the shape to which all arguments broadcast. Upper bounds are rounded up,
-    lower bounds down. nan, with an `OutsideRange` warning, where a theorem does not apply.
-
-    Raises
-    ------
-    ValueError that names a bad argument.
-    """
-    log10 = check_flag("log10", log10)
-    points = make_points(eps, **arguments)
-    chosen = chosen_method(method, points)
-    return answer(points, chosen.log10_delta(points), log10, chosen.side)
-
-
-@overload
-def epsilon(
-    delta: float | None = None,
-    *,
-    log10_delta: float | None = None,
-    method: str = "upper",
-    **arguments: Unpack[MethodArguments[float]],
-) -> float: ...
-
-
-@overload
-def epsilon(
-    delta: npt.ArrayLike | None = None,
-    *,
-    log10_delta: npt.ArrayLike | None = None,
-    method: str = "upper",
-    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
-) -> Floats: ...
-
-
-@door(MethodArguments)
-def epsilon(
-    delta: npt.ArrayLike | None = None,
-    *,
-    log10_delta: npt.ArrayLike | None = None,
-    method: str = "upper",
-    **arguments: Unpack[MethodArguments[npt.ArrayLike]],
-) -> Floats | float:
-    """The smallest eps at which a method guarantees ``delta``, rounded up.
-
-    For the method lower, eps is rounded down: some dataset has at least this delta there. eps is 0 where the
-    lower bound is at most this delta at eps = 0.
-
-    Parameters
-    ----------
-    delta : float or array, between 0 and 1
-    log10_delta : float or array, below 0
-        Instead of ``delta``, which can be smaller than the smallest float.
-    {arguments}
-    method : str
-        A name that ``tightshuffle methods`` lists.
-
-    Returns
-    -------
-    eps; a float, or an array of the shape to which all arguments broadcast. nan where the method does not
-    guarantee this delta at any eps up to rounds * eps0, which holds without shuffling.
-
-    Raises
-    ------
-    ValueError that names a bad argument.
-    """
-    targets = check_log10_delta(delta, log10_delta)
-    points = make_points(np.zeros(targets.shape), **arguments)
-    return points.solved(chosen_method(method, points).epsilon, targets)
-
-
 def chosen_method(name: str, points: Points) -> Method:
     """The method of that name; ValueError naming the first argument that it does not accept."""
     method = METHODS[check_choice("method", name, tuple(METHODS))]
@@ -381,11 +277,15 @@ def chosen_method(name: str, points: Points) -> Method:
     if points.release != "reports" and name != "upper":
         raise ValueError(f"release must be 'reports' for {name}; sums: upper")
 
+    if points.participation < 1 and not method.takes_participation:
+        able = _names(method for method in METHODS.values() if method.takes_participation)
+        raise ValueError(f"participation must be 1 for {name}; below 1: {able}")
+
     check_at_most("n", points.n, method.largest_n)
     check_at_most("eps0", points.eps0, method.largest_eps0)
-    if not method.composes:
+    if np.any(points.rounds > 1) and not method.composes:
         able = _names(method for method in METHODS.values() if method.composes)
-        guarantee.refuse_rounds(points, name, able)
+        raise ValueError(f"rounds must be 1 for {name}; for more rounds use {able}")
 
     for argument, value in {"count": points.count, "direction": points.direction}.items():
         if value is not None and not method.needs_count:

@@ -1,15 +1,14 @@
 """Where a bound is asked for: the arguments of every bound, checked once and made flat.
 
-A door of the library (`guarantee`, `methods`) calls `make_points`, asks one bound, and gives the answer its
-shape. A bound is one function of `Points`, and checks nothing.
+A public function (`doors`) calls `make_points`, asks one bound, and gives the answer its shape. A bound is
+one function of `Points`, and checks nothing.
 """
 
 import dataclasses
 import functools
-import inspect
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, ParamSpec, Required, TypedDict, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,16 +27,13 @@ from tightshuffle.arguments import (
     check_k,
     check_n,
     check_one,
+    check_participation,
     check_positive,
     check_rounds,
 )
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.randomizers import Randomizer, check_given, parse
 from tightshuffle.side import Side
-
-Number = TypeVar("Number")
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
 RELEASES = ("reports", "sums")
@@ -76,76 +72,6 @@ def check_rounds_of_sums(rounds: npt.ArrayLike, deletion: bool, name: str = "rou
         )
 
 
-class RoundArguments(TypedDict, Generic[Number], total=False):
-    """The arguments of one round; ``Number`` is ``float``, or ``ArrayLike`` where arrays broadcast."""
-
-    n: Required[Number]
-    k: Number | None
-    eps0: Number | None
-    randomizer: str | Randomizer
-    colluding: Number
-
-
-class LowerArguments(RoundArguments[Number], Generic[Number], total=False):
-    """The arguments of the lower bound, which refuses more than one round by name."""
-
-    rounds: Number
-
-
-class GuaranteeArguments(LowerArguments[Number], Generic[Number], total=False):
-    """The arguments of the guarantee."""
-
-    release: str
-    deletion: bool
-
-
-class MethodArguments(GuaranteeArguments[Number], Generic[Number], total=False):
-    """The arguments of any method."""
-
-    count: Number | None
-    direction: str | None
-
-
-MEANINGS = {
-    "n": """\
-n : int or array, from 1 to 10^12
-    Users who send a report in each round.""",
-    "k": """\
-k : int or array, at least 2
-    Values. Leave it out if ``randomizer`` is a file or an object, which has its own.""",
-    "eps0": """\
-eps0 : float or array, above 0 and at most 50
-    Local budget of one report. Leave it out if ``randomizer`` is a file or an object.""",
-    "randomizer": """\
-randomizer : str or Randomizer
-    A name, "file:MATRIX.csv", or an object. By default "grr", which is k-randomized response. The methods
-    upper, lower, privacy-blanket and single-value take every randomizer, all others take "grr" only.""",
-    "colluding": """\
-colluding : int, float or array, at least 0
-    How many users reveal their reports to the adversary, or send none. A number below 1 is a share of the n
-    users, rounded up. The guarantee is for the other users.""",
-    "rounds": """\
-rounds : int or array, at least 1
-    Rounds in which the same users report with fresh randomness, for the methods that compose. Values may
-    change between rounds. The guarantee covers all values of one user together.""",
-    "release": """\
-release : str
-    What the analyst sees: "reports", all of them shuffled; or "sums", one count per value, as from Prio, DAP
-    or secure aggregation. Sums are for the randomizers rappor and oue.""",
-    "deletion": """\
-deletion : bool
-    For sums: whether neighbours differ in one user's having a value or none, not in the value. All bits of a
-    report without a value are drawn as for a value that the user does not hold.""",
-    "count": """\
-count : int or array, from 0 to n - 1
-    For the method count-exact: how many of the other n - 1 users hold x0.""",
-    "direction": """\
-direction : str
-    For the method count-exact: "forward", "reverse", or "both", the larger of the two, which is the
-    default.""",
-}
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Points:
     """The checked arguments of a bound at every point. Use `make_points` to make them.
@@ -160,6 +86,7 @@ class Points:
     rounds : int array (points,), at least 1
     randomizer : str, Randomizer or sequence of Randomizer
         A name for all points, an object for all points, or one object for each point.
+    participation : float, above 0 and at most 1
     count, direction : int array (points,) and str, or None
     release, deletion : str and bool, as for `tightshuffle.delta`
     shape : tuple of int
@@ -173,6 +100,7 @@ class Points:
     eps0: Floats
     rounds: Integers
     randomizer: str | Randomizer | Sequence[Randomizer]
+    participation: float
     count: Integers | None
     direction: str | None
     release: str
@@ -212,6 +140,15 @@ class Points:
         """Every point as `Points` of length 1."""
         return [self.at([number]) for number in range(self.eps.size)]
 
+    def by_setting(self) -> list[list[int]]:
+        """The numbers of the points of each setting: those that differ in eps alone."""
+        points_of_setting: dict[tuple[float, ...], list[int]] = {}
+        columns = (self.n, self.users, self.k, self.eps0, self.rounds)
+        settings = zip(*(column.tolist() for column in columns), strict=True)
+        for number, setting in enumerate(settings):
+            points_of_setting.setdefault(setting, []).append(number)
+        return list(points_of_setting.values())
+
     def with_eps(self, eps: npt.ArrayLike) -> "Points":
         """The arguments of this one point, at other ``eps`` (points,)."""
         new_eps = np.atleast_1d(np.asarray(eps, dtype=float))
@@ -239,19 +176,26 @@ def make_points(
     eps0: npt.ArrayLike | None = None,
     randomizer: str | Randomizer = "grr",
     colluding: npt.ArrayLike = 0,
+    participation: float = 1.0,
     rounds: npt.ArrayLike = 1,
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     release: str = "reports",
     deletion: bool = False,
 ) -> Points:
-    """The checked `Points` of these arguments, which broadcast. `MEANINGS` explains them.
+    """The checked `Points` of these arguments of `tightshuffle.delta`, which broadcast.
 
     Raises ValueError that names an argument that is bad, missing or to be left out.
     """
     if not isinstance(randomizer, str | Randomizer):
         raise ValueError(
             f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}"
+        )
+    participation = check_participation(participation)
+    if participation < 1 and (not isinstance(randomizer, str) or randomizer.startswith("file:")):
+        name = randomizer if isinstance(randomizer, str) else randomizer.name
+        raise ValueError(
+            f"randomizer must be a name, and no file, where participation is below 1; got {name}"
         )
     if isinstance(randomizer, str) and randomizer.startswith("file:"):
         randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
@@ -295,6 +239,7 @@ def make_points(
         rounds=rounds,
         count=None if count is None else holders,
         randomizer=randomizer,
+        participation=participation,
         direction=direction,
         release=release,
         deletion=deletion,
@@ -327,6 +272,7 @@ def points_of_randomizers(
         eps0=np.array([randomizer.eps0 for randomizer in randomizers], dtype=float),
         rounds=np.ones(eps.shape, dtype=int),
         randomizer=randomizers,
+        participation=1.0,
         count=None,
         direction=None,
         release="reports",
@@ -335,52 +281,9 @@ def points_of_randomizers(
     )
 
 
-def door(arguments: type) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """A decorator for a function that hands its keywords to `make_points`: `help` then shows each of them.
-
-    ``arguments``: the TypedDict of those that the function takes. They get the defaults of `make_points`, and
-    the docstring's line ``{arguments}`` becomes their `MEANINGS`. Another keyword raises TypeError.
-    """
-    checked_arguments = inspect.signature(make_points).parameters
-    taken = [checked_arguments[name] for name in arguments.__annotations__]
-    meanings = "\n".join(MEANINGS[name] for name in arguments.__annotations__)
-
-    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        """``function``, which checks its keywords, with all of them in its signature and docstring."""
-        signature = inspect.signature(function)
-        named = [
-            parameter
-            for parameter in signature.parameters.values()
-            if parameter.name != "arguments"
-        ]
-        positional = [
-            parameter for parameter in named if parameter.kind is not parameter.KEYWORD_ONLY
-        ]
-        keyword_only = [
-            parameter for parameter in named if parameter.kind is parameter.KEYWORD_ONLY
-        ]
-        in_order = [*positional, *taken, *keyword_only]
-        parameters = [parameter.replace(annotation=parameter.empty) for parameter in in_order]
-        signature = signature.replace(parameters=parameters, return_annotation=signature.empty)
-
-        @functools.wraps(function)
-        def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Result:
-            try:
-                signature.bind(*args, **keywords)
-            except TypeError as error:
-                raise TypeError(f"{function.__name__}() {error}") from None
-            return function(*args, **keywords)
-
-        checked.__signature__ = signature  # type: ignore[attr-defined]
-        description = inspect.getdoc(checked)
-        if description is not None:  # python -OO has none
-            checked.__doc__ = description.replace("{arguments}", meanings)
-        return checked
-
-    return decorate
-
-
-def answer(points: Points, log10_delta: Floats, log10: bool, side: Side | None) -> Floats | float:
+def in_callers_shape(
+    points: Points, log10_delta: Floats, log10: bool, side: Side | None
+) -> Floats | float:
     """What a door returns: ``log10_delta`` (points,), or delta on its safe side, in the arguments' shape."""
     return points.shaped(log10_delta if log10 else delta_of_log10(log10_delta, side))
 

@@ -21,14 +21,14 @@ CLOSE = 5e-3
 
 
 def test_delta_of_one_round_is_the_bound_of_every_dataset():
-    """delta of `to_pld`'s loss is at least that of every dataset, and close to `tightshuffle.upper`.
+    """delta of `to_pld`'s loss is at least that of every dataset, and close to `tightshuffle.delta`.
 
     Both compute the same bound. `upper` is at most 1e-4 of delta above it, so the loss may be a little below
     `upper`. It is at most CLOSE, 0.5 % of delta, above.
     """
     eps = np.array([0.0, 0.1, 0.35, 0.6, 0.9])
     worst = np.max(list(enumerate_worst_case(eps, **TINY).values()), axis=0)
-    bound = tightshuffle.upper(eps, **TINY)
+    bound = tightshuffle.delta(eps, **TINY)
     delta = tightshuffle.to_pld(**TINY).get_delta_for_epsilon(eps)
     assert np.all(delta >= worst)
     assert np.all(delta >= bound * (1 - 2e-4))  # twice the 1e-4
@@ -148,6 +148,9 @@ def test_a_coarse_grid_is_still_a_bound(eps):
     pessimistic = tightshuffle.to_pld(spacing=0.7, **setting)
     optimistic = tightshuffle.to_pld(spacing=0.7, pessimistic=False, **setting)
     width = 2e-4  # both bounds are brackets of 1e-4
-    low, high = tightshuffle.lower(eps, **setting), tightshuffle.upper(eps, **setting)
+    low, high = (
+        tightshuffle.delta(eps, method="lower", **setting),
+        tightshuffle.delta(eps, **setting),
+    )
     assert optimistic.get_delta_for_epsilon(eps) <= low * (1 + width)
     assert high * (1 - width) <= pessimistic.get_delta_for_epsilon(eps)

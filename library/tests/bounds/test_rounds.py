@@ -111,7 +111,7 @@ def test_delta_next_to_all_budgets_together_is_not_0(times, eps0):
     exact_sum = times * Fraction(eps0)
     setting = {"n": 1, "k": 2, "eps0": eps0, "rounds": times}
     missing = float(exact_sum - Fraction(rounded_sum))
-    assert tightshuffle.upper(rounded_sum, **setting) >= p**times * missing
+    assert tightshuffle.delta(rounded_sum, **setting) >= p**times * missing
     eps = tightshuffle.epsilon(log10_delta=-20, **setting)
     assert Fraction(eps) >= exact_sum - Fraction(1e-19)
 

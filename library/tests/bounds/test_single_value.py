@@ -151,7 +151,7 @@ def test_delta_of_no_dataset_exceeds_the_bound_of_its_pair_of_values():
 def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(kind, k):
     """`single_value` is the largest bound of all k (k - 1) pairs of values, though it need not look at all.
 
-    It is also what `tightshuffle.upper` takes, as the privacy blanket's bound, `upper`, is larger. All are
+    It is also what `tightshuffle.delta` takes, as the privacy blanket's bound, `upper`, is larger. All are
     log10 of delta.
     """
     n = 3000
@@ -170,7 +170,7 @@ def test_a_matrix_of_many_values_has_the_largest_bound_of_all_pairs(kind, k):
     ]
     # `single_value` takes a smaller depth: a difference of 2.4e-7 was the most.
     assert bound == pytest.approx(max(ln_bounds) / np.log(10), abs=1e-6)
-    assert bound == tightshuffle.upper(eps, n=n, randomizer=randomizer, log10=True)
+    assert bound == tightshuffle.delta(eps, n=n, randomizer=randomizer, log10=True)
     assert bound < upper(eps, n=n, randomizer=randomizer)
 
 
@@ -243,7 +243,7 @@ def test_the_single_value_bound_nearly_meets_the_lower_bound_for_many_users(name
 
 
 def test_the_guarantee_of_krr_is_the_smaller_bound():
-    """`tightshuffle.upper` of k-RR is the privacy blanket's bound, or `single_value` where that is smaller.
+    """`tightshuffle.delta` of k-RR is the privacy blanket's bound, or `single_value` where that is smaller.
 
     To save time, `single_value` is not computed where it would hardly be smaller. Settings are random. eps is
     3 to 14 times the mu of the Gaussian mechanism that the round is close to. Bounds are log10 of delta.
@@ -254,7 +254,7 @@ def test_the_guarantee_of_krr_is_the_smaller_bound():
         setting = {"n": n, "k": k, "eps0": float(rng.uniform(0.1, 5))}
         eps = np.array([3.0, 5.0, 9.0, 14.0]) * float(gaussian_mu(**setting))
         eps = eps[eps < 0.98 * setting["eps0"]]
-        guaranteed = tightshuffle.upper(eps, log10=True, **setting)
+        guaranteed = tightshuffle.delta(eps, log10=True, **setting)
         of_blanket, of_single_value = upper(eps, **setting), single_value(eps, **setting)
         assert np.all(guaranteed <= of_blanket)
         assert np.all((guaranteed == of_blanket) | (guaranteed == of_single_value))
@@ -285,7 +285,7 @@ def test_single_value_bound_on_delta_is_0_from_eps0_on_and_else_from_the_lower_b
 @pytest.mark.parametrize("n", [1, 3, 10**12])
 def test_the_smallest_budgets_and_the_last_eps_cause_no_warning(n, eps0):
     eps = np.array([0.0, 0.5 * eps0, eps0 * (1 - 1e-9), np.nextafter(eps0, 0)])
-    bounds = tightshuffle.upper(eps, n=n, k=3, eps0=eps0, log10=True)
+    bounds = tightshuffle.delta(eps, n=n, k=3, eps0=eps0, log10=True)
     assert np.all(bounds >= lower(eps, n=n, k=3, eps0=eps0))
 
 

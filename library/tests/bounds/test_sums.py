@@ -100,7 +100,7 @@ def test_the_bound_of_sums_is_at_least_delta_of_the_worst_dataset(
     eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * largest_loss
     exact = worst_delta(randomizer, eps, n, rounds, deletion)
     setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "deletion": deletion}
-    bound = tightshuffle.upper(eps, release="sums", **setting)
+    bound = tightshuffle.delta(eps, release="sums", **setting)
     assert np.all(bound >= exact * (1 - 1e-9) - 1e-15)  # both are of the sums of floats
     # Here the bound was at most 1e-4 of delta above delta, and elsewhere up to 3.8 times delta.
     if deletion and rounds == 1:
@@ -150,7 +150,7 @@ def test_the_bound_of_sums_is_at_most_40_percent_above_delta_of_the_worst_datase
     share_of_eps0 = np.array([0.0, 0.1, 0.2, 0.3, 0.375, 0.5, 0.6, 0.7, 0.8])
     eps = share_of_eps0 * eps0
     exact = worst_delta_of_two_counts(randomizer, eps, n)
-    bound = tightshuffle.upper(eps, n=n, randomizer=randomizer, release="sums")
+    bound = tightshuffle.delta(eps, n=n, randomizer=randomizer, release="sums")
     assert np.all(bound >= exact * (1 - 1e-9))  # 1e-9 is of the sums of floats
     assert np.all(bound <= exact * 1.4)
     if eps0 <= 4:
@@ -193,7 +193,7 @@ def test_eps_of_many_users_is_that_of_a_gaussian_mechanism(rounds):
 @pytest.mark.parametrize("rounds", [1, 3])
 def test_the_bounds_of_sums_are_those_of_the_users_who_do_not_collude(rounds):
     setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "rounds": rounds}
-    for bound, argument in [(tightshuffle.epsilon, 1e-6), (tightshuffle.upper, 0.4)]:
+    for bound, argument in [(tightshuffle.epsilon, 1e-6), (tightshuffle.delta, 0.4)]:
         of_some = bound(argument, n=1000, colluding=100, deletion=True, **setting)
         assert of_some == bound(argument, n=900, deletion=True, **setting)
 

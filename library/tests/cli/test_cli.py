@@ -162,7 +162,7 @@ def rows_of_table(text):
 def test_a_table_writes_out_a_delta_far_below_the_smallest_float():
     text = text_answer("delta upper --n 1e6 --k 10 --eps0 1 --eps 0.5")
     [[_eps, delta, _log10_delta]] = rows_of_table(text)
-    log10_delta = tightshuffle.upper(0.5, n=10**6, k=10, eps0=1.0, log10=True)
+    log10_delta = tightshuffle.delta(0.5, n=10**6, k=10, eps0=1.0, log10=True)
     assert log10_delta < -1000  # the smallest float is about 10^-324
     # delta is rounded up to four digits, so by less than a factor of 1.001, and log10(1.001) is 4.3e-4.
     assert 0 <= float(Decimal(delta).log10()) - log10_delta < 5e-4
@@ -187,7 +187,7 @@ def test_methods():
 def test_eps0_of_a_plan_reaches_the_delta_of_the_plan(eps):
     plan = json_answer(f"plan --n 1000 --k 15 --eps {eps} --delta 1e-6 --colluding 10%")
     assert plan["colluding"] == 0.1
-    log10_delta = tightshuffle.upper(
+    log10_delta = tightshuffle.delta(
         eps, n=1000, k=15, eps0=plan["eps0"], colluding=100, log10=True
     )
     assert log10_delta == plan["log10_delta_of_eps0"] <= plan["log10_delta"] == -6
@@ -274,9 +274,18 @@ def test_compare_is_delta_by_all_valid_bounds():
     assert compared == json_answer(f"delta {','.join(names)} {options}")["methods"]
 
 
-def test_compare_for_another_randomizer_has_its_bounds_and_ends_at_a_delta_of_1e_minus_12():
-    compared = json_answer("compare --n 1000 --k 8 --eps0 1 --randomizer subset:2")["methods"]
-    assert list(compared) == ["lower", "upper", "privacy-blanket", "single-value"]
+@pytest.mark.parametrize(
+    ("option", "names"),
+    [
+        ("--randomizer subset:2", ["lower", "upper", "privacy-blanket", "single-value"]),
+        ("--participation 50%", ["lower", "upper"]),
+    ],
+)
+def test_compare_has_the_bounds_that_know_an_option_and_ends_at_a_delta_of_1e_minus_12(
+    option, names
+):
+    compared = json_answer(f"compare --n 1000 --k 8 --eps0 1 {option}")["methods"]
+    assert list(compared) == names
     assert -12.001 < compared["upper"]["log10_delta"][-1] <= -12
 
 
@@ -312,12 +321,25 @@ def test_eps_of_two_rounds_is_above_that_of_one_for_every_randomizer(options):
     assert of_two_rounds > of_one_round
 
 
-def test_json_has_the_delta_of_python_for_another_randomizer_and_colluding_users():
-    setting = {"n": 2000, "k": 8, "eps0": 0.45, "randomizer": "subset:3", "colluding": 200}
+@pytest.mark.parametrize(
+    "options", [{"randomizer": "subset:3", "colluding": 200}, {"participation": 0.5}]
+)
+def test_json_has_the_options_that_were_given_and_the_delta_of_python(options):
+    setting = {"n": 2000, "k": 8, "eps0": 0.45, **options}
     found = json_answer("delta upper --eps 0.1 0.2", **setting)
-    assert (found["randomizer"], found["colluding"]) == ("subset:3", 200)
+    assert {name: found[name] for name in options} == options
     log10_delta = tightshuffle.delta([0.1, 0.2], log10=True, **setting)
     assert found["log10_delta"] == log10_delta.tolist()
+
+
+@pytest.mark.parametrize("methods", ["upper", "upper,lower"])
+def test_bounds_for_users_who_may_not_take_part_say_whom_they_are_for(methods):
+    line = f"epsilon {methods} --n 2000 --k 8 --eps0 2 --delta 1e-6 --participation"
+    sentence = (
+        "The guarantee is for a user who reports in every round, and does not hide who reports."
+    )
+    assert sentence in text_answer(line, "50%")
+    assert sentence not in text_answer(line, "1")
 
 
 @pytest.mark.parametrize("share", ["10%", "0.1"])
@@ -488,7 +510,7 @@ def test_the_installed_command_answers():
     line = "delta upper --n 1e4 --k 8 --eps0 1 --eps 0.1 --json"
     done = finished_process(INSTALLED_COMMAND, *line.split())
     assert (done.returncode, done.stderr) == (0, "")
-    log10_delta = tightshuffle.upper(0.1, n=10**4, k=8, eps0=1.0, log10=True)
+    log10_delta = tightshuffle.delta(0.1, n=10**4, k=8, eps0=1.0, log10=True)
     assert json.loads(done.stdout)["log10_delta"] == log10_delta
 
 

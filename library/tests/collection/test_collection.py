@@ -167,18 +167,18 @@ def log10_width(n):
 
 @pytest.mark.parametrize(("eps", "setting"), ALIKE)
 def test_upper_bound_of_alike_users_is_the_known_one(eps, setting):
-    """One group has the upper bound of `tightshuffle.upper` for n users, here as log10 of delta."""
+    """One group has the upper bound of `tightshuffle.delta` for n users, here as log10 of delta."""
     found = one_group(**setting).one_round(eps)
-    known = tightshuffle.upper(eps, **setting, log10=True)
+    known = tightshuffle.delta(eps, **setting, log10=True)
     np.testing.assert_allclose(found, known, rtol=0, atol=log10_width(setting["n"]))
 
 
 @pytest.mark.parametrize(("eps", "setting"), ALIKE)
 def test_lower_bound_of_alike_users_is_at_most_the_known_one(eps, setting):
-    """`tightshuffle.lower` also tries datasets that mix two values. Bounds are log10 of delta."""
+    """The method `lower` also tries datasets that mix two values. Bounds are log10 of delta."""
     collection = one_group(**setting)
     found = collection.one_round(eps, bound="lower")
-    known = tightshuffle.lower(eps, **setting, log10=True)
+    known = tightshuffle.delta(eps, method="lower", **setting, log10=True)
     assert np.all(np.isfinite(found))
     assert np.all(found <= known + log10_width(setting["n"]))
     assert np.all(found <= collection.one_round(eps))
@@ -186,9 +186,9 @@ def test_lower_bound_of_alike_users_is_at_most_the_known_one(eps, setting):
 
 @pytest.mark.parametrize(("eps", "setting"), TWO_VALUES)
 def test_lower_bound_of_two_values_is_the_known_one(eps, setting):
-    """One group has the lower bound of `tightshuffle.lower` for n users, here as log10 of delta."""
+    """One group has the bound of the method `lower` for n users, here as log10 of delta."""
     found = one_group(**setting).one_round(eps, bound="lower")
-    known = tightshuffle.lower(eps, **setting, log10=True)
+    known = tightshuffle.delta(eps, method="lower", **setting, log10=True)
     np.testing.assert_allclose(found, known, rtol=1e-6, atol=1e-9)
 
 
@@ -339,7 +339,7 @@ def test_a_user_who_takes_part_in_secret_has_the_eps_of_a_matrix_with_a_row_for_
 def test_a_delta_below_the_smallest_float_is_rounded_outwards():
     collection = one_group(n=10**6, k=10, eps0=2.0)
     assert collection.log10_delta(1.0) < -40_000
-    known = tightshuffle.upper(1.0, n=10**6, k=10, eps0=2.0)
+    known = tightshuffle.delta(1.0, n=10**6, k=10, eps0=2.0)
     assert 0 < collection.delta(1.0) == known < 1e-322
     assert collection.delta(1.0, bound="lower") == 0
     assert collection.delta(2.0) == 0

@@ -195,7 +195,7 @@ def test_groups_that_are_alike_are_one(randomizer, eps0, rounds, deletion):
     setting |= {"n": 1000, "randomizer": randomizer, "eps0": eps0}
     assert found.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **setting)
     eps = np.array([[0.1], [0.4]])
-    known = tightshuffle.upper(eps, log10=True, **setting)
+    known = tightshuffle.delta(eps, log10=True, **setting)
     np.testing.assert_allclose(found.log10_delta(eps), known)
 
 

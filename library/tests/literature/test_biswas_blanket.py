@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tightshuffle
 from tests.at_points import at_points
-from tightshuffle import guarantee
 from tightshuffle.literature import biswas_blanket
 from tightshuffle.literature.count import delta as log10_delta_of_count
 
@@ -174,6 +174,6 @@ def test_equation_3_is_above_delta_of_the_count_and_a_lower_bound_on_delta(n, k,
     setting = {"n": n, "k": k, "eps0": eps0}
     eps = eps0 * np.array([1e-3, 0.1, 0.5, 0.99])
     ours = blanket(eps, **setting)
-    assert np.all(ours > guarantee.lower(eps, **setting, log10=True))
+    assert np.all(ours > tightshuffle.delta(eps, method="lower", log10=True, **setting))
     for holders in {0, n // 3, n - 1}:
         assert np.all(ours > log10_delta_of_count(eps, **setting, count=holders, direction="both"))

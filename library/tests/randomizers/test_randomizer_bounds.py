@@ -65,8 +65,8 @@ def test_delta_of_the_worst_dataset_is_within_the_bounds(name, k, n, eps0):
 @pytest.mark.parametrize("name", ["grr", "subset:2", "rappor", "oue", "hadamard", "hash:3"])
 def test_a_randomizer_has_the_same_bound_by_its_name(name):
     randomizer = parse(name, k=3, eps0=0.5)
-    by_name = tightshuffle.upper(0.4, n=4, k=3, eps0=0.5, randomizer=name)
-    assert by_name == tightshuffle.upper(0.4, n=4, randomizer=randomizer)
+    by_name = tightshuffle.delta(0.4, n=4, k=3, eps0=0.5, randomizer=name)
+    assert by_name == tightshuffle.delta(0.4, n=4, randomizer=randomizer)
 
 
 @pytest.mark.parametrize("eps0", [0.5, 2.0])

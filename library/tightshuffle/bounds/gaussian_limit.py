@@ -27,7 +27,7 @@ def gaussian_mu(
 
     mu^2 is the variance of a report's gain (R_x0 - R_x1) / blanket, divided by n, for a pair of values x0,
     x1. A Gaussian mechanism with sensitivity / deviation = mu has this mu. ``n``, the number of users, is a
-    number or an array, and the result has its shape. Other parameters are as for `tightshuffle.upper`. Raises
+    number or an array, and the result has its shape. Other parameters are as for `tightshuffle.delta`. Raises
     ValueError that names a bad argument.
     """
     if isinstance(randomizer, str):

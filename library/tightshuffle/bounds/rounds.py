@@ -375,13 +375,10 @@ def log10_delta(
     if np.any(is_single):
         result[is_single] = log10_delta_of_round(points.at(is_single))
 
-    # All points of one setting share the distributions of its losses, so they are computed together.
-    points_of_setting: dict[tuple[float, ...], list[int]] = {}
-    for number in np.flatnonzero(~is_single).tolist():
-        arguments = (points.users, points.k, points.eps0, points.rounds)
-        setting = tuple(values[number].item() for values in arguments)
-        points_of_setting.setdefault(setting, []).append(number)
-    for numbers in points_of_setting.values():
+    # All points of one setting share the distributions of its losses.
+    several_rounds = np.flatnonzero(~is_single)
+    for members in points.at(several_rounds).by_setting():
+        numbers = several_rounds[members]
         first_point = points.at(numbers[:1])
         all_rounds = _all_rounds_of_point(log10_delta_of_round, first_point, zero_from_eps0)
         result[numbers] = all_rounds.ln_delta(points.eps[numbers]) / _LN10

@@ -52,14 +52,14 @@ _DEFAULTS: dict[str, Any] = {
     "deletion": False,
 }
 _RELEASE_OPTIONS = ("release", "deletion")
+_ROUND_OPTIONS = ("participation", *_RELEASE_OPTIONS)
 _BATCH_OPTIONS = (
     "k",
     "eps0",
     "randomizer",
     "colluding",
-    "participation",
     "rounds",
-    *_RELEASE_OPTIONS,
+    *_ROUND_OPTIONS,
 )
 
 
@@ -174,7 +174,7 @@ def _text_of_method(column: _Column, targets: list[str]) -> tuple[str, list[str]
             where = "" if column.of_delta else f"delta = {target}, by {method.name}: "
             complaints.append(where + column.reason)
 
-    setting = setting_text(_with_name_of_randomizer(column.setting))
+    setting = _setting_and_whom_it_protects(_with_name_of_randomizer(column.setting))
     heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{setting}"
     return f"{heading}\n\n{table(rows)}", complaints
 
@@ -201,7 +201,16 @@ def _text_of_methods(
         remark = f"nan: {column.reason}" if missing else column.method.valid
         legend.append(indented(f"{column.method.kind}; {remark}", column.method.name))
     title = f"{'eps' if target_name == 'delta' else 'delta'} by several methods"
-    return "\n".join([f"{title}\n{setting_text(shared)}", "", table(rows), "", *legend])
+    setting = _setting_and_whom_it_protects(shared)
+    return "\n".join([f"{title}\n{setting}", "", table(rows), "", *legend])
+
+
+def _setting_and_whom_it_protects(setting: Mapping[str, Any]) -> str:
+    """The arguments in one line, and, if users may not take part, whom the guarantee is for."""
+    lines = [setting_text(setting)]
+    if "participation" in setting:
+        lines += who_is_protected(setting["participation"])
+    return "\n".join(lines)
 
 
 def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -278,6 +287,7 @@ def _answer_methods(arguments: Namespace) -> Answer:
             "source": method.source,
             "needs_count": method.needs_count,
             "composes": method.composes,
+            "participation": method.takes_participation,
             "randomizers": method.takes_any_randomizer,
         }
         remarks = [method.kind]
@@ -285,6 +295,8 @@ def _answer_methods(arguments: Namespace) -> Answer:
             remarks.append("needs --count")
         if method.composes:
             remarks.append("takes --rounds")
+        if method.takes_participation:
+            remarks.append("takes --participation")
         if method.takes_any_randomizer:
             remarks.append("takes --randomizer")
         title = f"{name:<{INDENT}}" + "; ".join(remarks)
@@ -445,6 +457,7 @@ def _answer_compare(arguments: Namespace) -> Answer:
     names = ["lower", "upper"]
     for name, method in methods.METHODS.items():
         applies = method.takes_any_randomizer or arguments.randomizer == "grr"
+        applies = applies and (method.takes_participation or arguments.participation == 1)
         if method.kind == methods.UPPER and name != "upper" and applies:
             names.append(name)
     arguments.method = ",".join(names)
@@ -507,7 +520,7 @@ def _settings_of_methods(
         shared["randomizer"] = arguments.randomizer
     if arguments.colluding:
         shared["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
-    shared.update(_changed_options(arguments, _RELEASE_OPTIONS))
+    shared.update(_changed_options(arguments, _ROUND_OPTIONS))
 
     options_of_count = _changed_options(arguments, ("count", "direction"))
     counts_matter = any(method.needs_count for method in chosen)

@@ -290,7 +290,7 @@ def make_parser() -> argparse.ArgumentParser:
         method = f"one of these, several with commas between, or all: {names}"
         command.add_argument("method", metavar="METHOD", help=method)
         _add(command, "--n", required=True)
-        _add(command, *_SETTING, "--count", "--direction", *_GUARANTEE)
+        _add(command, *_SETTING, "--participation", "--count", "--direction", *_GUARANTEE)
     _add(delta, "--eps", required=True)
     deltas = "one or several, such as 1e-6 or 1e-500, or from:to:how many, with equal ratios"
     _add(
@@ -365,7 +365,7 @@ def make_parser() -> argparse.ArgumentParser:
         "compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES
     )
     _add(compare, "--n", required=True)
-    _add(compare, *_SETTING, "--eps")
+    _add(compare, *_SETTING, "--participation", "--eps")
     compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
 
     for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):

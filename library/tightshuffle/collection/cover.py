@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log_binomial_pmf
@@ -192,12 +192,12 @@ def ln_delta(
         _ULPS_OF_SHARE * (cover.mean + 12 * math.sqrt(cover.mean) + 60) + _ULPS_OF_QUADRATURE
     )
     if side is Side.LOWER:
-        return np.asarray(special.logsumexp(terms, axis=1) - error)
+        return np.asarray(scipy.special.logsumexp(terms, axis=1) - error)
 
     # Beyond the last node: the integral of e^(-J x) from there on is e^(-J x) / J, and 1 / J is at most 1.
     last = ln_bounds[:, -1] + ln_factors[:, -1] - x[:, -1]
     terms = np.concatenate([terms, last[:, None]], axis=1)
-    return np.asarray(special.logsumexp(terms, axis=1) + error)
+    return np.asarray(scipy.special.logsumexp(terms, axis=1) + error)
 
 
 def _bound_on_side(brackets: tuple[Floats, Floats], side: Side) -> Floats:
@@ -238,7 +238,7 @@ def ln_probabilities(cover: Cover) -> Floats:
     probabilities = np.append(1.0, np.zeros(largest))
     for n, share in zip(cover.n, cover.shares, strict=True):
         if share == 0:  # Poisson
-            ln_of_part = special.xlogy(j, n) - n - special.gammaln(j + 1)
+            ln_of_part = scipy.special.xlogy(j, n) - n - scipy.special.gammaln(j + 1)
         else:
             ln_of_part = log_binomial_pmf(j, n, share)
         probabilities = np.convolve(probabilities, np.exp(ln_of_part))[: largest + 1]
@@ -293,4 +293,4 @@ def _ln_delta_term_by_term(
     brackets = log_positive_part(
         values[:, None], probabilities[:, None], j, width=width, log_factors=ln_factors
     )
-    return np.asarray(special.logsumexp(_bound_on_side(brackets, side) + ln_factors, axis=1))
+    return np.asarray(scipy.special.logsumexp(_bound_on_side(brackets, side) + ln_factors, axis=1))

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.collection.cover import Cover, has_few_reports, ln_delta, ln_probabilities
@@ -195,7 +195,7 @@ def _ln_delta_term_by_term(
     ln_factors = np.where(ln_of_numbers[:-1] < _LEAST_LOG, -np.inf, ln_factors)
     # The second result is an upper bound.
     ln_lower, _ = log_positive_part(*distribution, m, width=width, log_factors=ln_factors)
-    return np.asarray(special.logsumexp(ln_lower + ln_factors, axis=1))
+    return np.asarray(scipy.special.logsumexp(ln_lower + ln_factors, axis=1))
 
 
 def probability_ratio(cover: Cover, m: Floats) -> Floats:

@@ -18,7 +18,7 @@ RANDOMIZERS = ("krr", "generic")
 _LN10 = np.log(10)
 # For a warning's ``stacklevel``: so many calls above `_log10_delta_within` is the line of the user's program
 # that calls `tightshuffle.delta`, which calls a theorem.
-_CALLS_TO_USERS_LINE = 6
+_CALLS_TO_USERS_LINE = 5
 
 
 def erlingsson(points: Points) -> Floats:

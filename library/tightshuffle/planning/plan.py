@@ -35,9 +35,8 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.collection import Collection, Group
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.guarantee import log10_upper
+from tightshuffle.methods import METHODS
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import (
@@ -319,12 +318,12 @@ def fewest_users(
     # The least number of users: the target user, and those who collude if they are given as a number.
     colluding_users = check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
     least = 1 if 0 < colluding < 1 else 1 + int(colluding_users)
-    participation = check_participation(participation)
     setting: dict[str, Any] = {
         "k": k,
         "eps0": eps0,
         "randomizer": randomizer,
         "colluding": colluding,
+        "participation": check_participation(participation),
         "rounds": rounds,
         "release": release,
         "deletion": deletion,
@@ -333,7 +332,7 @@ def fewest_users(
     @functools.cache
     def surplus(n: int) -> float:
         """log10 of the upper bound on delta for n users, over its target."""
-        log10_delta_of_n = _log10_upper(eps, n=n, participation=participation, **setting)
+        log10_delta_of_n = _log10_upper(eps, n=n, **setting)
         return max(log10_delta_of_n - target_log10_delta, _LEAST_SURPLUS)
 
     # A guess: for many users, delta tends to that of Gaussian noise on a query, whose sensitivity is mu times
@@ -345,7 +344,7 @@ def fewest_users(
     else:
         mu_of_one = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
     scale = float(exact_scale(eps, log10_delta=target_log10_delta))
-    guess = point.rounds.item() * float(mu_of_one * scale) ** 2 / participation
+    guess = point.rounds.item() * float(mu_of_one * scale) ** 2 / point.participation
     return _fewest_without_surplus(
         surplus, least=least, guess=int(min(max(least, guess), LARGEST_N_OF_UPPER))
     )
@@ -356,17 +355,9 @@ def expected_reports(n: int, participation: float) -> int:
     return max(1, round(n * participation))
 
 
-def _log10_upper(eps: float, *, n: int, participation: float, **setting: Any) -> float:
-    """log10 of the upper bound on delta of all rounds, for a user who reports in every round.
-
-    Each of the other n - 1 users reports with probability ``participation`` in a round. ``setting`` has the
-    other keyword arguments of `tightshuffle.delta`.
-    """
-    if participation == 1:
-        return float(log10_upper(make_points(eps, n=n, **setting))[0])
-    eps0, colluding = setting.pop("eps0"), setting.pop("colluding")
-    group = Group("users", n, eps0, participation=participation, colluding=colluding)
-    return float(Collection(setting.pop("k"), (group,), **setting).log10_delta(eps))
+def _log10_upper(eps: float, **setting: Any) -> float:
+    """log10 of the upper bound on delta of all rounds; ``setting`` are arguments of `tightshuffle.delta`."""
+    return float(METHODS["upper"].log10_delta(make_points(eps, **setting))[0])
 
 
 def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, guess: int) -> int:

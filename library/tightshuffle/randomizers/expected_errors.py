@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
+import scipy
 
 from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
 from tightshuffle.krr import lie_probability, truth_probability
@@ -56,7 +56,7 @@ def mean_absolute(deviation: npt.ArrayLike, bias: npt.ArrayLike = 0.0) -> Floats
     bias = np.asarray(bias, dtype=float)
     z = bias / deviation
     spread = np.sqrt(2 / np.pi) * np.exp(-(z**2) / 2)
-    return deviation * (spread + z * (1 - 2 * special.ndtr(-z)))
+    return deviation * (spread + z * (1 - 2 * scipy.special.ndtr(-z)))
 
 
 class Reporters(NamedTuple):
@@ -164,7 +164,7 @@ def largest_error(deviations: npt.ArrayLike) -> float:
     # ln P(all |X_i| <= t), the sum of ln(1 - P(|X_i| > t)), some deviations at a time.
     ln_all_below = np.zeros(len(t))
     for rows in np.array_split(np.arange(len(sizes)), -(-len(sizes) // _SIZES_AT_A_TIME)):
-        above = special.erfc(t / (np.sqrt(2) * sizes[rows, None]))
+        above = scipy.special.erfc(t / (np.sqrt(2) * sizes[rows, None]))
         ln_all_below += counts[rows] @ np.log1p(-above)
     some_above = -np.expm1(ln_all_below)
     step = np.diff(edges)[0]

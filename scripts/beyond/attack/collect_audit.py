@@ -25,8 +25,9 @@ from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import upper
-from tightshuffle.methods import delta
+from tightshuffle.guarantee import log10_upper
+from tightshuffle.literature import count
+from tightshuffle.points import make_points
 
 OBSERVES = ("count", "histogram")
 
@@ -181,8 +182,8 @@ def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dic
     """
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     log10_published = theorem_1_as_printed(eps, count=tally.count, **setting)
-    log10_exact = delta(eps, method="count-exact", log10=True, count=tally.count, **setting)
-    log10_upper = upper(eps, log10=True, **setting)
+    log10_exact = count.delta(eps, count=tally.count, direction="both", **setting)
+    log10_of_histogram = log10_upper(make_points(eps, **setting))
     for i, one_eps in enumerate(eps):
         for observes in OBSERVES:
             event = best_event(tally, one_eps, observes=observes, confidence=confidence)
@@ -192,7 +193,7 @@ def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dic
                 "count": tally.count,
                 "published_log10_delta": log10_published[i],
                 "exact_log10_delta": log10_exact[i],
-                "upper_log10_delta": log10_upper[i],
+                "upper_log10_delta": log10_of_histogram[i],
                 "audited_delta": event.audited_delta,
                 "confidence": confidence,
                 "runs": tally.runs,

@@ -13,7 +13,7 @@ import pandas as pd
 from scripts.shared.job import job, write_csv
 from scripts.shared.printed import DELTA_KEY, OWN, read_values
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.methods import delta
+from tightshuffle.doors import delta
 
 METHODS = {  # the mechanism of a printed value -> the method that is the cited bound
     "erlingsson": "erlingsson",

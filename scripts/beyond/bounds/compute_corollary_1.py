@@ -17,7 +17,7 @@ from scipy import stats
 
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
-from tightshuffle.guarantee import lower, upper
+from tightshuffle.doors import delta
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.literature import count
 
@@ -86,8 +86,8 @@ def corollary_table() -> pd.DataFrame:
                 "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
                 # `count.delta` returns log10 delta. The first of ``counts`` is that of x0.
                 "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
-                "log10_lower": lower(eps, log10=True, **TABLE_IV),
-                "log10_upper": upper(eps, log10=True, **TABLE_IV),
+                "log10_lower": delta(eps, method="lower", log10=True, **TABLE_IV),
+                "log10_upper": delta(eps, log10=True, **TABLE_IV),
             }
             rows.append(row)
     return pd.DataFrame(rows)

@@ -8,8 +8,9 @@ import pandas as pd
 
 from scripts.paper.delta.theorem_1 import theorem_1_as_printed
 from scripts.shared.job import job, write_csv
+from tightshuffle.doors import delta
 from tightshuffle.literature import count
-from tightshuffle.methods import METHODS, delta
+from tightshuffle.methods import METHODS
 
 # Methods that bound delta of the whole histogram: "lower" in the worst dataset, the others in every dataset.
 BOUNDS = (

@@ -8,7 +8,7 @@ import pandas as pd
 from scripts.paper.delta.delta_hat_table import SETTING
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_table
-from tightshuffle.guarantee import upper
+from tightshuffle.doors import delta
 
 COLUMNS = [*SETTING, "eps", "published", "exact"]  # of the table of delta-hat
 
@@ -21,7 +21,7 @@ def delta_hat_bound(delta_hats: pd.DataFrame) -> pd.DataFrame:
     values.
     """
     table = delta_hats[COLUMNS].copy()
-    table["upper"] = upper(
+    table["upper"] = delta(
         table["eps"].to_numpy(),
         n=table["n"].to_numpy(),
         k=table["k"].to_numpy(),

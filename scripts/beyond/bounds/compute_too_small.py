@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.paper.delta.compute_delta_surface import Section, points
 from scripts.paper.delta.theorem_1 import log10_delta_of_count
 from scripts.shared.job import job, write_csv
-from tightshuffle.guarantee import lower, upper
+from tightshuffle.doors import delta
 
 EPS0_OF_TABLE_IV = 2.0  # of most of its rows
 
@@ -44,8 +44,8 @@ def deltas_at_one_eps0(n: int, k: int, count: int, eps: Section, eps0: Section) 
     table = pd.DataFrame({"eps": smaller_half, **setting, "count": count})
     for form in ("published", "exact"):
         table[form] = log10_delta_of_count(smaller_half, form=form, count=count, **setting)
-    table["lower"] = lower(smaller_half, log10=True, **setting)
-    table["upper"] = upper(smaller_half, log10=True, **setting)
+    table["lower"] = delta(smaller_half, method="lower", log10=True, **setting)
+    table["upper"] = delta(smaller_half, log10=True, **setting)
     return table
 
 

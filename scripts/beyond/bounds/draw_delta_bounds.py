@@ -106,7 +106,7 @@ def caption(table: pd.DataFrame) -> str:
     lines = (
         "Bounds on δ for every dataset: upper (green) beside other bounds of the literature (grey)."
     )
-    # `tightshuffle.upper` is the smaller one of two bounds: the privacy blanket, which is the weak adversary
+    # `tightshuffle.delta` is the smaller one of two bounds: the privacy blanket, which is the weak adversary
     # (`WEAK`, not drawn), and the bound of `tightshuffle.bounds.single_value`.
     upper = (
         "Upper is the privacy blanket of Balle et al. (2019, Lemma 5.3) before any inequality, for k-RR the"

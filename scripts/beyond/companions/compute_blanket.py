@@ -10,7 +10,7 @@ import pandas as pd
 from scripts.beyond.companions.axes import Axis
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Integers
-from tightshuffle.guarantee import lower, upper
+from tightshuffle.doors import delta
 from tightshuffle.literature import biswas_blanket, count
 from tightshuffle.points import make_points
 
@@ -63,8 +63,8 @@ def blanket_tightness(
     table["surplus"] = biswas_blanket.surplus(eps, **of_count)
     for direction in ("forward", "reverse"):
         table[f"count_{direction}"] = count.delta(eps, direction=direction, **of_count)
-    table["lower"] = lower(eps, log10=True, **of_histogram)
-    table["upper"] = upper(eps, log10=True, **of_histogram)
+    table["lower"] = delta(eps, method="lower", log10=True, **of_histogram)
+    table["upper"] = delta(eps, log10=True, **of_histogram)
     return table
 
 

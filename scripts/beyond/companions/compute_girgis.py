@@ -11,9 +11,9 @@ import pandas as pd
 
 from scripts.beyond.companions.axes import Axis, rounded_to_10_decimals
 from scripts.shared.job import job, write_csv
+from tightshuffle.doors import delta
 from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
-from tightshuffle.methods import delta
 
 ORDERS: Axis = (1.1, 2000, 30)  # of Renyi divergences: the smallest, the largest, and how many
 

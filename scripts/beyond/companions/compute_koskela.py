@@ -18,9 +18,9 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.rounds import log10_delta as log10_delta_of_rounds
+from tightshuffle.doors import delta
 from tightshuffle.literature.clones import clones, stronger_clones
 from tightshuffle.literature.koskela import koskela_strong
-from tightshuffle.methods import delta
 from tightshuffle.points import make_points
 
 NumbersOfRounds = Sequence[int]

@@ -1,9 +1,9 @@
 """The comparison at equal privacy: shuffled k-RR and the Gaussian mechanism with the same (eps, delta).
 
-delta is fixed. For n users, k cells and a budget eps0, eps is what `tightshuffle.upper` guarantees for every
-dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private for a histogram, if one
-user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is one sample of users for
-all mechanisms and settings. One setting's Gaussian noise is the same standard normal draw for both bounds
+delta is fixed. For n users, k cells and a budget eps0, eps is what `tightshuffle.epsilon` guarantees for
+every dataset. The Gaussian mechanism has the smallest noise that is (eps, delta)-private for a histogram, if
+one user's value changes (L2 sensitivity sqrt(2)). Everything is paired: one repetition is one sample of users
+for all mechanisms and settings. One setting's Gaussian noise is the same standard normal draw for both bounds
 that give eps.
 """
 
@@ -23,9 +23,9 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.doors import epsilon
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
-from tightshuffle.methods import epsilon
 
 # Metric -> the mean error of this many values.
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}

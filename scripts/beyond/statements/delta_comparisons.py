@@ -22,9 +22,9 @@ from scripts.beyond.statements.verdict_rules import Comparisons, signs_where
 from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_printed
 from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
+from tightshuffle import doors
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
-from tightshuffle.guarantee import lower, upper
 from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.literature import amplification, clones, count
 from tightshuffle.planning.plan import expected_tv_gaussian, expected_tv_krr
@@ -59,8 +59,8 @@ def log10_bounds_of_histogram(eps: float, eps0: float, n: int, k: int) -> tuple[
 
     n users report a value out of k by k-RR with the local budget eps0. Where eps >= eps0 both are -inf.
     """
-    low = lower(eps, n=n, k=k, eps0=eps0, log10=True)
-    high = upper(eps, n=n, k=k, eps0=eps0, log10=True)
+    low = doors.delta(eps, n=n, k=k, eps0=eps0, method="lower", log10=True)
+    high = doors.delta(eps, n=n, k=k, eps0=eps0, log10=True)
     return low, high
 
 

@@ -47,5 +47,5 @@ def test_the_bound_beside_koskelas_column_is_the_blankets():
     setting = {"n": 100, "k": 10, "eps0": 0.5, "log10": True}
     blanket = tightshuffle.delta(eps, method="privacy-blanket", **setting)
     np.testing.assert_allclose(rows["cited"].astype(float), blanket, rtol=1e-12)
-    is_upper_clearly_smaller = tightshuffle.upper(eps, **setting) < blanket - 0.05
+    is_upper_clearly_smaller = tightshuffle.delta(eps, **setting) < blanket - 0.05
     assert is_upper_clearly_smaller.tolist() == [False, True, True, True]

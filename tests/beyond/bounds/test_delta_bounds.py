@@ -5,7 +5,7 @@ import pytest
 
 from scripts.beyond.bounds.compute_delta_bounds import BOUNDS, delta_bounds
 from scripts.paper.delta.theorem_1 import theorem_1_as_printed
-from tightshuffle import delta, upper
+from tightshuffle import delta
 from tightshuffle.literature import count
 from tightshuffle.methods import METHODS
 
@@ -35,7 +35,7 @@ def test_a_row_has_the_values_of_the_functions_of_a_single_delta(bounds, positio
     # Two columns are of the count of x0.
     assert row["published"] == theorem_1_as_printed(eps, count=holders, **setting)
     assert row["exact"] == count.delta(eps, count=holders, direction="both", **setting)
-    assert row["upper"] == upper(eps, log10=True, **setting)
+    assert row["upper"] == delta(eps, log10=True, **setting)
     assert row["koskela_strong"] == delta(eps, method="koskela-strong", log10=True, **setting)
 
 

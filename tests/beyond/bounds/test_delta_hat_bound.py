@@ -5,7 +5,7 @@ import pytest
 
 from scripts.beyond.bounds.compute_delta_hat_bound import delta_hat_bound
 from scripts.paper.delta.compute_delta_hat import compute_delta_hat
-from tightshuffle import upper
+from tightshuffle import delta
 
 COUNTS_OF_711_USERS = np.array([400, 30, 0, 250, 1, 30])
 
@@ -22,7 +22,7 @@ def test_each_bound_is_that_of_its_rows_setting(delta_hats):
     table = delta_hat_bound(delta_hats)
     assert len(table) == 16
     for row in table.to_dict("records"):
-        assert row["upper"] == upper(
+        assert row["upper"] == delta(
             row["eps"], n=row["n"], k=row["k"], eps0=row["eps0"], log10=True
         )
 

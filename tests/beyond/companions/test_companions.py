@@ -9,7 +9,7 @@ import tightshuffle
 from scripts.beyond.companions.compute_blanket import blanket_tightness
 from scripts.beyond.companions.compute_girgis import girgis_composed, girgis_rdp
 from scripts.beyond.companions.compute_koskela import balle_analytic, eps0_of_blanket, koskela_fig1a
-from tightshuffle import lower, upper
+from tightshuffle import delta
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.literature import biswas_blanket, count, renyi
 from tightshuffle.points import make_points
@@ -46,8 +46,10 @@ def test_rows_of_the_blanket_table_have_the_deltas_of_the_functions_of_one_point
         assert row["count_reverse"] == exact
         assert row["equation_3"] == biswas_blanket.log10_equation_3(make_points(eps, **setting))
         # The last bits of a bound may depend on which points are computed together.
-        assert row["upper"] == pytest.approx(upper(eps, log10=True, **setting), rel=1e-13)
-        assert row["lower"] == pytest.approx(lower(eps, log10=True, **setting), rel=1e-13)
+        assert row["upper"] == pytest.approx(delta(eps, log10=True, **setting), rel=1e-13)
+        assert row["lower"] == pytest.approx(
+            delta(eps, method="lower", log10=True, **setting), rel=1e-13
+        )
 
 
 def test_the_table_of_divergences_has_the_accountants_values_in_their_order():

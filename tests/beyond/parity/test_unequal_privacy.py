@@ -27,7 +27,7 @@ def test_shuffled_reports_have_the_eps_of_the_upper_bound_at_both_ends_of_n():
     assert list(shuffled[1e-6]) == [0.25, 0.25]
     for n in (1000, 100_000):
         eps = shuffled[1e-17, n]
-        assert tightshuffle.upper(eps, n=n, k=15, eps0=4) == pytest.approx(1e-17, rel=1e-3)
+        assert tightshuffle.delta(eps, n=n, k=15, eps0=4) == pytest.approx(1e-17, rel=1e-3)
 
 
 def test_without_the_papers_eps0_only_the_gaussian_has_rows():
