@@ -317,7 +317,8 @@ def test_a_run_goes_on_when_slurms_controller_is_back(slurm, slurm_project):
 def test_one_ctrl_c_cancels_all_jobs_and_the_same_command_goes_on(slurm, slurm_project):
     with slurm.drained():
         run = slurm_project.start(GAUSSIAN_SCALE)
-        slurm.wait_for_job(slurm_project, "PENDING")
+        printed = slurm_project.folder / "printed"
+        wait_for(lambda: "has been submitted with SLURM jobid" in printed.read_text())
         os.kill(run.pid, signal.SIGINT)
         exit_code, _ = ended(run, slurm_project)
     assert exit_code != 0

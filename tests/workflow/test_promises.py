@@ -496,7 +496,7 @@ def test_lists_in_another_order_give_the_results_of_a_fresh_run(tmp_path):
         (project.folder / "small.yaml").write_text(yaml.safe_dump(reversed_lists(settings)))
         project.make(*WITH_ORDER)
     assert names_that_differ(run.results(), fresh.results()) == []
-    assert {*WITH_ORDER} <= {*names_that_differ(run.results(), before)}
+    assert "results/small/attack/audit.csv" in names_that_differ(run.results(), before)
 
 
 # Elsewhere -------------------------------------------------------------------------------------------
