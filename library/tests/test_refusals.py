@@ -3,6 +3,7 @@
 import datetime
 import inspect
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -530,7 +531,9 @@ TAKES_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize("wrong", NO_NUMBERS, ids=repr)
+@pytest.mark.parametrize(
+    "wrong", NO_NUMBERS, ids=lambda wrong: re.sub(" at 0x.*", ">", repr(wrong))
+)
 @pytest.mark.filterwarnings("error")
 def test_what_is_no_number_is_refused_by_its_kind_and_named(wrong):
     """Otherwise 50 masked users would be none, a date 18,262 users, and "1" the number 49."""

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from importlib.metadata import version
 from typing import Any, NoReturn
 
@@ -263,6 +264,14 @@ _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
 _GUARANTEE = ("--rounds", "--release", "--deletion")
 
 
+class _Version(argparse.Action):
+    """Prints the version of the installed package; an installation is not needed for anything else."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        parser._print_message(f"tightshuffle {version('tightshuffle')}\n", sys.stdout)
+        parser.exit()
+
+
 def make_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line. Its errors are ValueErrors."""
     # Nothing is abbreviated: --eps must never stand for --eps0.
@@ -271,9 +280,7 @@ def make_parser() -> argparse.ArgumentParser:
         "allow_abbrev": False,
     }
     parser = _Parser(prog="tightshuffle", description=_ABOUT, epilog=_EXAMPLES, **style)
-    parser.add_argument(
-        "--version", action="version", version=f"tightshuffle {version('tightshuffle')}"
-    )
+    parser.add_argument("--version", action=_Version, nargs=0)
     commands = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True
     )

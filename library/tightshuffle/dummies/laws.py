@@ -222,7 +222,8 @@ def cut_power(mean: float, power: float, deviation: float) -> Law:
     # z = -1, is -inf, and the last is inf.
     exponents = _power_law_exponents(np.arange(largest + 1) - largest / 2, power, deviation)
     steps = np.concatenate([[-np.inf], np.diff(exponents), [np.inf]])
-    name = f"power:{mean!r}:{power!r}:{deviation!r}"
+    text = repr(mean).removesuffix(".0")
+    name = f"power:{text}:{power!r}:{deviation!r}"
     return Law(name, first=0, log_mass=_normalised_ln_mass(-exponents), steps=steps)
 
 
