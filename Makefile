@@ -43,7 +43,7 @@ HOW := $(if $(PROFILE),--workflow-profile "$(PROFILE)",--quiet rules reason host
 # also each job's files and log.
 LINES := $(if $(PROFILE),,2> >(trap '' INT; exec sed -uE \
   -e '/^(\[.+ [0-9]{4}\]|Execute [0-9]+ jobs\.\.\.|Select jobs to execute\.\.\.)$$/d' \
-  -e '/^Finished jobid: .*Rule: (.*)\)$$/{s//\1/;h;d;}' \
+  -e '/^Finished jobid: .*\(Rule: (.*)\)$$/{s//\1/;h;d;}' \
   -e '/^([0-9]+ of [0-9]+) steps .*done$$/{s//\1: /;G;s/\n//;}' >&2))
 SNAKEMAKE := snakemake $(HOW) $(if $(CONFIG),--configfile "$(CONFIG)")
 INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
@@ -83,6 +83,7 @@ lint: .venv/dev
 	@snakemake --lint
 	@mypy
 	@lint-imports
+	@zizmor --offline --quiet .github
 
 # One process more than there are cores, because one mostly waits for a cluster.
 slow: .venv/test .venv/dev
