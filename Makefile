@@ -43,7 +43,7 @@ HOW := $(if $(PROFILE),--workflow-profile "$(PROFILE)",--quiet rules reason host
 # also each job's files and log.
 LINES := $(if $(PROFILE),,2> >(trap '' INT; exec sed -uE \
   -e '/^(\[.+ [0-9]{4}\]|Execute [0-9]+ jobs\.\.\.|Select jobs to execute\.\.\.)$$/d' \
-  -e '/^Finished jobid: .*Rule: (.*)\)$$/{s//\1/;h;d;}' \
+  -e '/^Finished jobid: .*\(Rule: (.*)\)$$/{s//\1/;h;d;}' \
   -e '/^([0-9]+ of [0-9]+) steps .*done$$/{s//\1: /;G;s/\n//;}' >&2))
 SNAKEMAKE := snakemake $(HOW) $(if $(CONFIG),--configfile "$(CONFIG)")
 INSTALLED := .venv/installed $(if $(PROFILE),.venv/cluster)
@@ -83,6 +83,7 @@ lint: .venv/dev
 	@snakemake --lint
 	@mypy
 	@lint-imports
+	@zizmor --offline --quiet .github
 
 # One process more than there are cores, because one mostly waits for a cluster.
 slow: .venv/test .venv/dev
@@ -143,14 +144,18 @@ endif
 # requirements.lock has every package that the pipeline needs, with version and hash, for all platforms and Pythons.
 # The other locks have what the dependency group of that name needs in addition; but requirements-test.lock is complete:
 # the library's tests need no other lock. environment.yml and workflow/envs/rules.yml repeat the pipeline's versions for
-# conda.
-COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version 3.11 \
-  --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links pyproject.toml
+# conda. OLDEST=3.14 takes the newest packages, also those that no longer support Python 3.11.
+OLDEST ?= 3.11
+COMPILE := uv pip compile --quiet --upgrade --universal --fork-strategy fewest --python-version $(OLDEST) \
+  --generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links library/pyproject.toml
+# Versions that suit all groups: alone, the pipeline would get an attrs that is too new for dp-accounting of the tests.
+TOGETHER := .venv/together.lock
 lock: .venv/installed
 	@.venv/bin/pip install --quiet --disable-pip-version-check uv
-	@$(COMPILE) --group pipeline -o requirements.lock
-	@$(COMPILE) --group test --constraint requirements.lock -o requirements-test.lock
-	@for group in dev cluster; do $(COMPILE) --group $$group --constraint requirements.lock -o requirements-$$group.lock \
+	@$(COMPILE) --group pipeline --group test --group dev --group cluster -o $(TOGETHER)
+	@$(COMPILE) --group pipeline --constraint $(TOGETHER) -o requirements.lock
+	@$(COMPILE) --group test --constraint $(TOGETHER) -o requirements-test.lock
+	@for group in dev cluster; do $(COMPILE) --group $$group --constraint $(TOGETHER) -o requirements-$$group.lock \
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock) || exit 1; done
 	@python workflow/environment_of_lock.py requirements.lock "-e ./library" > environment.yml
 	@python workflow/environment_of_lock.py requirements.lock > workflow/envs/rules.yml

@@ -83,6 +83,14 @@ def test_every_extra_is_tested(extra):
     assert packages_of(EXTRAS[extra]) <= locked.keys()
 
 
+def test_ci_tests_every_python_that_the_library_names():
+    classifiers = "\n".join(PROJECT["classifiers"])
+    named = re.findall(r"^Programming Language :: Python :: (\d\.\d+)$", classifiers, re.MULTILINE)
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]
+    assert jobs["check"]["strategy"]["matrix"]["python"] == named
+    assert PROJECT["requires-python"] == f">={named[0]}"
+
+
 def test_citation_has_the_version_and_date_of_the_newest_release():
     """The first heading of CHANGELOG.md is such as "## [1.2.0] - 2026-01-31"."""
     changelog = (LIBRARY / "CHANGELOG.md").read_text()

@@ -105,9 +105,9 @@ def write_with_one_changed_bit(path):
 @pytest.mark.parametrize(
     "read",
     [
-        read_parquet,
-        lambda path: read_table(path, ["a"]),
-        lambda path: next(read_frames(path, ["a"], [])),
+        pytest.param(read_parquet, id="whole"),
+        pytest.param(lambda path: read_table(path, ["a"]), id="its columns"),
+        pytest.param(lambda path: next(read_frames(path, ["a"], [])), id="in parts"),
     ],
 )
 def test_a_damaged_table_is_refused_by_its_name(read):

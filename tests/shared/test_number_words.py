@@ -14,7 +14,7 @@ TEXTS = [  # a text that is made, and what it should be
     (typeset("1000000000"), "10⁹"),
     (typeset(999_999_999), "999,999,999"),
     (typeset(99.7), "100"),
-    (typeset(1234.5), "1,234"),
+    (typeset(1236.5), "1,236"),
     (typeset("0.001"), "0.001"),
     (typeset(0.0009996), "10⁻³"),
     (typeset("2.34567e-9", 4), "2.346×10⁻⁹"),

