@@ -4,7 +4,8 @@ The reports are those of a unary encoding, so a user's bits are independent. `bo
 that depends on the target user, given how many bits of one kind hide the target's. A bit of another kind is
 one of this kind with some probability, and revealed otherwise; who takes part is revealed. So how many bits
 hide the target's is random, but independent of all values. They are fewer than the bound assumes with a small
-probability, which is added to delta. docs/theory.md, "Sums only", has the proof.
+probability, which is added to delta; or, if one count changes in all, delta is a mean over their number.
+docs/theory.md, "Sums only", has the proof.
 """
 
 import math
@@ -12,14 +13,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.bit_counts import Bit
 from tightshuffle.bounds.bits import ln_delta_of_datasets
+from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.collection.cover import Cover
 from tightshuffle.collection.data import Data, Group
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _LN10 = math.log(10)
@@ -28,6 +32,7 @@ _LOG10_OVER_RARE = 3.0
 _FIRST_LOG10_RARE = -9.0  # log10 of the probability of too few bits to begin with
 # Probabilities of too few bits per factor of ten of their log: bounds for one of them serve many eps.
 _STEPS_PER_DECADE = 10
+_NUMBERS_OF_MEAN = 8  # of bits, in the mean over them: the fewer, the larger is the bound
 # The least probability of taking part that is computed with: delta stays a float.
 _LEAST_PARTICIPATION = 1e-100
 # ln(p / (1 - p)) and ln(q / (1 - q)), where a bit is 1 with probability p for who holds the value, else q.
@@ -70,6 +75,12 @@ class SummedRounds:
         )
         # By log10 of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
         self._kept_rounds: dict[float, list[Rounds]] = {}
+        # Whether there is one round, in which one count changes: then delta is also at most a mean.
+        self._has_mean = (
+            not self._is_fixed
+            and self._stages[0].data.deletion
+            and sum(stage.rounds for stage in self._stages) == 1
+        )
 
     def log10_delta(self, eps: Floats) -> Floats:
         """log10 of the upper bound on delta at ``eps`` >= 0, in the shape of ``eps``; -inf where delta is 0.
@@ -77,6 +88,7 @@ class SummedRounds:
         Rarely, too few bits hide the target user. The probability of this event is added to a bound for
         enough bits. A smaller probability leaves fewer bits that are sure, and a larger bound. So the
         probability of each eps begins at 10^-9. It is lowered until it is at most 1/1000 of the bound.
+        Where one count changes in all, `_log10_mean` is smaller.
         """
         points = eps.ravel()
         result = np.full(points.shape, np.inf)
@@ -100,6 +112,12 @@ class SummedRounds:
                 log10_rare[chosen[too_often]] = _round_down_to_grid(
                     log10_bounds[too_often] - _LOG10_OVER_RARE
                 )
+        if self._has_mean:
+            for index in np.flatnonzero(result > -np.inf).tolist():
+                # The mean may be ten times smaller.
+                log10_rare_of_mean = min(result[index], 0.0) - _LOG10_OVER_RARE - 1
+                mean = self._log10_mean(points[index].item(), log10_rare_of_mean)
+                result[index] = min(result[index], mean)
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
     def epsilon(self, log10_delta: float) -> float:
@@ -112,7 +130,52 @@ class SummedRounds:
         eps = max(
             rounds.epsilon(log10_rest) for rounds in self._rounds_but_for_rare_event(log10_rare)
         )
-        return math.inf if math.isnan(eps) else eps
+        if math.isnan(eps):
+            return math.inf
+        return min(eps, self._epsilon_of_mean(log10_delta, eps)) if self._has_mean else eps
+
+    def _epsilon_of_mean(self, log10_delta: float, largest: float) -> float:
+        """The smallest eps up to ``largest`` where `_log10_mean` is at most ``log10_delta``, rounded up."""
+
+        def log10_mean(eps: float) -> float:
+            return self._log10_mean(eps, log10_delta - _LOG10_OVER_RARE)
+
+        # The first eps to try is a little below ``largest``.
+        mu = 0.98 / float(exact_scale(largest, log10_delta=log10_delta))
+        return epsilon_from_gaussian(log10_mean, log10_delta, largest, mu=mu)
+
+    def _log10_mean(self, eps: float, log10_rare: float) -> float:
+        """log10 of a bound on delta of a deletion in one round: the mean over how many bits hide the target.
+
+        The observer sees their number J. delta falls with it, so for ascending numbers j_0, j_1, ... the mean
+        is at most the delta of the last one plus, for each j_i, P(J < j_i) times by how much delta of j_i
+        bits is below that of the number before. Before j_0 delta counts as 1. P(J < j_0) is about
+        10^``log10_rare``.
+        """
+        [stage] = self._stages
+        # ln of Chernoff's bounds, evenly spaced in standard deviations of J.
+        reach = math.sqrt(-2 * log10_rare * _LN10)
+        ln_chances = -((reach * np.linspace(1, 0, _NUMBERS_OF_MEAN, endpoint=False)) ** 2) / 2
+        odds = max(stage.covers, key=lambda kind: stage.covers[kind].mean * _smaller_variance(kind))
+        cover = stage.covers[odds]
+        numbers = [cover.likely_minimum(ln_chance) for ln_chance in ln_chances.tolist()]
+        ln_chances = np.minimum(ln_chances, _ln_chances_of_fewer(cover, numbers))
+
+        # ln delta of each number of bits, of a count that falls and of one that rises; (2, numbers).
+        encoding, point = _unary_encoding(stage.data, stage.group), np.array([eps])
+        pairs = [sums.curves(encoding, number, odds) for number in numbers]
+        log10_deltas = [[curve.log10_delta(point)[0] for curve in pair] for pair in pairs]
+        ln_deltas = np.minimum.accumulate(np.transpose(log10_deltas) * _LN10, axis=1)
+
+        ln_before = np.pad(ln_deltas[:, :-1], ((0, 0), (1, 0)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ln_falls = ln_before + np.log(-np.expm1(ln_deltas - ln_before))
+        ln_terms = np.where(ln_deltas < ln_before, ln_chances + ln_falls, -np.inf)
+        ln_means = np.logaddexp(np.logaddexp.reduce(ln_terms, axis=1), ln_deltas[:, -1])
+        participation = stage.group.participation if self._unseen else 1.0
+        log10_participation = math.log10(max(participation, _LEAST_PARTICIPATION))
+        # 1e-12 is more than what rounding may take away.
+        return float(ln_means.max()) / _LN10 + log10_participation + 1e-12
 
     def _rounds_but_for_rare_event(self, log10_rare: float) -> list[Rounds]:
         """Bounds on delta of all rounds together; the largest of them holds but for a rare event.
@@ -141,6 +204,19 @@ class SummedRounds:
             pairs_and_rounds.append((pair, stage.rounds))
         self._kept_rounds[log10_rare] = sums.together(pairs_and_rounds, deletion or self._unseen)
         return self._kept_rounds[log10_rare]
+
+
+def _ln_chances_of_fewer(cover: Cover, numbers: Sequence[int]) -> Floats:
+    """ln P(J < number) for each of the ``numbers``, rounded up, (numbers,); 0 unless J is binomial."""
+    is_random = cover.shares < 1
+    if np.count_nonzero(is_random) != 1 or np.any(cover.is_poisson):
+        return np.zeros(len(numbers))
+    n, share = cover.n[is_random], cover.shares[is_random]
+    most = np.array(numbers, dtype=float) - cover.certain_reports - 1
+    with np.errstate(divide="ignore"):
+        chances = scipy.special.betainc(n - most, np.maximum(most, 0.0) + 1, 1 - share)
+        # 1e-6 is far more than what this loses.
+        return np.where(most < 0, -np.inf, np.minimum(np.log(chances) + 1e-6, 0.0))
 
 
 def _curves_of_best_kind(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
