@@ -134,7 +134,7 @@ def copy_of_project(folder, **attributes):
 
 
 # sitecustomize.py, which Python runs first in every process of the project. A job writes a file of JSON into
-# the folder ``seen``: its rule, script, input and output, and read, the project's files that it has read.
+# the folder ``seen``: its script, input and output, and read, the project's files that it has read.
 SITECUSTOMIZE = """
 import atexit, json, os, sys
 
@@ -145,14 +145,14 @@ def note(event, given):
         READ.add(os.path.abspath(os.fsdecode(given[0])))
 
 def write():
-    job = sys.modules["__main__"].snakemake
-    script = os.path.join(job.scriptdir, os.path.basename(sys.argv[0]).partition(".")[2])  # tmpabc.draw_tv.py
+    main = sys.modules["__main__"]
+    job = main.snakemake
     loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
-    script = os.path.relpath(script, HERE)
+    script = os.path.relpath(main.__file__, HERE)  # Snakemake sets it: the script, not the copy that runs
     files = {"input": list(job.input), "output": list(job.output), "read": read}
     with open(os.path.join(HERE, "seen", str(os.getpid())), "w") as file:
-        json.dump({"rule": job.rule, "script": script, **files}, file)
+        json.dump({"script": script, **files}, file)
 
 if any(".snakemake/scripts/" in word for word in sys.orig_argv):
     sys.addaudithook(note)
