@@ -145,11 +145,11 @@ def note(event, given):
         READ.add(os.path.abspath(os.fsdecode(given[0])))
 
 def write():
-    main = sys.modules["__main__"]
-    job = main.snakemake
+    job = sys.modules["__main__"].snakemake
     loaded = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
     read = sorted(os.path.relpath(path, HERE) for path in (READ | loaded) - {None} if path.startswith(HERE))
-    script = os.path.relpath(main.__file__, HERE)  # Snakemake sets it: the script, not the copy that runs
+    name = os.path.basename(sys.argv[0]).partition(".")[2]  # of the copy tmpabc.draw_tv.py that runs
+    [script] = [path for path in read if os.path.basename(path) == name]
     files = {"input": list(job.input), "output": list(job.output), "read": read}
     with open(os.path.join(HERE, "seen", str(os.getpid())), "w") as file:
         json.dump({"script": script, **files}, file)
