@@ -112,3 +112,17 @@ def shown(file, table, shows, caption="table"):
     """A table that `snakemake --report` shows, with a caption of workflow/report."""
     labels = {"table": table, "shows": shows}
     return report(file, caption=f"{CAPTIONS}/{caption}.rst", category="Tables", labels=labels)
+
+
+# Runs that meet an edit.
+def mark_jobs_of_edits():
+    """Mark the results of jobs that have run with edits as incomplete, so that the next run makes them again.
+
+    Returns the names of the files that were edited.
+    """
+    ended = filter(workflow.dag.finished, workflow.dag.needrun_jobs(exclude_finished=False))
+    edited = []
+    for job, file in jobs_of_edits(ended, sums_of_digested_code()):
+        workflow.persistence.started(job)
+        edited.append(file)
+    return edited

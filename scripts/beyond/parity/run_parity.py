@@ -23,14 +23,15 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.doors import epsilon
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.guarantee import epsilon_of_lower, epsilon_of_upper
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.points import make_point
 
 # Metric -> the mean error of this many values.
 POPULAR = {"most_popular": 1, "ten_most_popular": 10}
 # Bounds on delta. A setting has one of them, and its eps is where this bound is the setting's delta.
-BOUNDS = ["upper", "lower"]
+EPSILONS = {"upper": epsilon_of_upper, "lower": epsilon_of_lower}
 COLUMNS = [
     "dataset", "n", "k", "eps0", "delta_rule", "delta", "bound", "eps", "mechanism", "estimator",
     "metric", "cell", "repetition", "value", "uniform", "seed",
@@ -138,7 +139,7 @@ def bounds_and_repetitions(
         # If a number and "all" mean equally many users, the second one adds to the plan of the first one.
         bounds, runs = plan.get(users, (["upper"], repetitions))
         if size in (n[0], n[-1]):
-            bounds = BOUNDS
+            bounds = list(EPSILONS)
         if individual and size in individual["n"]:
             runs = max(runs, individual["repetitions"])
         plan[users] = bounds, runs
@@ -232,7 +233,7 @@ def run_parity_point(
             log10_delta = float(np.log10(delta))
 
             for bound in bounds:
-                eps = epsilon(log10_delta=log10_delta, method=bound, n=n, k=k, eps0=budget)
+                eps = EPSILONS[bound](log10_delta, make_point(n=n, k=k, eps0=budget))
                 sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = error_rows(estimates, truth, cells, counts)
