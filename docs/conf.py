@@ -6,7 +6,7 @@ repository. Pages load nothing from the net: formulas are MathML, and the search
 
 import re
 import sys
-from importlib.metadata import version
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from scripts.report.formulas import mathml
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
 project_copyright = f"2026 {author}"
-release = version("tightshuffle")
+release = metadata.version("tightshuffle")
 root_doc = "docs/index"
 include_patterns = [
     *["*.md", "docs/**", "config/README.md", "data/**/README.md", "results/README.md"],
