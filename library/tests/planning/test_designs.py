@@ -14,6 +14,7 @@ from tests.bounds.enumeration import Shuffled, krr_probabilities
 from tests.bounds.test_sums import hockey_sticks, probabilities_of_sums
 from tests.cli.calls import json_answer, refusal, text_answer
 from tests.collection.test_collection_of_sums import probabilities_of_one
+from tightshuffle.cli import design_command
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
 from tightshuffle.collection import Collection, Dummies, Group
@@ -50,7 +51,20 @@ QUESTIONS = pytest.mark.parametrize(
     [DEFAULTS | ONE_VALUE, DEFAULTS | FIVE_ROUNDS, DEFAULTS | THREE_VALUES],
     ids=["one value per user", "five rounds", "three values per user"],
 )
-compare_once = functools.cache(compare_designs)
+_compare = functools.cache(compare_designs)
+
+
+def compare_once(*, delta=None, log10_delta=None, **asked):
+    """`compare_designs`, which takes seconds, only once for each question."""
+    if log10_delta is None:
+        log10_delta = math.log10(delta)
+    every_argument = DEFAULTS | asked | {"log10_delta": log10_delta}
+    return _compare(**dict(sorted(every_argument.items())))
+
+
+@pytest.fixture(autouse=True)
+def _the_command_compares_once(monkeypatch):
+    monkeypatch.setattr(design_command, "compare_designs", compare_once)
 
 
 def delta_of_uniform_dummies(dummies, k, eps):
@@ -356,14 +370,14 @@ def mean_absolute_error(
     [
         (40, 143, 4.4398582576822685, 1.8892705012536612e-07, 1),
         (5, 4, 1.966238322453123, 6.253918729613092e-09, 52),
-        (959, 16, 1.6847, 0.0685, 12),
-        (100_000, 256, 1.0, 1e-6, 365),
-        (2_000_000, 408, 1.0, 1e-8, 52),
+        pytest.param(959, 16, 1.6847, 0.0685, 12, marks=pytest.mark.slow),
+        pytest.param(100_000, 256, 1.0, 1e-6, 365, marks=pytest.mark.slow),
+        pytest.param(2_000_000, 408, 1.0, 1e-8, 52, marks=pytest.mark.slow),
     ],
 )
 def test_the_printed_sigma_has_the_guarantee(n, k, eps, delta, rounds):
     """To the nearest of its four digits it would be too small, by up to 0.8 % of delta."""
-    found = compare_designs(n, k, eps, delta, rounds=rounds).designs
+    found = compare_once(n=n, k=k, eps=eps, delta=delta, rounds=rounds).designs
     (gaussian,) = [design for design in found if design.name == "central Gaussian"]
     sigma = float(gaussian.parameters.removeprefix("sigma = "))
     sensitivity = math.sqrt(2 * rounds)  # a changed value changes two counts by 1
@@ -378,6 +392,8 @@ FEW_REPORTS = [
     {"n": 10_000, "k": 100_000, "eps": 1.0, "delta": 1e-6, "share": 0.001},
     {"n": 10_000, "k": 16, "eps": 5.0, "delta": 1e-6, "share": 0},
     {"n": 10_000, "k": 16, "eps": 6.0, "delta": 1e-5, "share": 0},
+]
+SLOW_WITH_FEW_REPORTS = [
     {"n": 100_000, "k": 256, "eps": 10.0, "delta": 1e-9, "share": 0},
     {"n": 17_004, "k": 364, "eps": 1.8753, "delta": 0.3673, "colluding": 10},
 ]
@@ -385,7 +401,13 @@ FEW_REPORTS = [
 
 @pytest.mark.parametrize(
     "asked",
-    [DEFAULTS | question for question in (ONE_VALUE, FIVE_ROUNDS, THREE_VALUES, *FEW_REPORTS)],
+    [
+        *[DEFAULTS | question for question in (ONE_VALUE, FIVE_ROUNDS, THREE_VALUES, *FEW_REPORTS)],
+        *[
+            pytest.param(DEFAULTS | question, marks=pytest.mark.slow)
+            for question in SLOW_WITH_FEW_REPORTS
+        ],
+    ],
     ids=str,
 )
 def test_errors_are_those_of_the_sums_over_all_counts(asked):
@@ -406,12 +428,14 @@ def test_errors_are_those_of_the_sums_over_all_counts(asked):
     [
         ({"n": 10_000, "k": 16, "eps": 5.0, "delta": 1e-6}, 0.0813),
         ({"n": 10_000, "k": 16, "eps": 6.0, "delta": 1e-5}, 0.0201),
-        ({"n": 100_000, "k": 256, "eps": 10.0, "delta": 1e-9}, 0.0004),
+        pytest.param(
+            {"n": 100_000, "k": 256, "eps": 10.0, "delta": 1e-9}, 0.0004, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_for_a_value_that_nobody_holds_few_bits_of_oue_are_the_best(question, error):
     """A normal error would have OUE third: its bit of an empty value is hardly ever 1."""
-    best = compare_once(**DEFAULTS | question | {"share": 0}).designs[0]
+    best = compare_once(**question | {"share": 0}).designs[0]
     assert best.name == "OUE, sums only"
     assert best.popular_error == pytest.approx(error, rel=0.01)
 
@@ -538,7 +562,7 @@ def options_of(question):
 
 
 def test_the_command_gives_the_designs_as_json():
-    designs = compare_once(**DEFAULTS | THREE_VALUES).designs
+    designs = compare_once(**THREE_VALUES).designs
     found = json_answer("design", *options_of(THREE_VALUES))["designs"]
     assert [row["name"] for row in found] == [design.name for design in designs]
     assert [row["error"] for row in found] == [design.error for design in designs]
@@ -557,7 +581,7 @@ def test_the_json_names_all_that_was_asked_for_and_no_default():
 def test_the_command_prints_who_is_trusted_and_what_is_left_if_they_fail():
     text = text_answer("design", *options_of(THREE_VALUES))
     assert "Left out: k-RR (only for one report per user and round)." in text
-    for design in compare_once(**DEFAULTS | THREE_VALUES).designs:
+    for design in compare_once(**THREE_VALUES).designs:
         left = re.escape(what_is_left(design.eps_if_it_fails))
         assert re.search(rf"^{design.name} .*  {left} *$", text, re.MULTILINE)
         parameters = re.escape(design.parameters)
