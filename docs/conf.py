@@ -20,6 +20,7 @@ from scripts.report.formulas import mathml
 project = "tight-shuffle"
 author = "the tight-shuffle authors"
 project_copyright = f"2026 {author}"
+# Sphinx takes a name `version` here for its own setting, even that of an imported function.
 release = metadata.version("tightshuffle")
 root_doc = "docs/index"
 include_patterns = [

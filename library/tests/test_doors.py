@@ -81,7 +81,15 @@ def test_every_argument_of_a_public_function_matters(name, argument):
     assert one != other
 
 
-@pytest.mark.parametrize(("randomizer", "rounds"), [("grr", 1), ("grr", 3), ("subset:2", 1)])
+@pytest.mark.parametrize(
+    ("randomizer", "rounds"),
+    [
+        ("grr", 1),
+        ("grr", 3),
+        ("subset:2", 1),
+        pytest.param("subset:2", 3, marks=pytest.mark.slow),
+    ],
+)
 def test_users_who_take_part_by_chance_are_a_collection_of_one_group(randomizer, rounds):
     setting = {"k": 8, "eps0": 2.0, "randomizer": randomizer, "participation": 0.4}
     eps = np.array([0.1, 0.3])

@@ -454,7 +454,7 @@ study:
   eps: [0.5, 1]
   delta: [1.0e-6, 1.0e-4]
 audit:
-  eps: [0.5]  # alone: the order of the settings is what asks for the table anew
+  eps: [0.5]  # only one: two in reverse order would already rerun the table
   settings:
     - {n: 20, k: 5, eps0: 1, count: 10, runs: 1000}
     - {n: 10, k: 5, eps0: 1, count: 5, runs: 1000}

@@ -1,6 +1,7 @@
 """Which design to run: each has the guarantee, none could be better, and the errors are right."""
 
 import functools
+import inspect
 import itertools
 import math
 import re
@@ -54,16 +55,18 @@ QUESTIONS = pytest.mark.parametrize(
 _compare = functools.cache(compare_designs)
 
 
-def compare_once(*, delta=None, log10_delta=None, **asked):
-    """`compare_designs`, which takes seconds, only once for each question."""
-    if log10_delta is None:
-        log10_delta = math.log10(delta)
-    every_argument = DEFAULTS | asked | {"log10_delta": log10_delta}
-    return _compare(**dict(sorted(every_argument.items())))
+def compare_once(**asked):
+    """`compare_designs`, which takes seconds, only once for each question, however it is spelled."""
+    if "delta" in asked:
+        asked["log10_delta"] = math.log10(asked.pop("delta"))
+    call = inspect.signature(compare_designs).bind(**asked)
+    call.apply_defaults()
+    return _compare(*call.args, **call.kwargs)
 
 
 @pytest.fixture(autouse=True)
 def _the_command_compares_once(monkeypatch):
+    """A question of a test and the same question to the command are one comparison."""
     monkeypatch.setattr(design_command, "compare_designs", compare_once)
 
 
@@ -392,26 +395,20 @@ FEW_REPORTS = [
     {"n": 10_000, "k": 100_000, "eps": 1.0, "delta": 1e-6, "share": 0.001},
     {"n": 10_000, "k": 16, "eps": 5.0, "delta": 1e-6, "share": 0},
     {"n": 10_000, "k": 16, "eps": 6.0, "delta": 1e-5, "share": 0},
-]
-SLOW_WITH_FEW_REPORTS = [
-    {"n": 100_000, "k": 256, "eps": 10.0, "delta": 1e-9, "share": 0},
-    {"n": 17_004, "k": 364, "eps": 1.8753, "delta": 0.3673, "colluding": 10},
+    pytest.param(
+        {"n": 100_000, "k": 256, "eps": 10.0, "delta": 1e-9, "share": 0}, marks=pytest.mark.slow
+    ),
+    pytest.param(
+        {"n": 17_004, "k": 364, "eps": 1.8753, "delta": 0.3673, "colluding": 10},
+        marks=pytest.mark.slow,
+    ),
 ]
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        *[DEFAULTS | question for question in (ONE_VALUE, FIVE_ROUNDS, THREE_VALUES, *FEW_REPORTS)],
-        *[
-            pytest.param(DEFAULTS | question, marks=pytest.mark.slow)
-            for question in SLOW_WITH_FEW_REPORTS
-        ],
-    ],
-    ids=str,
-)
-def test_errors_are_those_of_the_sums_over_all_counts(asked):
+@pytest.mark.parametrize("question", [ONE_VALUE, FIVE_ROUNDS, THREE_VALUES, *FEW_REPORTS], ids=str)
+def test_errors_are_those_of_the_sums_over_all_counts(question):
     """`mean_absolute_error` is the sum, in users, for a value that some share of the users hold."""
+    asked = DEFAULTS | question
     reports = asked["n"] * asked["participation"]
     for design in compare_once(**asked).designs:
         error = functools.partial(mean_absolute_error, design, **asked)
@@ -435,7 +432,7 @@ def test_errors_are_those_of_the_sums_over_all_counts(asked):
 )
 def test_for_a_value_that_nobody_holds_few_bits_of_oue_are_the_best(question, error):
     """A normal error would have OUE third: its bit of an empty value is hardly ever 1."""
-    best = compare_once(**question | {"share": 0}).designs[0]
+    best = compare_once(**DEFAULTS | question | {"share": 0}).designs[0]
     assert best.name == "OUE, sums only"
     assert best.popular_error == pytest.approx(error, rel=0.01)
 
@@ -562,7 +559,7 @@ def options_of(question):
 
 
 def test_the_command_gives_the_designs_as_json():
-    designs = compare_once(**THREE_VALUES).designs
+    designs = compare_once(**DEFAULTS | THREE_VALUES).designs
     found = json_answer("design", *options_of(THREE_VALUES))["designs"]
     assert [row["name"] for row in found] == [design.name for design in designs]
     assert [row["error"] for row in found] == [design.error for design in designs]
@@ -581,7 +578,7 @@ def test_the_json_names_all_that_was_asked_for_and_no_default():
 def test_the_command_prints_who_is_trusted_and_what_is_left_if_they_fail():
     text = text_answer("design", *options_of(THREE_VALUES))
     assert "Left out: k-RR (only for one report per user and round)." in text
-    for design in compare_once(**THREE_VALUES).designs:
+    for design in compare_once(**DEFAULTS | THREE_VALUES).designs:
         left = re.escape(what_is_left(design.eps_if_it_fails))
         assert re.search(rf"^{design.name} .*  {left} *$", text, re.MULTILINE)
         parameters = re.escape(design.parameters)

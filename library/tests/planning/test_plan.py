@@ -104,12 +104,16 @@ def test_with_one_user_fewer_the_best_plan_for_the_guarantee_has_a_larger_error(
     [
         # m = 1 is k-RR, "grr".
         pytest.param(
-            *("subset", ["grr", *[f"subset:{m}" for m in range(2, 64)]], 30, 64, 0.1),
+            "subset",
+            ["grr", *[f"subset:{m}" for m in range(2, 64)]],
+            30,
+            64,
+            0.1,
             marks=pytest.mark.slow,
         ),
         ("subset", ["grr", *[f"subset:{m}" for m in range(2, 12)]], 1000, 12, 1.0),
         pytest.param(
-            *("hash", [f"hash:{g}" for g in range(2, 60)], 200, 30, 0.5), marks=pytest.mark.slow
+            "hash", [f"hash:{g}" for g in range(2, 60)], 200, 30, 0.5, marks=pytest.mark.slow
         ),
         ("hash", [f"hash:{g}" for g in range(2, 60)], 1000, 12, 1.0),
     ],
