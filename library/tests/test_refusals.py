@@ -73,7 +73,11 @@ REFUSED = [
         {
             "randomizer must be rappor or oue": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
-            "deletion must be left out": {"release": "reports", "deletion": True},
+            "neighbours must be one of replacement, deletion; got 'add'": {"neighbours": "add"},
+            "neighbours must be 'replacement' unless release is 'sums'; got 'deletion'": {
+                "release": "reports",
+                "neighbours": "deletion",
+            },
             "^participation must be a probability above 0; got 0": {"participation": 0},
             "^randomizer must be a name, and no file, .*; got file:a": {
                 "randomizer": "file:a",
@@ -660,13 +664,6 @@ def test_a_flag_of_numpy_is_one_of_python(true_or_false):
             assert of_numpy == function(**accepted | {flag: true_or_false})
 
 
-def test_a_collection_keeps_a_flag_of_numpy_as_one_of_python():
-    collection = Collection(
-        k=5, groups=APP.groups, randomizer="oue", release="sums", deletion=np.bool_(True)
-    )
-    assert collection.deletion is True
-
-
 def test_every_public_flag_is_in_the_list():
     methods = filter(inspect.isfunction, vars(Collection).values())
     public = [getattr(tightshuffle, name) for name in tightshuffle.__all__]
@@ -677,5 +674,6 @@ def test_every_public_flag_is_in_the_list():
 
 
 def test_a_plan_of_a_kind_of_randomizer_has_no_deletion():
-    with pytest.raises(ValueError, match=r"^deletion must be left out"):
-        tightshuffle.plan(n=1000, k=5, eps=1.0, delta=1e-6, randomizer="subset", deletion=True)
+    asked = {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "subset"}
+    with pytest.raises(ValueError, match=r"^neighbours must be 'replacement' unless"):
+        tightshuffle.plan(neighbours="deletion", **asked)

@@ -19,14 +19,13 @@ import scipy
 
 from tightshuffle.arguments import (
     check_at_most,
-    check_choice,
     check_colluding,
     check_log10_delta,
     check_one,
     check_positive,
     check_whole,
 )
-from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import (
     LARGEST_MEAN,
     MOST_NUMBERS,
@@ -42,7 +41,13 @@ from tightshuffle.dummies.laws import (
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.number_text import e_notation, from_log10
 from tightshuffle.numerics.roots import least_whole
-from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guarantee
+from tightshuffle.points import (
+    LARGEST_N_OF_UPPER,
+    LARGEST_ROUNDS,
+    Neighbours,
+    check_guarantee,
+    check_neighbours,
+)
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 # By default the error may be 0.3 % above the least one: the fewest dummies are searched for within that.
@@ -73,7 +78,7 @@ def best_cut_law(
     log10_delta: float | None = None,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
     absolute_error: float | None = None,
     parties: int = 1,
     honest: int = 1,
@@ -91,8 +96,8 @@ def best_cut_law(
     values_per_user, rounds : int
         The most different values that a user reports per round, and the number of rounds.
     neighbours : str
-        "replace" for a user whose values become others, "add" or "remove" for one whose reports are added or
-        removed.
+        "replacement" for a user whose values become others, "deletion" for one whose reports are removed, or
+        added.
     absolute_error : float
         The largest mean absolute error of a value's count, in users. By default it is 0.3 % more than the
         least that cut laws reach.
@@ -153,7 +158,7 @@ def best_noise(
     log10_delta: float | None = None,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
     parties: int = 2,
     honest: int = 1,
 ) -> Law:
@@ -265,7 +270,7 @@ def smallest_poisson_mean(
     colluding: float = 0,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
 ) -> float:
     """The smallest mean, rounded up, of the Poisson number of dummies that each device adds for every value.
 
@@ -312,7 +317,7 @@ class _Guarantee:
     ln_delta: float
     values: int
     rounds: int
-    neighbours: str
+    neighbours: Neighbours
     honest: int = 1
 
     @classmethod
@@ -336,18 +341,21 @@ class _Guarantee:
         values = check_whole("values_per_user", values, 1)
         rounds = check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
-        check_choice("neighbours", neighbours, NEIGHBOURS)
         parties = check_whole("parties", parties, 1, MOST_PARTIES)
         honest = check_whole("honest", honest, 1, parties)
         return cls(
-            check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours, honest
+            check_guarantee(eps),
+            target_log10_delta * _LN10,
+            values,
+            rounds,
+            check_neighbours(neighbours),
+            honest,
         )
 
     @property
     def changed_counts(self) -> int:
-        """How many counts of values change in all rounds if one user does: two per value for "replace"."""
-        changed_values = self.values * self.rounds
-        return 2 * changed_values if self.neighbours == "replace" else changed_values
+        """How many counts of values change in all rounds if one user does."""
+        return self.neighbours.changed_counts * self.values * self.rounds
 
     @property
     def gaussian_deviation(self) -> float:
