@@ -55,11 +55,13 @@ def least_enough(
 ) -> float:
     """The least argument at which the ``function`` is at most 0, rounded up: it is at most 0 at the result.
 
-    It is above 0 at ``low``, and at most 0 at ``high``; -inf and inf are allowed. The result is too large by
-    about ``tolerance`` + ``relative`` * result, if the function is enough everywhere above the least
-    argument. The search is Brent's.
+    It is at most 0 at ``high``, and above 0 at ``low``, or ``low`` is the result; -inf and inf are allowed.
+    The result is too large by about ``tolerance`` + ``relative`` * result, if the function is enough
+    everywhere above the least argument. The search is Brent's.
     """
     function = functools.cache(function)
+    if function(low) <= 0:
+        return low
 
     # Brent's method cannot interpolate with infinities. So first the interval is halved until both ends are
     # finite.
