@@ -380,7 +380,7 @@ def _tilt_with_mean(target: float, coarse_grids: Sequence[_CoarseGrid], spacing:
     a tilt is above the target.
 
     Every theta gives the same delta, and this one about the smallest rounding error. So a root that is wrong
-    by 1 %, on grids of few points, is good enough.
+    by 0.01 %, on grids of few points, is good enough.
     """
 
     def missing(theta: float) -> float:
@@ -396,7 +396,7 @@ def _tilt_with_mean(target: float, coarse_grids: Sequence[_CoarseGrid], spacing:
     interval = interval_with_root(missing, 1.0, step=1.0, least=0.0, most=largest)
     if interval is None:
         return largest
-    return least_enough(missing, *interval, tolerance=1e-11, relative=1e-2)
+    return least_enough(missing, *interval, tolerance=1e-11, relative=1e-4)
 
 
 def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> float:
