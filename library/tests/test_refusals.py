@@ -36,7 +36,7 @@ from tightshuffle.dummies.laws import (
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.literature import biswas_blanket, count, renyi
-from tightshuffle.literature.amplification import balle_bennett
+from tightshuffle.literature.amplification import ln_balle_bennett
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import make_points
@@ -350,7 +350,7 @@ REFUSED = [
         },
     ),
     (
-        count.delta,
+        count.ln_delta_of_count,
         {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80},
         {
             "eps must be finite and >= 0; got True": {"eps": True},
@@ -366,7 +366,7 @@ REFUSED = [
         },
     ),
     (
-        partial(balle_bennett, make_points(0.1, **KRR)),
+        partial(ln_balle_bennett, make_points(0.1, **KRR)),
         {},
         {
             "^randomizer must be one of krr, generic": {"randomizer": "laplace"},

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import (
     check_at_most,
@@ -40,7 +39,7 @@ from tightshuffle.dummies.laws import (
 )
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.number_text import e_notation, from_log10
-from tightshuffle.numerics.roots import least_whole
+from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole
 from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     LARGEST_ROUNDS,
@@ -466,7 +465,7 @@ def _least_with_guarantee(
     slope: float,
     known_enough: float = math.inf,
 ) -> float:
-    """The smallest x > 0 with ``ln_ratio`` (x) <= 0, rounded up by 1e-6 of it, by Brent's method in ln x.
+    """The smallest x > 0 with ``ln_ratio`` (x) <= 0, rounded up by 1e-6 of it at most; the search is in ln x.
 
     x is a deviation or a mean of a law. ``ln_ratio`` (x) is the natural log of the law's delta over that of
     the guarantee. So the law with the returned x has the guarantee.
@@ -481,23 +480,13 @@ def _least_with_guarantee(
         """``ln_ratio`` of the law with x = e^``ln_x``."""
         return ln_ratio(math.exp(ln_x))
 
-    # Step in ln x from the guess, by a little more than the slope says, until ln_ratio changes its sign: down
-    # from an x with the guarantee, and up from one without it.
+    # The first step in ln x is a little more than the slope says.
     near = math.log(guess)
-    is_enough = ln_ratio_at(near) <= 0
-    direction = -1 if is_enough else 1
     step = min(_OVERSHOOT * max(abs(ln_ratio_at(near)) / slope, _SHORTEST_STEP), _LONGEST_STEP)
-    far = near + direction * step
-    while (ln_ratio_at(far) <= 0) == is_enough:
-        step = min(2 * step, _LONGEST_STEP)
-        near, far = far, far + direction * step
-    ln_low, ln_high = sorted((near, far))
-
-    root = scipy.optimize.brentq(ln_ratio_at, ln_low, ln_high, xtol=1e-6, rtol=1e-12)
-    smallest = math.exp(root + 1e-6)
-    while ln_ratio(smallest) > 0:
-        smallest *= 1 + 1e-6
-    return min(smallest, math.exp(ln_high), known_enough)
+    interval = interval_with_root(ln_ratio_at, near, step=step, largest_step=_LONGEST_STEP)
+    assert interval is not None  # the search has no end above
+    smallest = math.exp(least_enough(ln_ratio_at, *interval, tolerance=1e-6))
+    return min(smallest, known_enough)
 
 
 def _error_of_uncut_law(power: float, deviation: float, parties: int) -> float:

@@ -139,7 +139,7 @@ class HiddenByDummies(Composition):
         if math.isnan(eps):
             return math.inf
         # epsilon_of rounds up.
-        return eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)
+        return eps if self._side is Side.UPPER else max(eps - margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
         """delta, of which nothing is left out at any ``depth``: a bound on the side of ``self._side``.
