@@ -110,7 +110,7 @@ REFUSED = [
         {
             "rounds must be 1": {"randomizer": "subset", "rounds": 2},
             "^eps must be": {"eps": 20.0},
-            "^colluding must be one number; got 2 of them": {"colluding": [0, 50]},
+            "^colluding must be one number; got 2 of them": {"colluding": [0, 5]},
             "^colluding must be one number; got 0 of them": {
                 "colluding": [],
                 "randomizer": "subset",
@@ -144,7 +144,7 @@ REFUSED = [
             "eps must be": {"eps": 0},
             "k must be a whole number from 2 to 10000000": {"k": 1},
             "eps0 must be above 0 and at most 50, or inf": {"eps0": 60},
-            r"eps must be larger: even 1e\+12 dummies are too few; got 1e-08": {"eps": 1e-8},
+            r"eps or delta must be larger: even 1e\+12 dummies are too few": {"eps": 1e-8},
             "^group 'users': participation must be a probability above 0; got 2": {
                 "participation": 2
             },

@@ -31,6 +31,7 @@ from tightshuffle.arguments import (
     check_participation,
     check_positive,
     check_rounds,
+    colluding_users,
 )
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.randomizers import Randomizer, check_given, parse
@@ -184,6 +185,16 @@ class Points:
         new_eps = np.atleast_1d(np.asarray(eps, dtype=float))
         repeated = self.at(np.zeros(new_eps.size, dtype=int))
         return dataclasses.replace(repeated, eps=new_eps)
+
+    def with_users(self, n: int, colluding: float) -> "Points":
+        """This one point, with n users, of whom ``colluding`` ones, or below 1 such a share, collude."""
+        all_users = np.array([n])
+        honest_users = all_users - colluding_users(np.asarray(colluding), all_users)
+        return dataclasses.replace(self, n=all_users, users=honest_users)
+
+    def with_eps0(self, eps0: float) -> "Points":
+        """This one point, at another ``eps0``."""
+        return dataclasses.replace(self, eps0=np.array([eps0]))
 
     def shaped(self, values: Floats) -> Floats | float:
         """``values`` (points,) in the shape of the arguments; a Python float where that has no axes."""

@@ -5,14 +5,12 @@ together are (eps, delta)-private for every dataset if one user's values change.
 parameters of a design guarantee this; here the designs are compared.
 """
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import (
     check_colluding,
@@ -31,8 +29,9 @@ from tightshuffle.dummies.laws import Law, error_of_parties, expected_tv, poisso
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
-from tightshuffle.numerics.roots import least_whole
+from tightshuffle.numerics.roots import least_enough
 from tightshuffle.planning.plan import expected_reports, plan
+from tightshuffle.planning.search import fewest
 from tightshuffle.points import (
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
@@ -46,8 +45,6 @@ from tightshuffle.side import Side
 
 # The error of k-RR with dummies over that of dummies alone: a few percent buy a smaller eps0.
 ALLOWED_ERROR_RATIO = 1.05
-# A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
-_LEAST_SURPLUS = -1e3
 
 
 @dataclass(frozen=True)
@@ -490,16 +487,15 @@ def fewest_dummies(
     eps = check_guarantee(eps)
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
 
-    @functools.cache
-    def surplus(dummies: int) -> float:
-        """log10 of delta over its target, with so many dummies, by the upper bound for all rounds."""
+    def log10_delta_of(dummies: int) -> float:
+        """log10 of delta with so many dummies, by the upper bound for all rounds."""
         collection = collection_with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
-        return max(float(collection.log10_delta(eps)) - target_log10_delta, _LEAST_SURPLUS)
+        return float(collection.log10_delta(eps))
 
     # Without local noise, so many dummies per value would about be enough.
     if guess is not None:
         enough_alone = float(check_one("guess", check_positive("guess", guess)))
-    elif surplus(0) <= 0:
+    elif log10_delta_of(0) <= target_log10_delta:
         return 0
     else:
         # A Poisson number of this mean has the variance of the central Gaussian's noise.
@@ -508,12 +504,7 @@ def fewest_dummies(
     # The reports of k-RR hide each other, so fewer may be enough.
     reports = expected_reports(n, participation)
     start = k * max(_dummies_per_value(reports, k, eps0, enough_alone), 1.0)
-    fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
-    if fewest is None:
-        raise ValueError(
-            f"eps must be larger: even {LARGEST_N_OF_UPPER:.0e} dummies are too few; got {eps:g}"
-        )
-    return fewest
+    return fewest(log10_delta_of, target_log10_delta, guess=start, least=1, of="dummies")
 
 
 def collection_with_dummies(
@@ -577,15 +568,15 @@ def _eps0_with_dummies(
     n, k = task.reports, task.k
     target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(poisson_mean), n=n, k=k)
 
-    def surplus(eps0: float) -> float:
+    def excess(eps0: float) -> float:
         """By how much the expected error at this eps0 is above the target."""
         dummies = max(0, round(k * _dummies_per_value(n, k, eps0, poisson_mean)))
         return collection_with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
-    if surplus(eps0_of_krr) <= 0:
+    if excess(eps0_of_krr) <= 0:
         return None, "k-RR alone is about as accurate"
-    if surplus(LARGEST_EPS0_OF_UPPER) > 0:
+    if excess(LARGEST_EPS0_OF_UPPER) > 0:
         allowed_excess = f"{ALLOWED_ERROR_RATIO - 1:.0%}"
         return None, f"at no eps0 is its error within {allowed_excess} of that of dummies alone"
-    root = scipy.optimize.brentq(surplus, eps0_of_krr, LARGEST_EPS0_OF_UPPER, xtol=0.01)
-    return math.ceil(10 * root) / 10, ""
+    eps0 = least_enough(excess, eps0_of_krr, LARGEST_EPS0_OF_UPPER, tolerance=0.01)
+    return math.ceil(10 * eps0) / 10, ""
