@@ -37,6 +37,7 @@ from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.methods import METHODS
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import (
@@ -357,7 +358,7 @@ def expected_reports(n: int, participation: float) -> int:
 
 def _log10_upper(eps: float, **setting: Any) -> float:
     """log10 of the upper bound on delta of all rounds; ``setting`` are arguments of `tightshuffle.delta`."""
-    return float(METHODS["upper"].log10_delta(make_points(eps, **setting))[0])
+    return float(METHODS["upper"].ln_delta(make_points(eps, **setting))[0]) / LN10
 
 
 def _fewest_without_surplus(surplus: Callable[[int], float], *, least: int, guess: int) -> int:

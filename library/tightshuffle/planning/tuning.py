@@ -8,7 +8,8 @@ at the same error, where eps0 has a closed form. Data are uniform: a parameter m
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import log10_upper_of_round
+from tightshuffle.guarantee import ln_upper_of_round
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import LocalHashing, SubsetSelection
 
@@ -153,7 +154,7 @@ def _log10_deltas(
     rows = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
     randomizers = [kind.of(int(k[row]), float(eps0[row]), int(parameters[row])) for row in rows]
     points = points_of_randomizers(eps[rows], users[rows], randomizers)
-    log10_deltas[rows] = log10_upper_of_round(points, width=_WIDTH)
+    log10_deltas[rows] = ln_upper_of_round(points, width=_WIDTH) / LN10
     return log10_deltas
 
 
