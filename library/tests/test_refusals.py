@@ -15,7 +15,7 @@ from dp_accounting import NeighboringRelation
 import tightshuffle
 from tightshuffle import Collection, Dummies, Group
 from tightshuffle.bounds import sums
-from tightshuffle.bounds.bits import binary
+from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.collection import read_collection
 from tightshuffle.counts_file import read_counts
 from tightshuffle.dp_accounting import ShuffleAccountant
@@ -343,7 +343,7 @@ REFUSED = [
         },
     ),
     (
-        binary,
+        ln_bracket_of_binary_krr,
         {"eps": 0.1, "n": 10, "eps0": 1.0},
         {
             "eps0 must be at most 300": {"eps0": 301.0},

@@ -33,7 +33,7 @@ from tightshuffle.arguments import (
     check_rounds,
     colluding_users,
 )
-from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.numerics.powers import LN10, delta_of_log10
 from tightshuffle.randomizers import Randomizer, check_given, parse
 from tightshuffle.side import Side
 
@@ -322,9 +322,13 @@ def points_of_randomizers(
 
 
 def in_callers_shape(
-    points: Points, log10_delta: Floats, log10: bool, side: Side | None
+    points: Points, ln_delta: Floats, log10: bool, side: Side | None
 ) -> Floats | float:
-    """What a door returns: ``log10_delta`` (points,), or delta on its safe side, in the arguments' shape."""
+    """What a door returns for ``ln_delta`` (points,), in the arguments' shape.
+
+    It is log10 delta, or delta on its safe side.
+    """
+    log10_delta = ln_delta / LN10
     return points.shaped(log10_delta if log10 else delta_of_log10(log10_delta, side))
 
 

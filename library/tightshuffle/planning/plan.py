@@ -29,8 +29,9 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.gaussian import scale_over_sensitivity
 from tightshuffle.methods import METHODS
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.planning.search import fewest, largest_eps0_with_guarantee, least_eps0
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import (
@@ -162,7 +163,7 @@ def plan(
     task = _Task(
         point=point,
         eps=eps,
-        log10_delta=check_one("delta", check_log10_delta(delta, log10_delta)),
+        ln_delta=LN10 * check_one("delta", check_log10_delta(delta, log10_delta)),
         colluding=colluding,
         shares=None if shares is None else check_shares(shares, point.k.item()),
     )
@@ -224,16 +225,16 @@ def fewest_users(
     task = _Task(
         point=point,
         eps=check_one("eps", check_eps(eps)),
-        log10_delta=check_one("delta", check_log10_delta(delta, log10_delta)),
+        ln_delta=LN10 * check_one("delta", check_log10_delta(delta, log10_delta)),
         colluding=colluding,
     )
     # For many users, delta tends to that of Gaussian noise on a query of sensitivity 1. The guarantee needs
     # the mu of all reports to be 1 / scale, and their mu is that of one, times sqrt(rounds / reports).
-    scale = float(exact_scale(task.eps, log10_delta=task.log10_delta))
+    scale = scale_over_sensitivity(task.eps, task.ln_delta)
     mu_of_one = _gaussian_mu_of_one(point)
     return fewest(
-        lambda n: task.log10_delta_of(n, point.eps0.item()),
-        task.log10_delta,
+        lambda n: task.ln_delta_of(n, point.eps0.item()),
+        task.ln_delta,
         guess=point.rounds.item() * (mu_of_one * scale) ** 2 / point.participation,
         least=task.least_users,
         precision=_PRECISION_OF_USERS,
@@ -242,7 +243,7 @@ def fewest_users(
 
 @dataclass(frozen=True)
 class _Task:
-    """What is asked: (``eps``, 10^``log10_delta``) for every dataset and all rounds, and how users report.
+    """What is asked: (``eps``, e^``ln_delta``) for every dataset and all rounds, and how users report.
 
     All is checked. ``point`` says how they report; its eps does not count, and its n and eps0 only where no
     others are given. ``colluding`` is a number of users or, below 1, a share of them. ``shares`` (k,) are
@@ -251,7 +252,7 @@ class _Task:
 
     point: Points
     eps: float
-    log10_delta: float
+    ln_delta: float
     colluding: float
     shares: Floats | None = None
 
@@ -284,9 +285,7 @@ class _Task:
 
         Its noise in every round is one release of a query that is sqrt(rounds) as sensitive.
         """
-        return float(
-            exact_scale(self.eps, log10_delta=self.log10_delta, sensitivity=self.sensitivity)
-        )
+        return scale_over_sensitivity(self.eps, self.ln_delta) * self.sensitivity
 
     @property
     def sensitivity(self) -> float:
@@ -297,10 +296,10 @@ class _Task:
         """About how many of n users report in a round."""
         return expected_reports(n, self.point.participation)
 
-    def log10_delta_of(self, n: int, eps0: float) -> float:
-        """log10 of the upper bound on delta of all rounds, if n users report with this eps0."""
+    def ln_delta_of(self, n: int, eps0: float) -> float:
+        """ln of the upper bound on delta of all rounds, if n users report with this eps0."""
         point = self.point.with_eps(self.eps).with_users(n, self.colluding).with_eps0(eps0)
-        return float(METHODS["upper"].log10_delta(point)[0])
+        return float(METHODS["upper"].ln_delta(point)[0])
 
     def error(self, n: int, eps0: float) -> float:
         """The expected total variation error of the estimate before projection, in that setting."""
@@ -344,19 +343,19 @@ def _plan_for_error(task: _Task, error: float) -> Plan:
             lambda eps0: task.error(n, eps0) <= error, task.eps_per_round, task.largest_eps0
         )
 
-    def log10_delta_of(n: int) -> float:
-        """log10 of delta for n users, at the eps0 of the error."""
+    def ln_delta_of(n: int) -> float:
+        """ln of delta for n users, at the eps0 of the error."""
         eps0 = eps0_of_error(n)
         if eps0 == task.eps_per_round:
             return -math.inf  # the local guarantee is enough: delta is 0
         if eps0 == math.inf:
             return 0.0  # no eps0 has so small an error: delta counts as 1
-        return task.log10_delta_of(n, eps0)
+        return task.ln_delta_of(n, eps0)
 
     guess = float(expected_tv_gaussian(1, task.k, task.sigma)) / error / task.point.participation
     n = fewest(
-        log10_delta_of,
-        task.log10_delta,
+        ln_delta_of,
+        task.ln_delta,
         guess=guess,
         least=task.least_users,
         culprit="error",
@@ -368,13 +367,13 @@ def _plan_near(task: _Task, n: int, guess: float) -> Plan:
     """The plan for n users, whose eps0 is looked for from ``guess`` on."""
 
     @functools.cache
-    def log10_delta_of(eps0: float) -> float:
-        """log10 of delta for n users, which is 0 where the local guarantee is enough."""
-        return -math.inf if eps0 == task.eps_per_round else task.log10_delta_of(n, eps0)
+    def ln_delta_of(eps0: float) -> float:
+        """ln of delta for n users, which is 0 where the local guarantee is enough."""
+        return -math.inf if eps0 == task.eps_per_round else task.ln_delta_of(n, eps0)
 
     eps0 = largest_eps0_with_guarantee(
-        log10_delta_of,
-        task.log10_delta,
+        ln_delta_of,
+        task.ln_delta,
         guess=guess,
         least=task.eps_per_round,
         most=task.largest_eps0,
@@ -390,7 +389,7 @@ def _plan_near(task: _Task, n: int, guess: float) -> Plan:
     return Plan(
         n=n,
         eps0=eps0,
-        log10_delta=log10_delta_of(eps0),
+        log10_delta=ln_delta_of(eps0) / LN10,
         capped=eps0 == task.largest_eps0,
         sigma=task.sigma,
         tv=errors_by_name,

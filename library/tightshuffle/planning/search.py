@@ -7,15 +7,15 @@ from collections.abc import Callable
 from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole
 from tightshuffle.points import LARGEST_N_OF_UPPER
 
-# A surplus is log10 of delta over its target. A search takes any smaller one, also -inf, for this.
-_LEAST_SURPLUS = -1e3
+# A surplus is ln of delta over its target. A search takes any smaller one, also -inf, for this.
+_LEAST_SURPLUS = -2e3
 _FIRST_STEP = 0.01  # of eps0, relative to the guess
 _PRECISION_OF_LEAST_EPS0 = 1e-9  # relative
 
 
 def fewest(
-    log10_delta_of: Callable[[int], float],
-    target_log10_delta: float,
+    ln_delta_of: Callable[[int], float],
+    target_ln_delta: float,
     *,
     guess: float,
     least: int,
@@ -25,13 +25,13 @@ def fewest(
 ) -> int:
     """The fewest users, or whatever the number is ``of``, with at most the target delta; at least ``least``.
 
-    ``log10_delta_of`` is a function from a number of them, and ``guess`` where the search starts. With a
+    ``ln_delta_of`` is a function from a number of them, and ``guess`` where the search starts. With a
     ``precision`` the result may be too large by this share of it, or by 1. ValueError, which names the
     ``culprit``, if 10^12 of them are too few.
     """
     most = int(LARGEST_N_OF_UPPER)
     number = least_whole(
-        lambda number: _surplus(log10_delta_of(number), target_log10_delta),
+        lambda number: _surplus(ln_delta_of(number), target_ln_delta),
         guess=guess,
         least=least,
         most=most,
@@ -42,14 +42,14 @@ def fewest(
     return number
 
 
-def _surplus(log10_delta: float, target_log10_delta: float) -> float:
-    """log10 of delta over its target, at least `_LEAST_SURPLUS`."""
-    return max(log10_delta - target_log10_delta, _LEAST_SURPLUS)
+def _surplus(ln_delta: float, target_ln_delta: float) -> float:
+    """ln of delta over its target, at least `_LEAST_SURPLUS`."""
+    return max(ln_delta - target_ln_delta, _LEAST_SURPLUS)
 
 
 def largest_eps0_with_guarantee(
-    log10_delta_of: Callable[[float], float],
-    target_log10_delta: float,
+    ln_delta_of: Callable[[float], float],
+    target_ln_delta: float,
     *,
     guess: float,
     least: float,
@@ -58,7 +58,7 @@ def largest_eps0_with_guarantee(
 ) -> float:
     """The largest eps0 from ``least`` to ``most`` with at most the target delta, to a relative ``precision``.
 
-    ``log10_delta_of`` is a function of eps0. It grows, and is at most the target at ``least``. The search
+    ``ln_delta_of`` is a function of eps0. It grows, and is at most the target at ``least``. The search
     starts at ``guess``.
 
     A bound has an error of about 0.01 % of delta, so that a root between two eps0 proves nothing. So the
@@ -70,7 +70,7 @@ def largest_eps0_with_guarantee(
     def surplus_of_minus(minus_eps0: float) -> float:
         """The surplus at an eps0 that thereby has been tried. It falls with the argument, -eps0."""
         eps0 = -minus_eps0
-        surplus = _surplus(log10_delta_of(eps0), target_log10_delta)
+        surplus = _surplus(ln_delta_of(eps0), target_ln_delta)
         if surplus <= 0:
             enough.add(eps0)
         return surplus
