@@ -2,12 +2,14 @@
 
 import functools
 import inspect
+import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle import Collection, Group
+from tightshuffle import Collection, Group, arguments
 from tightshuffle.dp_accounting import ShuffledDpEvent
 from tightshuffle.points import make_points
 
@@ -79,6 +81,48 @@ def answer(name, **setting):
 def test_every_argument_of_a_public_function_matters(name, argument):
     one, other = (answer(name, **setting) for setting in TWO_SETTINGS[argument])
     assert one != other
+
+
+def checks_of(ask):
+    """{name of a check of `arguments`: how often it runs} while ``ask()`` answers."""
+    counts = Counter()
+
+    def note(frame, event, _):
+        if event == "call" and frame.f_code.co_filename == arguments.__file__:
+            counts[frame.f_code.co_name] += 1
+
+    sys.setprofile(note)
+    try:
+        ask()
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
+TWO_GROUPS = (Group("a", 200, eps0=2.0), Group("b", 100, eps0=1.0, participation=0.5))
+
+
+SETTING = {"n": 501, "k": 8, "eps0": 2.0}
+QUESTIONS = {
+    "several rounds": lambda: tightshuffle.delta(0.31, rounds=2, **SETTING),
+    "subset selection": lambda: tightshuffle.delta(0.31, randomizer="subset:2", **SETTING),
+    "lower": lambda: tightshuffle.delta([0.1, 0.31], method="lower", **SETTING),
+    "participation": lambda: tightshuffle.delta(0.31, participation=0.5, **SETTING),
+    "epsilon": lambda: tightshuffle.epsilon(1e-4, **SETTING),
+    "epsilon, participation": lambda: tightshuffle.epsilon(1e-4, participation=0.5, **SETTING),
+    "plan": lambda: tightshuffle.plan(n=501, k=8, eps=0.5, delta=1e-4),
+    "fewest users": lambda: tightshuffle.fewest_users(0.5, 1e-4, k=8, eps0=2.0),
+    "collection": lambda: Collection(8, TWO_GROUPS).log10_delta([0.1, 0.31]),
+    "epsilon of a collection": lambda: Collection(8, TWO_GROUPS).epsilon(1e-4),
+}
+
+
+@pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
+def test_eps_and_delta_are_checked_once_however_long_a_search_is(ask):
+    """Three of eps: beside the door's, those of the eps = 0 of a setting and of the limit of many users."""
+    counts = checks_of(ask)
+    assert counts["check_eps"] <= 3
+    assert counts["check_log10_delta"] <= 1
 
 
 @pytest.mark.parametrize(

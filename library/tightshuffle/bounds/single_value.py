@@ -245,7 +245,8 @@ def _gains_of_pairs(
     if not isinstance(randomizer, Finite):
         for pair in randomizer.pairs():
             gains = [
-                randomizer.gains(eps, reference, pair) for reference in randomizer.references()
+                randomizer.trusted_gains(eps, reference, pair)
+                for reference in randomizer.references()
             ]
             # These gains come from a formula of a few operations.
             yield _PairGains(gains, ulps=16.0, ln_chernoff=math.inf)

@@ -36,7 +36,7 @@ def ln_below_eps0(
     # delta does not change, and a far larger e^eps overflows. Neither is true of a law of dummies.
     is_flat = group.eps0 == math.inf and setup.dummies.parsed_law is None
     points = np.minimum(eps, LARGEST_EPS) if is_flat else eps
-    below_eps0 = points < setup.eps0(group.name)
+    below_eps0 = points < setup.eps0_of(group)
     if below_eps0.any():
         result[below_eps0] = ln_bound(points[below_eps0])
     return np.minimum(result, 0.0)

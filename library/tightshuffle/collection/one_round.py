@@ -28,7 +28,7 @@ class OneRound:
         self.setup = setup
         self.group = group
         self.unseen = unseen and group.participation < 1
-        self.eps0 = setup.eps0(group.name)
+        self.eps0 = setup.eps0_of(group)
 
     def ln_upper(self, eps: Floats, width: float = _WIDTH) -> Floats:
         """ln of an upper bound on delta of every dataset; (points,), as ``eps``, -inf where delta is 0.

@@ -175,7 +175,10 @@ class Dummies:
 
     def __bool__(self) -> bool:
         """Whether there are any dummies."""
-        return self != Dummies()
+        return self != NO_DUMMIES
+
+
+NO_DUMMIES = Dummies()
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ class CollectionSetup:
     k: int | None
     groups: tuple[Group, ...]
     randomizer: str = "grr"
-    dummies: Dummies = field(default_factory=Dummies)
+    dummies: Dummies = NO_DUMMIES
     rounds: int = 1
     then: tuple["CollectionSetup", ...] = ()
     release: str = "reports"
@@ -372,7 +375,11 @@ class CollectionSetup:
 
     def eps0(self, group: str | None = None) -> float:
         """The local budget of one report, which is left if the shuffler fails, of the group of this name."""
-        randomizer = self.randomizer_of(self.group_named(group))
+        return self.eps0_of(self.group_named(group))
+
+    def eps0_of(self, group: Group) -> float:
+        """The local budget of one report of a group, also where the randomizer is read from a file."""
+        randomizer = self.randomizer_of(group)
         return math.inf if randomizer is None else randomizer.eps0
 
     def group_named(self, name: str | None) -> Group:

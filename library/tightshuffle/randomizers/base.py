@@ -78,16 +78,22 @@ class Randomizer(ABC):
         eps or eps0 above 350, with which gains would overflow.
         """
 
+    def trusted_gains(
+        self, eps: float, reference: Reference, pair: tuple[int, int]
+    ) -> tuple[Floats, Floats]:
+        """`gains` for bounds, whose arguments are checked already."""
+        return self.gains(eps, reference, pair)
+
     def distributions(
         self, eps: float, references: Sequence[Reference]
     ) -> Iterator[tuple[Floats, Floats]]:
-        """`gains` for every pair and reference, some at a time: values, probabilities, (m, classes) each.
+        """`trusted_gains` for every pair and reference, some at a time: values, probabilities, (m, classes).
 
         A row is one pair under one reference; all pairs of `pairs` come up.
         """
         for pair in self.pairs():
             for reference in references:
-                values, probabilities = self.gains(eps, reference, pair)
+                values, probabilities = self.trusted_gains(eps, reference, pair)
                 yield values[None], probabilities[None]
 
     @abstractmethod
@@ -323,7 +329,11 @@ class SupportRandomizer(Randomizer):
 
         A class is all reports that support the same of the values which reference and pair name.
         """
-        eps = self._checked_eps(eps, pair)
+        return self.trusted_gains(self._checked_eps(eps, pair), reference, pair)
+
+    def trusted_gains(
+        self, eps: float, reference: Reference, pair: tuple[int, int]
+    ) -> tuple[Floats, Floats]:
         eps0 = self.eps0
         # R_x0 - e^eps R_x1 in units of c u, at the index [supports x0, supports x1]. Differences are written
         # with expm1, so that no digits cancel.
