@@ -195,7 +195,7 @@ REFUSED = [
         {"eps": 1.0, "delta": 1e-6},
         {
             "^honest must be a whole number from 1 to 2; got 0": {"honest": 0},
-            "^eps must be larger: too many dummies per value are needed; got 1e-06": {"eps": 1e-6},
+            "^eps must be larger: too many dummies per value are needed; got 1e-07": {"eps": 1e-7},
             "^eps must be larger: too many dummies .* got 0.0001": {"eps": 1e-4, "honest": 2},
         },
     ),
