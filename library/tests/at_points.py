@@ -3,6 +3,8 @@
 import functools
 import inspect
 
+import numpy as np
+
 from tightshuffle.points import make_points
 
 
@@ -20,3 +22,14 @@ def at_points(bound):
         return points.shaped(bound(points, **for_bound))
 
     return with_arguments
+
+
+def log10_at_points(ln_bound):
+    """log10 of a bound whose natural logarithm is ``ln_bound``, as `at_points`."""
+    with_arguments = at_points(ln_bound)
+
+    @functools.wraps(with_arguments)
+    def log10_bound(eps, **arguments):
+        return with_arguments(eps, **arguments) / np.log(10)
+
+    return log10_bound

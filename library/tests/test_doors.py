@@ -13,8 +13,8 @@ from tightshuffle.points import make_points
 
 OF_A_SETTING = {"n", "k", "eps0", "randomizer", "colluding"}
 MORE = {  # what each public function that asks about a setting takes beside these
-    "delta": {"participation", "rounds", "release", "deletion", "count", "direction"},
-    "epsilon": {"participation", "rounds", "release", "deletion", "count", "direction"},
+    "delta": {"participation", "rounds", "release", "neighbours", "count", "direction"},
+    "epsilon": {"participation", "rounds", "release", "neighbours", "count", "direction"},
     "bracket": {"participation"},
     "tradeoff": set(),
     "to_pld": set(),
@@ -53,7 +53,7 @@ TWO_SETTINGS = {  # argument -> two sets of arguments that differ in it
     "participation": ({}, {"participation": 0.5}),
     "rounds": ({}, {"rounds": 2}),
     "release": (SUMS, {**SUMS, "release": "reports"}),
-    "deletion": (SUMS, {**SUMS, "deletion": True}),
+    "neighbours": (SUMS, {**SUMS, "neighbours": "deletion"}),
     "count": (COUNT, {**COUNT, "count": 30}),
     "direction": ({**COUNT, "direction": "forward"}, {**COUNT, "direction": "reverse"}),
 }

@@ -36,7 +36,7 @@ from tightshuffle.dummies.laws import (
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.literature import biswas_blanket, count, renyi
-from tightshuffle.literature.amplification import balle_bennett
+from tightshuffle.literature.amplification import ln_balle_bennett
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import make_points
@@ -73,7 +73,11 @@ REFUSED = [
         {
             "randomizer must be rappor or oue": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
-            "deletion must be left out": {"release": "reports", "deletion": True},
+            "neighbours must be one of replacement, deletion; got 'add'": {"neighbours": "add"},
+            "neighbours must be 'replacement' unless release is 'sums'; got 'deletion'": {
+                "release": "reports",
+                "neighbours": "deletion",
+            },
             "^participation must be a probability above 0; got 0": {"participation": 0},
             "^randomizer must be a name, and no file, .*; got file:a": {
                 "randomizer": "file:a",
@@ -346,7 +350,7 @@ REFUSED = [
         },
     ),
     (
-        count.delta,
+        count.ln_delta_of_count,
         {"eps": 0.1, "n": 100, "k": 10, "eps0": 2.0, "count": 80},
         {
             "eps must be finite and >= 0; got True": {"eps": True},
@@ -362,7 +366,7 @@ REFUSED = [
         },
     ),
     (
-        partial(balle_bennett, make_points(0.1, **KRR)),
+        partial(ln_balle_bennett, make_points(0.1, **KRR)),
         {},
         {
             "^randomizer must be one of krr, generic": {"randomizer": "laplace"},
@@ -660,13 +664,6 @@ def test_a_flag_of_numpy_is_one_of_python(true_or_false):
             assert of_numpy == function(**accepted | {flag: true_or_false})
 
 
-def test_a_collection_keeps_a_flag_of_numpy_as_one_of_python():
-    collection = Collection(
-        k=5, groups=APP.groups, randomizer="oue", release="sums", deletion=np.bool_(True)
-    )
-    assert collection.deletion is True
-
-
 def test_every_public_flag_is_in_the_list():
     methods = filter(inspect.isfunction, vars(Collection).values())
     public = [getattr(tightshuffle, name) for name in tightshuffle.__all__]
@@ -677,5 +674,6 @@ def test_every_public_flag_is_in_the_list():
 
 
 def test_a_plan_of_a_kind_of_randomizer_has_no_deletion():
-    with pytest.raises(ValueError, match=r"^deletion must be left out"):
-        tightshuffle.plan(n=1000, k=5, eps=1.0, delta=1e-6, randomizer="subset", deletion=True)
+    asked = {"n": 1000, "k": 5, "eps": 1.0, "delta": 1e-6, "randomizer": "subset"}
+    with pytest.raises(ValueError, match=r"^neighbours must be 'replacement' unless"):
+        tightshuffle.plan(neighbours="deletion", **asked)

@@ -46,7 +46,7 @@ def delta(
     participation: float = 1.0,
     rounds: float = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: float | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -66,7 +66,7 @@ def delta(
     participation: float = 1.0,
     rounds: npt.ArrayLike = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -85,7 +85,7 @@ def delta(
     participation: float = 1.0,
     rounds: npt.ArrayLike = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -120,9 +120,10 @@ def delta(
     release : str
         What the analyst sees: "reports", all of them shuffled; or "sums", one count per value, as from Prio,
         DAP or secure aggregation. Sums are for the method upper and the randomizers rappor and oue.
-    deletion : bool
-        For sums: whether neighbours differ in one user's having a value or none, not in the value. All bits
-        of a report without a value are drawn as for a value that the user does not hold.
+    neighbours : str
+        "replacement": two datasets differ in the value of one user; or, for sums, "deletion": in one user's
+        having a value or none. All bits of a report without a value are drawn as for a value that the user
+        does not hold.
     count, direction : number or array from 0 to n - 1, and str
         For the method count-exact: how many of the other n - 1 users hold x0; and "forward", "reverse", or
         "both", the larger of the two, which is the default.
@@ -151,7 +152,7 @@ def delta(
         participation=participation,
         rounds=rounds,
         release=release,
-        deletion=deletion,
+        neighbours=neighbours,
         count=count,
         direction=direction,
     )
@@ -172,7 +173,7 @@ def epsilon(
     participation: float = 1.0,
     rounds: float = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: float | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -192,7 +193,7 @@ def epsilon(
     participation: float = 1.0,
     rounds: npt.ArrayLike = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -211,7 +212,7 @@ def epsilon(
     participation: float = 1.0,
     rounds: npt.ArrayLike = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = "replacement",
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     method: str = "upper",
@@ -226,7 +227,7 @@ def epsilon(
     delta : number or array, between 0 and 1
     log10_delta : number or array, below 0
         Instead of ``delta``, which can be smaller than the smallest float.
-    n, k, eps0, randomizer, colluding, participation, rounds, release, deletion, count, direction, method
+    n, k, eps0, randomizer, colluding, participation, rounds, release, neighbours, count, direction, method
         As for `tightshuffle.delta`.
 
     Returns
@@ -249,7 +250,7 @@ def epsilon(
         participation=participation,
         rounds=rounds,
         release=release,
-        deletion=deletion,
+        neighbours=neighbours,
         count=count,
         direction=direction,
     )

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, check_eps, check_log10_delta, check_positive
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 
 HISTOGRAM_SENSITIVITY = math.sqrt(2)  # L2 sensitivity of a histogram if one user's value changes
 _LN10 = np.log(10)
@@ -76,8 +76,7 @@ def _scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
     """The ratio scale / sensitivity at which ln delta of the Gaussian mechanism at ``eps`` is the target.
 
     The scale is the standard deviation of the noise. delta falls while the ratio grows. The search is for
-    ln ratio. Two bounds on delta give a ratio that is surely large enough. From there the search goes down,
-    in growing steps, until a ratio is too small, and then by Brent's method in between.
+    ln ratio. Two bounds on delta give a ratio that is surely large enough, but for rounding. There it starts.
     """
     # delta(eps) <= delta(0) <= 1 / (sqrt(2 pi) ratio), and sqrt(2 pi) > 2.5.
     ln_high = -target_ln_delta - np.log(2.5)
@@ -95,16 +94,9 @@ def _scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
         ln_delta = _ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(ln_ratio)))
         return float(ln_delta) - target_ln_delta
 
-    ln_low = ln_high
-    step = 0.25
-    while surplus(ln_low) < 0:
-        ln_high = ln_low
-        ln_low -= step
-        step *= 2
-    # Only if the first bound is tight, up to rounding.
-    if ln_low == ln_high:
-        return np.exp(ln_high)
-    return np.exp(scipy.optimize.brentq(surplus, ln_low, ln_high, xtol=1e-14, rtol=1e-14))
+    interval = interval_with_root(surplus, ln_high, step=0.25)
+    assert interval is not None  # the search has no end above
+    return math.exp(least_enough(surplus, *interval, tolerance=1e-14, relative=1e-14))
 
 
 def _ln_delta(eps: Floats, ratio: Floats) -> Floats:

@@ -149,13 +149,13 @@ class GuaranteeMethod(OwnMethod):
         return guarantee.epsilon_of_upper(target_log10_delta, point)
 
 
-def _log10_of_count(points: Points) -> Floats:
-    """log10 delta of the noisy count of x0 alone, in the dataset where ``points.count`` other users hold x0.
+def _ln_of_count(points: Points) -> Floats:
+    """ln delta of the noisy count of x0 alone, in the dataset where ``points.count`` other users hold x0.
 
     (points,). It is the larger one of both directions unless ``points.direction`` names one of them.
     """
     assert points.count is not None  # `chosen_method` asks for it
-    return count.delta(
+    return count.ln_delta_of_count(
         points.eps,
         n=points.users,
         k=points.k,
@@ -165,12 +165,17 @@ def _log10_of_count(points: Points) -> Floats:
     )
 
 
+def _in_log10(ln_bound: Callable[[Points], Floats]) -> Callable[[Points], Floats]:
+    """The bound of the literature, a function from points to ln delta, as one to log10 delta."""
+    return lambda points: ln_bound(points) / np.log(10)
+
+
 METHODS = {
     method.name: method
     for method in (
         Method(
             name="count-exact",
-            bound=_log10_of_count,
+            bound=_in_log10(_ln_of_count),
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
@@ -208,51 +213,51 @@ METHODS = {
         ),
         Method(
             name="erlingsson",
-            bound=amplification.erlingsson,
+            bound=_in_log10(amplification.ln_erlingsson),
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
         ),
         Method(
             name="balle-hoeffding",
-            bound=amplification.balle_hoeffding,
+            bound=_in_log10(amplification.ln_balle_hoeffding),
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
         ),
         Method(
             name="balle-bennett",
-            bound=amplification.balle_bennett,
+            bound=_in_log10(amplification.ln_balle_bennett),
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
         ),
         Method(
             name="feldman",
-            bound=amplification.feldman,
+            bound=_in_log10(amplification.ln_feldman),
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
         ),
         PairMethod(
             name="clones",
-            bound=clones.clones,
+            bound=_in_log10(clones.ln_clones),
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
         ),
         PairMethod(
             name="stronger-clones",
-            bound=clones.stronger_clones,
+            bound=_in_log10(clones.ln_stronger_clones),
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
         ),
         PairMethod(
             name="koskela-strong",
-            bound=koskela.koskela_strong,
+            bound=_in_log10(koskela.ln_koskela_strong),
             zero_from_eps0=False,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
         ),
         Method(
             name="girgis",
-            bound=renyi.girgis,
+            bound=_in_log10(renyi.ln_girgis),
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
@@ -260,7 +265,7 @@ METHODS = {
         ),
         Method(
             name="blanket",
-            bound=biswas_blanket.blanket,
+            bound=_in_log10(biswas_blanket.ln_blanket),
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
         ),

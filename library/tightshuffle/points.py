@@ -6,8 +6,10 @@ one function of `Points`, and checks nothing.
 
 import dataclasses
 import functools
+import math
 import reprlib
 from collections.abc import Callable, Sequence
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,6 @@ from tightshuffle.arguments import (
     check_count,
     check_eps,
     check_eps0,
-    check_flag,
     check_k,
     check_n,
     check_one,
@@ -48,6 +49,36 @@ LARGEST_ROUNDS = 10**5  # above it the convolutions take minutes
 _KEPT_RANDOMIZERS = 4096  # objects that are made once for a name, k and eps0
 
 
+class Neighbours(StrEnum):
+    """By what two datasets differ that a guarantee compares: one user's value, or whether there is one."""
+
+    REPLACEMENT = "replacement"
+    DELETION = "deletion"
+
+    @property
+    def changed_counts(self) -> int:
+        """How many counts of a histogram change by 1: of both values, or of the one that is deleted."""
+        return 2 if self is Neighbours.REPLACEMENT else 1
+
+    @property
+    def sensitivity(self) -> float:
+        """The L2 sensitivity of a histogram: the square root of `changed_counts`."""
+        return math.sqrt(self.changed_counts)
+
+
+def check_neighbours(neighbours: str) -> Neighbours:
+    """The `Neighbours` of this name. ValueError if there are none."""
+    return Neighbours(check_choice("neighbours", neighbours, tuple(Neighbours)))
+
+
+def check_neighbours_of_release(neighbours: Neighbours, release: str) -> None:
+    """ValueError for a deletion where more than sums is released."""
+    if neighbours is Neighbours.DELETION and release != "sums":
+        raise ValueError(
+            "neighbours must be 'replacement' unless release is 'sums'; got 'deletion'"
+        )
+
+
 def check_guarantee(eps: npt.ArrayLike) -> float:
     """The ``eps`` for which parameters are looked for; ValueError unless it is from 1e-100 to 20."""
     target_eps = float(check_one("eps", check_positive("eps", eps)))
@@ -58,12 +89,11 @@ def check_guarantee(eps: npt.ArrayLike) -> float:
     return target_eps
 
 
-def check_rounds_of_sums(rounds: npt.ArrayLike, deletion: bool, name: str = "rounds") -> None:
-    """Raise ValueError, which calls the argument ``name``, if ``rounds`` are too many for sums.
-
-    ``deletion``: whether neighbours differ in one user's having a value or none.
-    """
-    counts = 1 if deletion else 2  # per round: those whose distribution depends on one user's value
+def check_rounds_of_sums(
+    rounds: npt.ArrayLike, neighbours: Neighbours, name: str = "rounds"
+) -> None:
+    """Raise ValueError, which calls the argument ``name``, if ``rounds`` are too many for sums."""
+    counts = neighbours.changed_counts  # per round
     most = LARGEST_ROUNDS // counts
     if np.any(np.asarray(rounds) > most):
         raise ValueError(
@@ -88,7 +118,7 @@ class Points:
         A name for all points, an object for all points, or one object for each point.
     participation : float, above 0 and at most 1
     count, direction : int array (points,) and str, or None
-    release, deletion : str and bool, as for `tightshuffle.delta`
+    release, neighbours : str and Neighbours, as for `tightshuffle.delta`
     shape : tuple of int
         The shape to which the arguments broadcast; its size is the number of points.
     """
@@ -104,7 +134,7 @@ class Points:
     count: Integers | None
     direction: str | None
     release: str
-    deletion: bool
+    neighbours: Neighbours
     shape: tuple[int, ...]
 
     @functools.cached_property
@@ -181,7 +211,7 @@ def make_points(
     count: npt.ArrayLike | None = None,
     direction: str | None = None,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = Neighbours.REPLACEMENT,
 ) -> Points:
     """The checked `Points` of these arguments of `tightshuffle.delta`, which broadcast.
 
@@ -215,12 +245,11 @@ def make_points(
     if direction is not None:
         direction = check_choice("direction", direction, DIRECTIONS)
     release = check_choice("release", release, RELEASES)
-    deletion = check_flag("deletion", deletion)
-    if deletion and release != "sums":
-        raise ValueError('deletion must be left out unless release is "sums"')
+    neighbours = check_neighbours(neighbours)
+    check_neighbours_of_release(neighbours, release)
     check_at_most("rounds", number_of_rounds, LARGEST_ROUNDS)
     if release == "sums":
-        check_rounds_of_sums(number_of_rounds, deletion)
+        check_rounds_of_sums(number_of_rounds, neighbours)
     check_at_most("n", all_users, LARGEST_N_OF_UPPER)
     check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
 
@@ -242,7 +271,7 @@ def make_points(
         participation=participation,
         direction=direction,
         release=release,
-        deletion=deletion,
+        neighbours=neighbours,
         shape=shape,
     )
 
@@ -276,7 +305,7 @@ def points_of_randomizers(
         count=None,
         direction=None,
         release="reports",
-        deletion=False,
+        neighbours=Neighbours.REPLACEMENT,
         shape=eps.shape,
     )
 

@@ -23,7 +23,7 @@ from tightshuffle.bounds.bits import (
     binary,
     worst_count,
 )
-from tightshuffle.literature import count
+from tightshuffle.literature.count import ln_delta_of_count
 
 
 def worst_delta(eps, users, p, q):
@@ -75,11 +75,12 @@ def test_both_bounds_enclose_delta_of_the_worst_dataset(n, eps0, eps):
 
 @pytest.mark.parametrize(("eps0", "eps"), [(1.0, 0.05), (4.0, 0.4), (0.3, 0.2999), (2.0, 0.0)])
 def test_both_bounds_enclose_delta_of_90_users(eps0, eps):
-    """Expected is log10 of delta by `count.delta`, for every number of other users who hold x0."""
+    """Expected is log10 of delta by `ln_delta_of_count`, for every number of other users who hold x0."""
     n = 90
-    deltas = count.delta(eps, n=n, k=2, eps0=eps0, count=np.arange(n), direction="both")
+    ln_deltas = ln_delta_of_count(eps, n=n, k=2, eps0=eps0, count=np.arange(n), direction="both")
+    deltas = ln_deltas / np.log(10)
     low, high = binary(eps, n=n, eps0=eps0, width=1e-3)
-    promised = 1e-9  # by count.delta
+    promised = 1e-9  # by ln_delta_of_count
     assert low <= deltas.max() + promised
     assert high >= deltas.max() - promised
     assert high - low <= math.log10(1.0011)
@@ -353,7 +354,9 @@ def test_both_bounds_of_a_billion_users_differ_by_at_most_the_width():
 def test_the_upper_bound_of_a_billion_users_is_not_below_some_datasets():
     """The bounds are log10 of delta. In the datasets nobody, half or all of the other users hold x0."""
     n, setting = 10**9, {"n": 10**9, "eps0": 12.0}
-    some_deltas = count.delta(1.2, k=2, count=[0, n // 2, n - 1], direction="both", **setting)
+    holders = [0, n // 2, n - 1]
+    some_ln_deltas = ln_delta_of_count(1.2, k=2, count=holders, direction="both", **setting)
+    some_deltas = some_ln_deltas / np.log(10)
     _, high = binary(1.2, width=0.01, **setting)
     # 1e-6 is of rounding: about 1e-9 of log10 delta, which is -906.
     assert some_deltas.max() <= high + 1e-6

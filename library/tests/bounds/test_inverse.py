@@ -7,7 +7,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tests.at_points import at_points
+from tests.at_points import at_points, log10_at_points
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
@@ -18,12 +18,14 @@ from tightshuffle.side import Side
 
 lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
 BOUNDS = {Side.LOWER: lower, Side.UPPER: upper}
-clones = at_points(clones_module.clones)
+clones = log10_at_points(clones_module.ln_clones)
 
 
 @pytest.mark.parametrize("log10_delta", [-3, -6, -12, -100])
 def test_smallest_eps_has_the_delta_and_an_eps_smaller_by_1e_9_has_not(log10_delta):
-    bound = functools.partial(count.delta, n=1000, k=15, eps0=4.0, count=66)
+    def bound(eps):
+        return count.ln_delta_of_count(eps, n=1000, k=15, eps0=4.0, count=66) / np.log(10)
+
     eps = smallest_eps(bound, log10_delta, 4.0)
     assert 0 < eps < 4
     assert bound(eps) <= log10_delta

@@ -53,12 +53,12 @@ def hockey_sticks(eps, p, q):
     return np.maximum(p - np.exp(eps)[:, None] * q, 0.0).sum(axis=1)
 
 
-def worst_delta(randomizer, eps, n, rounds, deletion):
+def worst_delta(randomizer, eps, n, rounds, neighbours):
     """delta of the worst dataset in the worse direction, with the shape of ``eps``.
 
     Every dataset of the other users is enumerated, and every vector of sums, one for each round. Values are
     the same in all rounds. The target user holds x0 under P. Under Q the target user holds x1, or with
-    ``deletion`` no value. The other direction is Q against P.
+    a deletion no value. The other direction is Q against P.
     """
     k = randomizer.k
     no_value = k
@@ -73,13 +73,13 @@ def worst_delta(randomizer, eps, n, rounds, deletion):
     largest = np.zeros(eps.shape)
     for others in itertools.combinations_with_replacement(range(k), n - 1):
         p = law_of_all_rounds([*others, 0])
-        q = law_of_all_rounds([*others, no_value if deletion else 1])
+        q = law_of_all_rounds([*others, no_value if neighbours == "deletion" else 1])
         of_dataset = np.maximum(hockey_sticks(eps, p, q), hockey_sticks(eps, q, p))
         largest = np.maximum(largest, of_dataset)
     return largest
 
 
-@pytest.mark.parametrize("deletion", [False, True])
+@pytest.mark.parametrize("neighbours", ["replacement", "deletion"])
 @pytest.mark.parametrize(
     ("name_or_q", "eps0"),
     [("rappor", 1.0), ("rappor", 6.0), ("oue", 1.5), ("oue", 5.0), (0.3, 0.8), (0.02, 7.0)],
@@ -88,22 +88,22 @@ def worst_delta(randomizer, eps, n, rounds, deletion):
     ("n", "k", "rounds"), [(1, 2, 1), (2, 3, 1), (5, 2, 1), (4, 3, 1), (3, 2, 2)]
 )
 def test_the_bound_of_sums_is_at_least_delta_of_the_worst_dataset(
-    name_or_q, eps0, n, k, rounds, deletion
+    name_or_q, eps0, n, k, rounds, neighbours
 ):
-    """For one round with deletion the bound also is at most 0.1 % above delta.
+    """For one round of a deletion the bound also is at most 0.1 % above delta.
 
-    `worst_delta` enumerates every dataset. With ``deletion`` the target user's value is taken away instead of
+    `worst_delta` enumerates every dataset. By a deletion the target user's value is taken away instead of
     replaced. ``name_or_q`` is a unary encoding, or the probability q of a 1 in a bit of another value.
     """
     randomizer = unary_encoding(name_or_q, k, eps0)
-    largest_loss = eps0 * rounds / (2 if deletion else 1)  # about
+    largest_loss = eps0 * rounds / (2 if neighbours == "deletion" else 1)  # about
     eps = np.array([0.0, 0.1, 0.3, 0.6, 0.9]) * largest_loss
-    exact = worst_delta(randomizer, eps, n, rounds, deletion)
-    setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "deletion": deletion}
+    exact = worst_delta(randomizer, eps, n, rounds, neighbours)
+    setting = {"n": n, "randomizer": randomizer, "rounds": rounds, "neighbours": neighbours}
     bound = tightshuffle.delta(eps, release="sums", **setting)
     assert np.all(bound >= exact * (1 - 1e-9) - 1e-15)  # both are of the sums of floats
     # Here the bound was at most 1e-4 of delta above delta, and elsewhere up to 3.8 times delta.
-    if deletion and rounds == 1:
+    if neighbours == "deletion" and rounds == 1:
         assert np.all(bound <= exact * 1.001 + 1e-15)
 
 
@@ -161,7 +161,13 @@ def test_the_bound_of_sums_is_at_most_40_percent_above_delta_of_the_worst_datase
 @pytest.mark.parametrize("eps0", [1e-8, 9.3e-4, *np.linspace(0.1, 50.0, 40).tolist()])
 def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
     """ln(p / q) of one sum, ln((1 + e^eps0) / 2), rounded to a float, is below the loss half of the time."""
-    setting = {"k": 2, "eps0": eps0, "randomizer": "oue", "release": "sums", "deletion": True}
+    setting = {
+        "k": 2,
+        "eps0": eps0,
+        "randomizer": "oue",
+        "release": "sums",
+        "neighbours": "deletion",
+    }
     eps = tightshuffle.epsilon(log10_delta=-40, n=2, **setting)
     with mpmath.workdps(60):
         largest_loss = mpmath.log((1 + mpmath.exp(mpmath.mpf(eps0))) / 2)
@@ -169,13 +175,18 @@ def test_delta_is_0_from_the_largest_loss_on_and_not_before(eps0):
 
 
 @pytest.mark.parametrize(
-    ("bit_eps0", "deletion", "expected"),
-    [(5.0, False, 0.2977), (5.0, True, 0.2121), (7.0, False, 0.9511), (7.0, True, 0.7149)],
+    ("bit_eps0", "neighbours", "expected"),
+    [
+        (5.0, "replacement", 0.2977),
+        (5.0, "deletion", 0.2121),
+        (7.0, "replacement", 0.9511),
+        (7.0, "deletion", 0.7149),
+    ],
 )
-def test_eps_of_the_drafts_batches(bit_eps0, deletion, expected):
+def test_eps_of_the_drafts_batches(bit_eps0, neighbours, expected):
     """100,000 users flip bits with ``bit_eps0``: docs/collections.md, "Prio's batch", which rounds eps up."""
     setting = {"k": 100, "eps0": 2 * bit_eps0, "randomizer": "rappor", "release": "sums"}
-    eps = tightshuffle.epsilon(1e-9, n=100_000, deletion=deletion, **setting)
+    eps = tightshuffle.epsilon(1e-9, n=100_000, neighbours=neighbours, **setting)
     assert eps == pytest.approx(expected, abs=5.1e-5)
 
 
@@ -194,8 +205,8 @@ def test_eps_of_many_users_is_that_of_a_gaussian_mechanism(rounds):
 def test_the_bounds_of_sums_are_those_of_the_users_who_do_not_collude(rounds):
     setting = {"k": 4, "eps0": 4.0, "randomizer": "oue", "release": "sums", "rounds": rounds}
     for bound, argument in [(tightshuffle.epsilon, 1e-6), (tightshuffle.delta, 0.4)]:
-        of_some = bound(argument, n=1000, colluding=100, deletion=True, **setting)
-        assert of_some == bound(argument, n=900, deletion=True, **setting)
+        of_some = bound(argument, n=1000, colluding=100, neighbours="deletion", **setting)
+        assert of_some == bound(argument, n=900, neighbours="deletion", **setting)
 
 
 def test_a_plan_for_sums_has_the_largest_eps0_with_the_delta():

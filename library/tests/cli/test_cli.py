@@ -115,10 +115,10 @@ def test_eps_of_a_law_of_parties_is_that_of_the_sum_over_the_honest_ones(parties
 def test_users_and_epsilon_for_sums_are_those_of_python():
     """`users` finds the smallest n for eps 0.5, and with that n `epsilon` finds an eps of at most 0.5."""
     setting = {"k": 9, "eps0": 6.0, "randomizer": "rappor", "release": "sums", "rounds": 2}
-    n = json_answer("users --deletion", **setting, delta=1e-5, eps=0.5)["n"]
-    assert n == tightshuffle.fewest_users(0.5, 1e-5, deletion=True, **setting)
-    eps = json_answer("epsilon upper --deletion", n=n, **setting, delta=1e-5)["eps"]
-    assert eps == tightshuffle.epsilon(1e-5, n=n, deletion=True, **setting) <= 0.5
+    n = json_answer("users --neighbours deletion", **setting, delta=1e-5, eps=0.5)["n"]
+    assert n == tightshuffle.fewest_users(0.5, 1e-5, neighbours="deletion", **setting)
+    eps = json_answer("epsilon upper --neighbours deletion", n=n, **setting, delta=1e-5)["eps"]
+    assert eps == tightshuffle.epsilon(1e-5, n=n, neighbours="deletion", **setting) <= 0.5
 
 
 def test_a_delta_of_0_has_no_logarithm_in_json_and_a_note():
@@ -229,7 +229,7 @@ def test_a_plan_for_an_error_has_no_larger_one():
     ("flag", "sensitivity", "text_of_sensitivity"),
     [
         pytest.param("", math.sqrt(2), "sqrt(2)", id="a value is replaced"),
-        pytest.param("--deletion", 1.0, "1", id="a user has a value or none"),
+        pytest.param("--neighbours deletion", 1.0, "1", id="a user has a value or none"),
     ],
 )
 def test_a_plan_names_the_sensitivity_of_its_sigma(flag, sensitivity, text_of_sensitivity):

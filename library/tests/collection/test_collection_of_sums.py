@@ -55,9 +55,9 @@ def probabilities_of_outcomes(collection, values):
 def pairs_of_datasets(collection):
     """[P, Q] for every dataset of the other users, both `probabilities_of_outcomes`.
 
-    The target user holds the first value under P. Under Q it is the second one, or with deletion no value.
+    The target user holds the first value under P. Under Q it is the second one, or by deletion no value.
     """
-    own_under_q = None if collection.deletion else 1
+    own_under_q = None if collection.neighbours == "deletion" else 1
     datasets = itertools.product(range(collection.k), repeat=len(collection.groups) - 1)
     return [
         [probabilities_of_outcomes(collection, (own, *others)) for own in (0, own_under_q)]
@@ -74,7 +74,7 @@ def worst_delta(pairs, eps):
 
 
 @functools.cache
-def random_rounds(deletion):
+def random_rounds(neighbours):
     """30 random rounds of two to four users: a list of (collection, eps, worst delta of all datasets at eps).
 
     Randomizers are RAPPOR, RAPPOR, OUE, OUE, ... In every second round all users take part.
@@ -93,50 +93,50 @@ def random_rounds(deletion):
             Group(str(user), 1, eps0=budgets[user], participation=participations[user])
             for user in range(users)
         ]
-        collection = collection_of_sums(groups, randomizer, deletion=deletion)
+        collection = collection_of_sums(groups, randomizer, neighbours=neighbours)
 
         # Where e^eps is that of the largest loss, delta is 0. It is at most 4/5 of the way from 1. One bit
         # differs if the value is deleted, else two bits.
         p, q = probabilities_of_one(randomizer, budgets[0])
-        largest_e_loss = p / q if deletion else p * (1 - q) / (q * (1 - p))
+        largest_e_loss = p / q if neighbours == "deletion" else p * (1 - q) / (q * (1 - p))
         eps = math.log(1 + (largest_e_loss - 1) * rng.integers(5) / 5)
         [worst] = worst_delta(pairs_of_datasets(collection), np.array([eps]))
         rounds.append((collection, eps, worst))
     return rounds
 
 
-WITH_AND_WITHOUT_DELETION = pytest.mark.parametrize("deletion", [False, True])
+EACH_NEIGHBOURS = pytest.mark.parametrize("neighbours", ["replacement", "deletion"])
 _ROUNDING = 1e-9  # relative: what the logarithms of the tested numbers lose
 
 
-@WITH_AND_WITHOUT_DELETION
-def test_bounds_enclose_the_worst_delta_of_few_users(deletion):
-    for collection, eps, worst in random_rounds(deletion):
+@EACH_NEIGHBOURS
+def test_bounds_enclose_the_worst_delta_of_few_users(neighbours):
+    for collection, eps, worst in random_rounds(neighbours):
         upper, lower = delta_bounds(collection, eps)
         assert upper >= worst * (1 - _ROUNDING), collection
         assert lower <= worst * (1 + _ROUNDING), collection
 
 
-@WITH_AND_WITHOUT_DELETION
-def test_bound_for_unseen_participation_is_at_least_participation_times_the_worst_delta(deletion):
+@EACH_NEIGHBOURS
+def test_bound_for_unseen_participation_is_at_least_participation_times_the_worst_delta(neighbours):
     """If nobody sees who takes part, delta is at most this product: `random_rounds` are of who takes part."""
-    for collection, eps, worst in random_rounds(deletion):
+    for collection, eps, worst in random_rounds(neighbours):
         unseen = 10 ** collection.one_round(eps, unseen=True)
         participation = collection.groups[0].participation
         assert unseen >= participation * worst * (1 - _ROUNDING), collection
 
 
-@WITH_AND_WITHOUT_DELETION
-def test_upper_bound_is_close_to_the_worst_delta_where_all_take_part(deletion):
+@EACH_NEIGHBOURS
+def test_upper_bound_is_close_to_the_worst_delta_where_all_take_part(neighbours):
     ratios = []
-    for collection, eps, worst in random_rounds(deletion):
+    for collection, eps, worst in random_rounds(neighbours):
         if all(group.participation == 1 for group in collection.groups):
             ratios.append(10 ** collection.one_round(eps) / worst)
     assert np.median(ratios) < 1.07  # it is 1.05 or less
     assert max(ratios) < 2.5  # it is 2.44 or less
 
 
-def two_rounds_of_oue(participations, deletion):
+def two_rounds_of_oue(participations, neighbours):
     """(first, later): collections of two values and three users; ``later`` is also ``then`` of ``first``."""
     rounds = ()
     for e_eps0s in ((3.0, 6.0, 1.5), (4.0, 2.0, 9.0)):
@@ -144,7 +144,10 @@ def two_rounds_of_oue(participations, deletion):
             Group(str(user), 1, eps0=math.log(e_eps0s[user]), participation=participations[user])
             for user in range(3)
         ]
-        rounds = (collection_of_sums(groups, "oue", k=2, deletion=deletion, then=rounds), *rounds)
+        rounds = (
+            collection_of_sums(groups, "oue", k=2, neighbours=neighbours, then=rounds),
+            *rounds,
+        )
     return rounds
 
 
@@ -152,11 +155,11 @@ TWO_ROUNDS = pytest.mark.parametrize("participations", [(1.0, 1.0, 1.0), (0.5, 0
 
 
 @TWO_ROUNDS
-@WITH_AND_WITHOUT_DELETION
-def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participations, deletion):
+@EACH_NEIGHBOURS
+def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participations, neighbours):
     """Rounds are independent: the probability of two outcomes is the product of theirs."""
     eps = np.array([0.0, 0.3, 0.8, 1.5])
-    both, later = two_rounds_of_oue(participations, deletion)
+    both, later = two_rounds_of_oue(participations, neighbours)
     pairs = []
     for pair, later_pair in itertools.product(pairs_of_datasets(both), pairs_of_datasets(later)):
         p, q = [np.outer(*laws).ravel() for laws in zip(pair, later_pair, strict=True)]
@@ -168,12 +171,12 @@ def test_upper_bound_holds_for_every_pair_of_datasets_of_two_rounds(participatio
 
 
 @TWO_ROUNDS
-@WITH_AND_WITHOUT_DELETION
+@EACH_NEIGHBOURS
 def test_bound_for_unseen_participation_is_smaller_if_the_target_may_stay_away(
-    participations, deletion
+    participations, neighbours
 ):
     eps = np.array([0.0, 0.3, 0.8, 1.5])
-    both, _ = two_rounds_of_oue(participations, deletion)
+    both, _ = two_rounds_of_oue(participations, neighbours)
     is_smaller = both.log10_delta(eps, unseen=True) < both.log10_delta(eps)
     assert np.all(is_smaller) == (participations[0] < 1)
 
@@ -184,13 +187,13 @@ def test_eps_for_unseen_participation_is_no_larger(delta):
     assert collection.epsilon(delta, unseen=True) <= collection.epsilon(delta)
 
 
-@WITH_AND_WITHOUT_DELETION
+@EACH_NEIGHBOURS
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize(("randomizer", "eps0"), [("rappor", 6.0), ("oue", 4.0)])
-def test_groups_that_are_alike_are_one(randomizer, eps0, rounds, deletion):
+def test_groups_that_are_alike_are_one(randomizer, eps0, rounds, neighbours):
     """Groups of 700 users and of 300, beside 50 who collude, have the bounds of 1000 users."""
     groups = Group("a", 700, eps0), Group("b", 350, eps0, colluding=50)
-    setting = {"k": 3, "release": "sums", "deletion": deletion, "rounds": rounds}
+    setting = {"k": 3, "release": "sums", "neighbours": neighbours, "rounds": rounds}
     found = Collection(groups=groups, randomizer=randomizer, **setting)
     setting |= {"n": 1000, "randomizer": randomizer, "eps0": eps0}
     assert found.epsilon(1e-6, group="b") == tightshuffle.epsilon(1e-6, **setting)
@@ -227,7 +230,7 @@ def test_eps_where_participation_is_seen_has_the_delta_of_one_dataset(delta):
     The lower bound on eps is above 0.98 times the upper one.
     """
     group = Group("all", 4001, eps0=8.0, participation=0.5)
-    eps, lower_eps = epsilon_bounds(collection_of_sums([group], deletion=True), delta)
+    eps, lower_eps = epsilon_bounds(collection_of_sums([group], neighbours="deletion"), delta)
     assert 0.8 * delta < delta_where_others_hold_another_value(eps) < delta
     assert 0.98 * eps < lower_eps < eps
 
@@ -238,7 +241,7 @@ def test_eps_where_participation_is_seen_has_the_delta_of_one_dataset(delta):
 def test_bounds_on_eps_of_many_different_users_are_close(eps0s, width):
     """``width`` is just above the largest ratio seen, for two groups of 100,000 users at delta = 1e-6."""
     groups = [Group(str(eps0), 10**5, eps0) for eps0 in eps0s]
-    collection = collection_of_sums(groups, deletion=True)
+    collection = collection_of_sums(groups, neighbours="deletion")
     for group in groups:
         upper, lower = epsilon_bounds(collection, delta=1e-6, group=group.name)
         assert lower < upper < width * lower
@@ -267,8 +270,11 @@ def test_the_expected_error_is_that_of_simulated_sums():
 USERS = {"k": 4, "randomizer": "oue", "groups": [{"users": 2, "eps0": 1}]}
 WRONG = [
     ({"release": "sum"}, "release must be one of reports, sums; got 'sum'"),
-    ({"release": "sums", "deletion": "yes"}, "deletion must be true or false; got 'yes'"),
-    ({"deletion": "true"}, 'deletion must be left out unless release is "sums"'),
+    (
+        {"release": "sums", "neighbours": "removal"},
+        "neighbours must be one of replacement, deletion; got 'removal'",
+    ),
+    ({"neighbours": "deletion"}, "neighbours must be 'replacement' unless release is 'sums'"),
     (
         {"release": "sums", "randomizer": "grr"},
         "randomizer must be rappor or oue for release 'sums'",
@@ -276,7 +282,7 @@ WRONG = [
     ({"release": "sums", "rounds": 50_001}, "rounds must be at most 50000 in all; got 50001"),
     (
         {"then": [{"release": "sums"}]},
-        "then: release and deletion must be those of the first collection",
+        "then: release and neighbours must be those of the first collection",
     ),
 ]
 
@@ -288,19 +294,21 @@ def test_what_is_wrong_is_named(keys, message):
 
 
 def test_a_file_and_later_rounds_have_the_keys():
-    """`make_collection` reads release and deletion of a file's keys, which later rounds take over.
+    """`make_collection` reads release and neighbours of a file's keys, which later rounds take over.
 
     ``USERS`` are the other keys: two users of OUE with eps0 = 1, and k = 4.
     """
-    made = make_collection(USERS | {"release": "sums", "deletion": "true", "then": [{"rounds": 2}]})
+    made = make_collection(
+        USERS | {"release": "sums", "neighbours": "deletion", "then": [{"rounds": 2}]}
+    )
     groups = [Group("group 1", 2, eps0=1.0)]
-    later = collection_of_sums(groups, "oue", k=4, deletion=True, rounds=2)
-    assert made == collection_of_sums(groups, "oue", k=4, deletion=True, then=(later,))
+    later = collection_of_sums(groups, "oue", k=4, neighbours="deletion", rounds=2)
+    assert made == collection_of_sums(groups, "oue", k=4, neighbours="deletion", then=(later,))
 
 
 def test_deletion_rules_out_a_distribution_for_dp_accounting():
-    with pytest.raises(ValueError, match="deletion must be false for to_pld"):
-        collection_of_sums([Group("a", 2, eps0=1.0)], deletion=True).to_pld()
+    with pytest.raises(ValueError, match="neighbours must be 'replacement' for to_pld"):
+        collection_of_sums([Group("a", 2, eps0=1.0)], neighbours="deletion").to_pld()
 
 
 def test_extreme_numbers_give_no_warning():

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.literature import amplification
 from tightshuffle.literature import clones as clones_module
 
-balle_bennett = at_points(amplification.balle_bennett)
-balle_hoeffding = at_points(amplification.balle_hoeffding)
-erlingsson = at_points(amplification.erlingsson)
-feldman = at_points(amplification.feldman)
-clones = at_points(clones_module.clones)
+balle_bennett = log10_at_points(amplification.ln_balle_bennett)
+balle_hoeffding = log10_at_points(amplification.ln_balle_hoeffding)
+erlingsson = log10_at_points(amplification.ln_erlingsson)
+feldman = log10_at_points(amplification.ln_feldman)
+clones = log10_at_points(clones_module.ln_clones)
 
 
 def amplification_variable(eps, k, eps0):
@@ -107,17 +107,17 @@ def test_feldman_at_the_eps_of_the_theorem_is_its_delta(n, eps0, log10_delta):
 
 
 @pytest.mark.parametrize(
-    ("bound", "eps", "n", "eps0", "condition"),
+    ("method", "eps", "n", "eps0", "condition"),
     [
-        (erlingsson, 0.1, 999, 0.4, "n >= 1000"),
-        (erlingsson, 0.1, 10**6, 0.5, "eps0 < 1/2"),
-        (erlingsson, 0.311, 1000, 0.4, "delta < 1/100"),  # delta = 0.015
-        (feldman, 0.45, 1000, 0.5, r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)"),
+        ("erlingsson", 0.1, 999, 0.4, "n >= 1000"),
+        ("erlingsson", 0.1, 10**6, 0.5, "eps0 < 1/2"),
+        ("erlingsson", 0.311, 1000, 0.4, "delta < 1/100"),  # delta = 0.015
+        ("feldman", 0.45, 1000, 0.5, r"eps0 <= log\(n / \(16 log\(2 / delta\)\)\)"),
     ],
 )
-def test_outside_of_its_range_a_theorem_says_which_condition_fails(bound, eps, n, eps0, condition):
+def test_outside_of_its_range_a_theorem_says_which_condition_fails(method, eps, n, eps0, condition):
     with pytest.warns(OutsideRange, match=condition) as caught:
-        assert np.isnan(tightshuffle.delta(eps, n=n, k=2, eps0=eps0, method=bound.__name__))
+        assert np.isnan(tightshuffle.delta(eps, n=n, k=2, eps0=eps0, method=method))
     assert len(caught) == 1
     assert caught[0].filename == __file__
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tightshuffle
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tightshuffle.literature import biswas_blanket
-from tightshuffle.literature.count import delta as log10_delta_of_count
+from tightshuffle.literature.count import ln_delta_of_count
 
-blanket = at_points(biswas_blanket.blanket)
-log10_equation_3 = at_points(biswas_blanket.log10_equation_3)
+blanket = log10_at_points(biswas_blanket.ln_blanket)
+log10_equation_3 = log10_at_points(biswas_blanket.ln_equation_3)
 
 SETTINGS = [
     {"n": n, "k": k, "eps0": eps0, "count": count}
@@ -176,4 +176,6 @@ def test_equation_3_is_above_delta_of_the_count_and_a_lower_bound_on_delta(n, k,
     ours = blanket(eps, **setting)
     assert np.all(ours > tightshuffle.delta(eps, method="lower", log10=True, **setting))
     for holders in {0, n // 3, n - 1}:
-        assert np.all(ours > log10_delta_of_count(eps, **setting, count=holders, direction="both"))
+        assert np.all(
+            ours > ln_delta_of_count(eps, **setting, count=holders, direction="both") / np.log(10)
+        )

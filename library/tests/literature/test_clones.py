@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tests.bounds import dominating
 from tests.numerics.exact import exact_log_pmf, log_binomial_excess
 from tightshuffle.literature import clones as clones_module
 from tightshuffle.literature import koskela
 
-koskela_strong = at_points(koskela.koskela_strong)
+koskela_strong = log10_at_points(koskela.ln_koskela_strong)
 
 BOUNDS = {
-    "clones": at_points(clones_module.clones),
-    "stronger-clones": at_points(clones_module.stronger_clones),
+    "clones": log10_at_points(clones_module.ln_clones),
+    "stronger-clones": log10_at_points(clones_module.ln_stronger_clones),
     "strong": koskela_strong,
 }
 

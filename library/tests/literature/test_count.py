@@ -14,7 +14,7 @@ from tests.printed import (
     printed_terms,
 )
 from tightshuffle.literature import count as accountant
-from tightshuffle.literature.count import log10_ceiling, log10_delta_by_moment
+from tightshuffle.literature.count import ln_ceiling, ln_delta_by_moment
 
 RELATIVE_ERROR = 1e-9  # of delta: promised in its docstring
 
@@ -25,7 +25,8 @@ def log10_delta(eps, *, form="exact", direction="forward", **setting):
     ``direction`` is "forward" for P against Q, or "reverse".
     """
     moment = {"exact": 1, "published": 2}[form]
-    return log10_delta_by_moment(eps, direction=direction, moment=moment, **setting)
+    ln_delta = ln_delta_by_moment(eps, direction=direction, moment=moment, **setting)
+    return ln_delta / np.log(10)
 
 
 def assert_close(found_log10_delta, delta):
@@ -127,18 +128,19 @@ each_setting_of_a_ceiling = pytest.mark.parametrize(
 
 
 def ceilings(n, k, eps0):
-    """{(eps, count): `log10_ceiling`} at six eps and for four counts."""
+    """{(eps, count): log10 of `ln_ceiling`} at six eps and for four counts."""
     all_eps = eps0 * np.array([0.001, 0.05, 0.3, 0.7, 0.99, 0.9999])
     points = itertools.product(all_eps, (0, n // 10, n // 2, n - 1))
     return {
-        (eps, count): log10_ceiling(eps, n=n, k=k, eps0=eps0, count=count) for eps, count in points
+        (eps, count): ln_ceiling(eps, n=n, k=k, eps0=eps0, count=count) / math.log(10)
+        for eps, count in points
     }
 
 
 @each_setting_of_a_ceiling
 @pytest.mark.parametrize("form", FORMS)
 def test_ceiling_bounds_log10_delta_at_every_smaller_count(n, k, eps0, form):
-    """`log10_ceiling` holds if ``count`` or fewer of the other users hold x0.
+    """`ln_ceiling` holds if ``count`` or fewer of the other users hold x0.
 
     The forms are with the corrected loss ("exact") and with the one that the paper prints ("published").
     """
@@ -154,7 +156,7 @@ def test_most_ceilings_say_more_than_that_delta_is_at_most_1(n, k, eps0):
 
 
 def test_ceiling_at_eps0_is_0():
-    assert log10_ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
+    assert ln_ceiling(2.0, n=10, k=3, eps0=2.0, count=4) == -np.inf
 
 
 each_extreme_setting = pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Numbers that authors print beside their released code, against ours."""
 
 import csv
+import math
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from tightshuffle.points import make_points
 
 RELEASED = Path(__file__).with_name("released.csv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(RELEASED.splitlines()))
-LOG10_DELTAS = {
-    "balle-hoeffding": amplification.balle_hoeffding,
-    "balle-bennett": amplification.balle_bennett,
+LN_DELTAS = {
+    "balle-hoeffding": amplification.ln_balle_hoeffding,
+    "balle-bennett": amplification.ln_balle_bennett,
 }
 
 
@@ -22,7 +23,7 @@ def number_of_ours(row: dict[str, str]) -> float:
     setting = {"n": int(row["n"]), "k": int(row["k"]), "eps0": float(row["eps0"])}
     if row["randomizer"] == "generic":  # which the public functions do not offer
         points = make_points(float(row["at"]), **setting)
-        return float(10 ** LOG10_DELTAS[row["method"]](points, randomizer="generic").item())
+        return math.exp(LN_DELTAS[row["method"]](points, randomizer="generic").item())
     function = {"delta": tightshuffle.delta, "eps": tightshuffle.epsilon}[row["asked"]]
     return float(function(float(row["at"]), method=row["method"], **setting))
 

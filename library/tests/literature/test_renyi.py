@@ -9,13 +9,13 @@ import pytest
 from scipy import special, stats
 
 import tightshuffle
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tests.bounds import dominating
 from tightshuffle.literature import renyi
-from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
+from tightshuffle.literature.renyi import ln_delta_of_rdp, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
-girgis = at_points(renyi.girgis)
+girgis = log10_at_points(renyi.ln_girgis)
 ROUNDING = 1e-9  # of log10 delta
 
 
@@ -70,13 +70,13 @@ def test_rdp_upper_below_order_2_is_that_of_order_2():
 
 @pytest.mark.parametrize("lam", [1.001, 1.5, 2, 9.7, 400])
 @pytest.mark.parametrize("eps", [0.9, 3, 40])
-def test_rdp_to_delta_is_the_printed_conversion(lam, eps):
+def test_ln_delta_of_rdp_is_the_printed_conversion(lam, eps):
     """delta = e^((lam - 1) (rdp - eps)) / (lam - 1) (1 - 1 / lam)^lam, at most 1."""
     with mp.workdps(50):
         rdp, x = mp.mpf("0.7"), mp.mpf(lam)
         delta = mp.exp((x - 1) * (rdp - eps)) / (x - 1) * (1 - 1 / x) ** x
-        expected = min(0.0, float(mp.log10(delta)))
-    assert rdp_to_delta(eps, lam, 0.7) == pytest.approx(expected, abs=1e-11, rel=1e-11)
+        expected = min(0.0, float(mp.log(delta)))
+    assert ln_delta_of_rdp(eps, lam, 0.7) == pytest.approx(expected, abs=1e-11, rel=1e-11)
 
 
 @pytest.mark.parametrize(("n", "eps0"), [(1, 1.0), (2, 0.2), (9, 3.0), (40, 1.0), (3, 30.0)])
@@ -151,7 +151,8 @@ def test_girgis_is_the_least_over_the_renyi_orders(n, eps0, rounds, eps):
 
     def log10_deltas(orders):
         """log10 delta of all rounds by each of the Renyi orders."""
-        return rdp_to_delta(eps, orders, rounds * rdp_upper(orders, n=n, eps0=eps0))
+        rdp = rounds * rdp_upper(orders, n=n, eps0=eps0)
+        return ln_delta_of_rdp(eps, orders, rdp) / np.log(10)
 
     whole_orders = np.arange(2.0, 2000)
     of_whole_orders = log10_deltas(whole_orders)
@@ -176,7 +177,7 @@ def test_conversion_of_the_exact_divergence_of_several_rounds_is_above_their_exa
     """Lemma 2.1 loses a polynomial factor, here less than 30."""
     orders = np.geomspace(1.2, 400, 25)
     rdp = 20 * rdp_clones(orders, n=10**4, eps0=2.0)
-    converted = rdp_to_delta(EPS[:, None], orders, rdp).min(axis=1)
+    converted = ln_delta_of_rdp(EPS[:, None], orders, rdp).min(axis=1) / np.log(10)
     exact = exact_log10_delta_of_clones()
     assert np.all(exact < converted)
     assert np.all(converted < exact + np.log10(30))

@@ -153,8 +153,8 @@ def test_the_gaussian_has_the_neighbours_of_the_sums():
     """By sqrt(2): a user whose value is deleted changes one count by 1, one whose value is replaced two."""
     asked = {"randomizer": "rappor", "release": "sums"}
     replaced, deleted = (
-        tightshuffle.plan(n=1000, k=4, eps=1.0, delta=1e-6, deletion=each, **asked).tv
-        for each in (False, True)
+        tightshuffle.plan(n=1000, k=4, eps=1.0, delta=1e-6, neighbours=each, **asked).tv
+        for each in ("replacement", "deletion")
     )
     assert replaced["gaussian"] == pytest.approx(math.sqrt(2) * deleted["gaussian"], rel=1e-9)
 

@@ -9,10 +9,10 @@ For k-RR with small n q, delta is far larger. docs/theory.md, "Every randomizer"
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import Floats, check_n
 from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.randomizers import Randomizer, parse
 
 
@@ -49,11 +49,7 @@ def gaussian_eps(log10_delta: float, mu: float) -> float:
         """log10 delta of the mechanism at ``eps``, less the target; it falls with eps."""
         return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
 
-    if surplus(0.0) <= 0:
-        return 0.0
-    # An interval that has the root, from 0 to mu, 2 mu, 4 mu, ...
-    high = mu
-    while surplus(high) > 0:
-        high *= 2
-    tolerance = min(1e-14, 1e-6 * high)  # below the root, however small that is
-    return scipy.optimize.brentq(surplus, 0.0, high, xtol=tolerance, rtol=1e-12)
+    # The root lies between 0 and mu, mu and 2 mu, 2 mu and 4 mu, ...
+    interval = interval_with_root(surplus, mu, step=mu, least=0.0)
+    assert interval is not None  # the search has no end above
+    return least_enough(surplus, *interval, tolerance=1e-15 * interval[1])

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import Floats, OutsideRange
 from tightshuffle.bounds.gaussian_limit import gaussian_eps, gaussian_mu
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.points import Points
 from tightshuffle.side import Side
 
@@ -19,6 +19,7 @@ TOLERANCE = 1e-5  # in log10 delta: the bounds have a relative width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
 _FLAT = 1e-3  # of eps, relative: delta is flat if so much changes it by less than the tolerance
 _NEAR = 0.01  # of eps, relative: between two eps that are so near, delta tells whether it is flat
+_DOUBLINGS = 12  # of the first step of a search, up to the largest eps
 _GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
@@ -201,32 +202,21 @@ def _interval_that_falls_to_target(
 def _nearest_where_it_applies(
     log10_delta_at: Callable[[float], Any], inside: float, end: float
 ) -> float:
-    """The eps nearest to ``end`` at which a bound applies, between ``end`` and ``inside``, to about 1e-13.
+    """The eps nearest to ``end`` <= ``inside`` at which a bound applies, to about 1e-13.
 
     ``log10_delta_at`` is the bound of `smallest_eps`, which applies at ``inside``. The result is ``end``
-    itself if the bound applies there. Otherwise it is found by bisection.
+    itself if the bound applies there.
     """
-    if not np.isnan(log10_delta_at(end)):
-        return end
-    while abs(end - inside) > 1e-13 * (1 + abs(inside)):
-        middle = (inside + end) / 2
-        if np.isnan(log10_delta_at(middle)):
-            end = middle
-        else:
-            inside = middle
-    return inside
+
+    def sign(eps: float) -> float:
+        """-inf where the bound applies, and inf elsewhere."""
+        return math.inf if np.isnan(log10_delta_at(eps)) else -math.inf
+
+    return least_enough(sign, end, inside, tolerance=1e-13, relative=1e-13)
 
 
-def _growing_steps(low: float, high: float) -> list[float]:
-    """Values of eps from ``low`` to ``high``: ``low``, then 1, 3, 7, 15, ... steps above it, then ``high``.
-
-    A step is 2^-12 of the distance.
-    """
-    values, step = [low], (high - low) / 2**12
-    while values[-1] + step < high:
-        values.append(values[-1] + step)
-        step *= 2
-    return [*values, high]
+class _DoesNotApplyError(Exception):
+    """A search has met an eps at which the bound does not apply."""
 
 
 def _eps_of_gaussian_from_zero(target_log10_delta: float, log10_delta_at_zero: float) -> float:
@@ -256,52 +246,30 @@ def _eps_unless_nan_is_met(
     ``log10_delta_at`` is the bound as a function of eps; it is nan where the bound does not apply. The result
     is nan if there is no such eps. It is None if the search meets an eps at which the bound does not apply.
     With ``falls`` the bound applies everywhere and falls with eps; then the search skips values.
-
-    First eps goes up in growing steps, until the bound is at most the target. Then the crossing is between
-    the last two values, where Brent's method finds it.
     """
-    if np.isnan(log10_delta_at(low)):
-        return None
-    if log10_delta_at(low) <= target_log10_delta:
-        return low
+
+    def surplus(eps: float) -> float:
+        """log10 of delta over its target; nan where the bound does not apply."""
+        return float(log10_delta_at(eps)) - target_log10_delta
+
+    def checked_surplus(eps: float) -> float:
+        """`surplus`, if the bound applies."""
+        value = surplus(eps)
+        if math.isnan(value):
+            raise _DoesNotApplyError
+        return value
 
     # From below, as far beyond the crossing delta is tiny and slow to compute.
-    largest = high
-    values = _growing_steps(low, high)
-    i = 1
-    if falls:
-        # Start at the first value that is about enough, and go back while the one before is enough, too.
-        guess = _eps_of_gaussian_from_zero(target_log10_delta, float(log10_delta_at(low)))
-        i = max(1, min(int(np.searchsorted(values, guess)), len(values) - 2))
-        while i > 1 and log10_delta_at(values[i - 1]) <= target_log10_delta:
-            i -= 1
-    while i < len(values) - 1:
-        log10_delta = log10_delta_at(values[i])
-        if np.isnan(log10_delta):
-            return None
-        if log10_delta <= target_log10_delta:
-            break
-        i += 1
-    low, high = values[i - 1], values[i]
-    # The bound may not be enough at the last value, or not apply.
-    if not log10_delta_at(high) <= target_log10_delta:
-        return np.nan
-
-    # Brent's method cannot interpolate with infinities: delta is 0 from eps0 on. Nor can it where a theorem
-    # ends. So close in on the crossing first, until the bound is finite at `high`.
-    while not np.isfinite(log10_delta_at(high)) and high - low > 1e-10:
-        middle = (low + high) / 2
-        log10_delta = log10_delta_at(middle)
-        if np.isfinite(log10_delta) and log10_delta > target_log10_delta:
-            low = middle
-        else:
-            high = middle
-
-    root = high
-    if high - low > 1e-10:
-        root = scipy.optimize.brentq(
-            lambda eps: log10_delta_at(eps) - target_log10_delta, low, high, xtol=1e-11, rtol=1e-10
-        )
-        high = min(high, root + 1e-10 * (1 + root))
-    # The smallest of these that was computed to be enough.
-    return next(eps for eps in (root, high, largest) if log10_delta_at(eps) <= target_log10_delta)
+    start, step = low, (high - low) / 2**_DOUBLINGS
+    try:
+        if falls and checked_surplus(low) > 0:
+            # Some of the steps in one, to where delta is still too large, about; at most to half of the end.
+            guess = _eps_of_gaussian_from_zero(target_log10_delta, float(log10_delta_at(low)))
+            steps = min(int(math.log2(guess / step + 1)), _DOUBLINGS - 1)
+            start, step = low + (2**steps - 1) * step, 2**steps * step
+        interval = interval_with_root(checked_surplus, start, step=step, least=low, most=high)
+    except _DoesNotApplyError:
+        return None
+    if interval is None:
+        return math.nan
+    return least_enough(surplus, *interval, tolerance=1e-11, relative=1e-10)

@@ -17,7 +17,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle.arguments import (
     Floats,
@@ -31,6 +30,7 @@ from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.numerics import loss_grid
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.points import LARGEST_ROUNDS, Points
 from tightshuffle.side import Side
 
@@ -41,7 +41,7 @@ _LARGEST = 500.0  # losses beyond it count as infinite: e^500 is a float
 _WIDEST = 2**17  # grid points of one round at most, if rounds differ
 _GREATEST_SCALE = 20.0  # mu of the Gaussian to start from, at most
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
-# By which eps is rounded; the search is ten or four times as precise.
+# By which eps is rounded down; the search is ten or four times as precise.
 _MARGIN, _RELATIVE = (1e-10, 4e-15)
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
@@ -76,7 +76,7 @@ class Depth(NamedTuple):
 
 
 def margin(eps: float) -> float:
-    """By how much `Composition.epsilon_of` rounds up, which is more than the search misses."""
+    """More than `Composition.epsilon_of` may have rounded up."""
     return max(_MARGIN, _RELATIVE * eps)
 
 
@@ -128,7 +128,7 @@ class Composition(ABC):
         return result
 
     def epsilon_of(self, target_ln_delta: float) -> float:
-        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none.
+        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up; nan if there is none.
 
         By Brent's method, on sqrt(-ln delta), which is almost affine in eps.
         """
@@ -148,19 +148,19 @@ class Composition(ABC):
         if missing(0.0) <= 0:
             return 0.0
 
-        # First an interval [low, high] with the root in it. If delta is below 1 at eps = 0, a good guess is
-        # the eps of the Gaussian mechanism with the same delta there. `high` is 5 % more than this.
-        low, high = 0.0, min(1.0, self.largest)
+        # If delta is below 1 at eps = 0, a good guess is 5 % more than the eps of the Gaussian mechanism with
+        # the same delta there.
+        guess = 1.0
         if missing(0.0) < target_root:
             ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
             mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
-            high = min(1.05 * gaussian_eps(target_ln_delta / _LN10, mu), self.largest)
-        while missing(high) > 0:
-            if high > self.end_of_search:
-                return np.nan  # the infinite losses alone give more than this delta
-            low, high = high, min(2 * high, self.largest)
-        root = scipy.optimize.brentq(missing, low, high, xtol=1e-11, rtol=1e-15)
-        return min(root + margin(root), high)
+            guess = 1.05 * gaussian_eps(target_ln_delta / _LN10, mu)
+        # Where even beyond the end of the search delta is too large, the infinite losses alone are.
+        most = min(2 * self.end_of_search, self.largest)
+        interval = interval_with_root(missing, guess, step=guess, least=0.0, most=most)
+        if interval is None:
+            return math.nan
+        return least_enough(missing, *interval, tolerance=1e-11, relative=1e-15)
 
     def _ln_delta_down_to(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
         """A function from eps (e,) to a bound on ln delta (e,), which is close where it is above the target.
@@ -322,7 +322,7 @@ class LowerRounds(Composition):
         eps = self.epsilon_of(log10_delta * _LN10)
         if not math.isfinite(eps):
             return 0.0
-        return max(eps - 2 * margin(eps), 0.0)
+        return max(eps - margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
         """A lower bound on delta of all rounds as a function of eps.

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tightshuffle.arguments import Floats, check_flag
+from tightshuffle.arguments import Floats
 from tightshuffle.bounds.bit_counts import Bit
 from tightshuffle.bounds.bits import worst_count
 from tightshuffle.bounds.rounds import Curve, Rounds
-from tightshuffle.points import Points
+from tightshuffle.points import Neighbours, Points
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.unary import UnaryEncoding
 
@@ -48,17 +48,17 @@ def epsilon(target_log10_delta: float, point: Points) -> float:
     return max(rounds.epsilon(target_log10_delta) for rounds in _rounds_of_point(point))
 
 
-def gaussian_mu(randomizer: Randomizer, *, deletion: bool = False) -> float:
+def gaussian_mu(
+    randomizer: Randomizer, *, neighbours: Neighbours = Neighbours.REPLACEMENT
+) -> float:
     """mu of the Gaussian differential privacy that the sums of n users tend to, times the root of n.
 
     mu is the change of a sum over its standard deviation. The bit of who holds a value is 1 with probability
-    p, and of another user with q. With ``deletion`` a user's value is deleted, which changes one count. Else
-    it is replaced, and two change.
+    p, and of another user with q.
     """
     encoding = check_unary(randomizer)
-    counts = 1 if check_flag("deletion", deletion) else 2
     p, q = encoding.p_star, encoding.q
-    return math.sqrt(counts / min(p * (1 - p), q * (1 - q))) * (p - q)
+    return math.sqrt(neighbours.changed_counts / min(p * (1 - p), q * (1 - q))) * (p - q)
 
 
 def check_unary(randomizer: Randomizer) -> UnaryEncoding:
@@ -75,26 +75,30 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
 def _rounds_of_point(point: Points) -> list[Rounds]:
     """Bounds for all rounds together; the largest of them holds. ``point`` has length 1."""
     randomizer = check_unary(point.randomizers[0])
-    return _compose(point.users.item(), randomizer, point.rounds.item(), point.deletion)
+    return _compose(point.users.item(), randomizer, point.rounds.item(), point.neighbours)
 
 
 @functools.lru_cache(maxsize=_KEPT_SETTINGS)
-def _compose(n: int, randomizer: UnaryEncoding, rounds: int, deletion: bool) -> list[Rounds]:
+def _compose(
+    n: int, randomizer: UnaryEncoding, rounds: int, neighbours: Neighbours
+) -> list[Rounds]:
     """`_rounds_of_point` for ``n`` users and this number of ``rounds``, kept."""
     pair = curves(randomizer, n - 1, randomizer.log_odds)
-    return together([(pair, rounds)], deletion)
+    return together([(pair, rounds)], neighbours)
 
 
-def together(stages: Sequence[tuple[tuple[Curve, Curve], int]], deletion: bool) -> list[Rounds]:
+def together(
+    stages: Sequence[tuple[tuple[Curve, Curve], int]], neighbours: Neighbours
+) -> list[Rounds]:
     """Bounds on delta of all rounds together, the largest of which holds.
 
     Each of the ``stages`` is a pair of curves and a number of rounds that have these. A curve is a bound on
     delta of one count as a function of eps. In the first count of a pair (`curves`), the target user's bit
-    falls from p to q, and in the second it rises from q to p. With ``deletion``, only one count of a round
-    changes, and in all rounds it is a falling one, or in all a rising one. Otherwise both counts of a round
-    change, which is like two rounds.
+    falls from p to q, and in the second it rises from q to p. By a deletion, only one count of a round
+    changes, and in all rounds it is a falling one, or in all a rising one. By a replacement, both counts of a
+    round change, which is like two rounds.
     """
-    if deletion:
+    if neighbours is Neighbours.DELETION:
         falling = [(falls, rounds) for (falls, _), rounds in stages]
         rising = [(rises, rounds) for (_, rises), rounds in stages]
         if falling == rising:

@@ -10,6 +10,7 @@ from tightshuffle.cli.layout import USELESS_EPS, Answer, delta_text, table
 from tightshuffle.cli.values import histogram
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.number_text import plain
+from tightshuffle.points import Neighbours
 from tightshuffle.side import Side
 
 # The bounds of a group, by the names of their columns, and to which side each is rounded. "unseen" is the
@@ -112,7 +113,7 @@ def _answer_text(
         title = f"eps at delta = {delta_text(arguments.delta)}, for every dataset"
     if collection.release == "sums":
         title += ", sums only"
-    if collection.deletion:
+    if collection.neighbours is Neighbours.DELETION:
         title += ", value or none"
     if several_rounds:
         title += f", after {rounds} rounds together"

@@ -31,15 +31,16 @@ from tightshuffle.cli.layout import (
 )
 from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
+from tightshuffle.points import Neighbours
 from tightshuffle.randomizers import Randomizer, parse
 from tightshuffle.side import Side
 
 _LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
 _POINTS_OF_TEXT = 9  # eps of such a comparison
 _POINTS_OF_JSON = 65
-_NEIGHBOURS = {  # --deletion -> the query for which the Gaussian's sigma is, and its sensitivity
-    False: "a histogram in which one user's value changes: sensitivity sqrt(2)",
-    True: "a histogram that lacks one user's value: sensitivity 1",
+_QUERIES = {  # for which the Gaussian's sigma is, and their sensitivity
+    Neighbours.REPLACEMENT: "a histogram in which one user's value changes: sensitivity sqrt(2)",
+    Neighbours.DELETION: "a histogram that lacks one user's value: sensitivity 1",
 }
 # The options of `plan`, apart from its data and guarantee. They have the same defaults in other commands.
 _DEFAULTS: dict[str, Any] = {
@@ -49,9 +50,9 @@ _DEFAULTS: dict[str, Any] = {
     "rounds": 1,
     "error": None,
     "release": "reports",
-    "deletion": False,
+    "neighbours": Neighbours.REPLACEMENT,
 }
-_RELEASE_OPTIONS = ("release", "deletion")
+_RELEASE_OPTIONS = ("release", "neighbours")
 _ROUND_OPTIONS = ("participation", *_RELEASE_OPTIONS)
 _BATCH_OPTIONS = (
     "k",
@@ -312,13 +313,10 @@ def _answer_plan(arguments: Namespace) -> Answer:
     `arguments.delta` has log10 of the deltas, since the parser takes the logarithm. In the text, and in
     JSON, are only those options that the user changed.
     """
-    from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY
-
     n, k, shares = _data_of_plan(arguments)
     options = {name: getattr(arguments, name) for name in _DEFAULTS}
     changed = _changed_options(arguments, _DEFAULTS)
     data = "uniform data" if shares is None else "the data of the file"
-    sensitivity = 1.0 if arguments.deletion else HISTOGRAM_SENSITIVITY
 
     texts = []
     records: list[dict[str, Any]] = []
@@ -340,7 +338,7 @@ def _answer_plan(arguments: Namespace) -> Answer:
             "log10_delta_of_eps0": plan.log10_delta,
             "capped": plan.capped,
             "sigma": plan.sigma,
-            "sensitivity": sensitivity,
+            "sensitivity": Neighbours(arguments.neighbours).sensitivity,
             "eps_without_shuffler": arguments.rounds * plan.eps0,
             "expected_tv": plan.tv,
         }
@@ -399,7 +397,8 @@ def _plan_text(
     lines += [largest, remaining, "", f"{heading}:"]
     lines += _error_lines(options, plan, local_eps0=eps / rounds)
 
-    lines += ["", f"The Gaussian's sigma is for {_NEIGHBOURS[options.get('deletion', False)]}."]
+    query = _QUERIES[options.get("neighbours", Neighbours.REPLACEMENT)]
+    lines += ["", f"The Gaussian's sigma is for {query}."]
     participation = options.get("participation", 1)
     lines += who_is_protected(participation)
     if participation < 1:

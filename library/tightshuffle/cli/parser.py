@@ -11,7 +11,7 @@ from tightshuffle.arguments import DIRECTIONS
 from tightshuffle.cli import values
 from tightshuffle.cli.layout import print_out
 from tightshuffle.dummies.laws import LAWS
-from tightshuffle.points import RELEASES
+from tightshuffle.points import RELEASES, Neighbours
 
 _ABOUT = """\
 How private is the shuffle model?
@@ -251,9 +251,11 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "help": "what the analyst sees: all reports, shuffled (the default); or only their sums, as from Prio"
         " or secure aggregation, for rappor and oue",
     },
-    "--deletion": {
-        "action": "store_true",
-        "help": "for sums: protect whether a user has a value, not which value it is",
+    "--neighbours": {
+        "choices": [neighbours.value for neighbours in Neighbours],
+        "default": Neighbours.REPLACEMENT.value,
+        "help": "what the guarantee protects: which value a user has (the default); or, for sums, whether a"
+        " user has one",
     },
     "--data": {
         "metavar": "FILE",
@@ -261,7 +263,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
 }
 _SETTING = ("--k", "--eps0", "--randomizer", "--colluding")
-_GUARANTEE = ("--rounds", "--release", "--deletion")
+_GUARANTEE = ("--rounds", "--release", "--neighbours")
 
 
 class _Version(argparse.Action):
@@ -373,7 +375,8 @@ def make_parser() -> argparse.ArgumentParser:
     )
     _add(compare, "--n", required=True)
     _add(compare, *_SETTING, "--participation", "--eps")
-    compare.set_defaults(count=None, direction=None, rounds=1, release="reports", deletion=False)
+    compare.set_defaults(count=None, direction=None, rounds=1)
+    compare.set_defaults(release="reports", neighbours=Neighbours.REPLACEMENT)
 
     for command in (delta, epsilon, listing, plan, batch, design, dummies, collection, compare):
         command.add_argument(

@@ -24,6 +24,7 @@ from tightshuffle.collection import bounds, errors, sums
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.points import Neighbours
 from tightshuffle.side import Side
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Collection(Data):
         "reports" or "sums", as for `tightshuffle.delta`, the same in all rounds. "sums" is for "rappor" and
         "oue", where it lets users of all groups hide each other. The lower bound is then that of one count
         in one round.
-    deletion : bool
+    neighbours : str
         As for `tightshuffle.delta`, the same in all rounds.
     """
 
@@ -185,10 +186,8 @@ class Collection(Data):
         from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
 
         unseen = check_flag("unseen", unseen)
-        if self.deletion:
-            raise ValueError(
-                "deletion must be false for to_pld, whose neighbours differ in a user's value"
-            )
+        if self.neighbours is not Neighbours.REPLACEMENT:
+            raise ValueError("neighbours must be 'replacement' for to_pld; got 'deletion'")
 
         pld_of_stages = []
         for stage in self._stages:

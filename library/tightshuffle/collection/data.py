@@ -8,7 +8,6 @@ from typing import Any
 from tightshuffle.arguments import (
     check_choice,
     check_colluding,
-    check_flag,
     check_number,
     check_one,
     check_participation,
@@ -21,6 +20,9 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     LARGEST_ROUNDS,
     RELEASES,
+    Neighbours,
+    check_neighbours,
+    check_neighbours_of_release,
 )
 from tightshuffle.randomizers import BY_KEY, Randomizer, parse
 from tightshuffle.randomizers.unary import UnaryEncoding
@@ -186,7 +188,7 @@ class Data:
     rounds: int = 1
     then: tuple["Data", ...] = ()
     release: str = "reports"
-    deletion: bool = False
+    neighbours: str = Neighbours.REPLACEMENT
     # Of each group, by its name; None if reports are the values. A file is read once, here: it may change
     # later.
     _randomizers: dict[str, Randomizer | None] = field(init=False, repr=False, hash=False)
@@ -227,17 +229,17 @@ class Data:
         self._check_then()
 
     def _check_rounds_and_release(self) -> None:
-        """ValueError for a bad ``rounds``, ``release`` or ``deletion``, or for too many rounds in all."""
+        """ValueError for a bad ``rounds``, ``release`` or ``neighbours``, or for too many rounds in all."""
         object.__setattr__(self, "rounds", check_whole("rounds", self.rounds, 1))
         check_choice("release", self.release, RELEASES)
-        object.__setattr__(self, "deletion", check_flag("deletion", self.deletion))
-        if self.deletion and self.release != "sums":
-            raise ValueError('deletion must be left out unless release is "sums"')
+        neighbours = check_neighbours(self.neighbours)
+        check_neighbours_of_release(neighbours, self.release)
+        object.__setattr__(self, "neighbours", neighbours)
 
         largest = LARGEST_ROUNDS
-        # If a value is replaced, two sums of a round change, which count as two rounds.
-        if self.release == "sums" and not self.deletion:
-            largest //= 2
+        # Each sum that changes in a round counts as a round.
+        if self.release == "sums":
+            largest //= neighbours.changed_counts
         rounds = sum(stage.rounds for stage in (self, *self.then))
         if rounds > largest:
             raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
@@ -276,8 +278,10 @@ class Data:
             if later._group_names != self._group_names:
                 names = ", ".join(self._group_names)
                 raise ValueError(f"then: groups must be named {names}, in this order")
-            if later.release != self.release or later.deletion != self.deletion:
-                raise ValueError("then: release and deletion must be those of the first collection")
+            if later.release != self.release or later.neighbours != self.neighbours:
+                raise ValueError(
+                    "then: release and neighbours must be those of the first collection"
+                )
 
     def _parse_randomizers(self) -> dict[str, Randomizer | None]:
         """The randomizer of each group, by the group's name.

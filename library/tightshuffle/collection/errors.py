@@ -8,7 +8,8 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, check_shares
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.dummies.laws import Law
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.gaussian import exact_scale
+from tightshuffle.points import Neighbours
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import Reporters, errors_of_count, mean_absolute
 
@@ -126,10 +127,7 @@ def gaussian_error(
     """
     shares = _checked_shares(data, shares)
     rounds = sum(stage.rounds for stage in (data, *data.then))
-    # L2 sensitivity of the counts of one round: if a user's value is deleted, one count changes by 1. If it
-    # is replaced, two do, and the sensitivity is sqrt(2).
-    sensitivity_of_round = 1.0 if data.deletion else HISTOGRAM_SENSITIVITY
-    sensitivity = sensitivity_of_round * math.sqrt(rounds)
+    sensitivity = Neighbours(data.neighbours).sensitivity * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
     # Of each count: that of the noise, and that of who takes part among the users who hold the value.

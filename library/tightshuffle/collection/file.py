@@ -12,7 +12,7 @@ from tightshuffle.arguments import check_installed, check_path
 from tightshuffle.collection.collection import Collection
 from tightshuffle.collection.data import NESTED, Dummies, Group
 
-_TEXT_KEYS = ("randomizer", "name", "release", "law")
+_TEXT_KEYS = ("randomizer", "name", "release", "neighbours", "law")
 _WHOLE_KEYS = ("k", "rounds", "users", "number")
 _MOST_CHARACTERS = 1_000_000  # of a file
 _INFINITIES = (".inf", "+.inf")  # as YAML writes them
@@ -124,7 +124,7 @@ def _make_stage(settings: Mapping[str, Any], then: tuple[Collection, ...] = ()) 
     dummies = _mapping_of_fields(settings.get("dummies", {}), Dummies, "dummies")
     dummies = _parse_scalars(dummies, "dummies: ")
     scalars: dict[str, Any] = {"k": None}
-    for key in ("randomizer", "k", "rounds", "release", "deletion"):
+    for key in ("randomizer", "k", "rounds", "release", "neighbours"):
         if key in settings:
             scalars[key] = _parse_scalar(key, settings[key], key)
     return Collection(**scalars, groups=tuple(groups), dummies=Dummies(**dummies), then=then)
@@ -168,20 +168,10 @@ def _parse_scalars(texts: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 
 
 def _parse_scalar(key: str, text: Any, name: str) -> Any:
-    """The value of ``key``: a text, a bool or a number, as the key needs. An error calls it ``name``."""
+    """The value of ``key``: a text or a number, as the key needs. An error calls it ``name``."""
     if key in _TEXT_KEYS:
         return _parse_text(name, text)
-    if key == "deletion":
-        return _parse_flag(name, text)
     return _parse_number(name, text, whole=key in _WHOLE_KEYS)
-
-
-def _parse_flag(name: str, text: Any) -> bool:
-    """True or False, as ``text`` says. ValueError for anything else, which calls it ``name``."""
-    word = str(text).lower()
-    if word not in ("true", "false"):
-        raise ValueError(f"{name} must be true or false; got {reprlib.repr(text)}")
-    return word == "true"
 
 
 def _parse_text(name: str, text: Any) -> str:

@@ -49,5 +49,5 @@ def _collection_of(point: Points) -> Collection:
         randomizer=point.randomizer,
         rounds=point.rounds.item(),
         release=point.release,
-        deletion=point.deletion,
+        neighbours=point.neighbours,
     )

@@ -24,6 +24,7 @@ from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.collection.cover import Cover
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.gaussian import exact_scale
+from tightshuffle.points import Neighbours
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 _LN10 = math.log(10)
@@ -68,6 +69,7 @@ class SummedRounds:
             self._stages.append(
                 _Stage(stage, target_group, rounds, _covers_by_kind(stage, target_group))
             )
+        self._neighbours = Neighbours(self._stages[0].data.neighbours)
         self._unseen = unseen and any(stage.group.participation < 1 for stage in self._stages)
         # Whether it is known how many bits hide the target user's: then they are never too few.
         self._is_fixed = all(
@@ -78,7 +80,7 @@ class SummedRounds:
         # Whether there is one round, in which one count changes: then delta is also at most a mean.
         self._has_mean = (
             not self._is_fixed
-            and self._stages[0].data.deletion
+            and self._neighbours is Neighbours.DELETION
             and sum(stage.rounds for stage in self._stages) == 1
         )
 
@@ -190,20 +192,23 @@ class SummedRounds:
         # Up to two counts of each round depend on the target user. Each of them may have too few bits.
         rounds = sum(stage.rounds for stage in self._stages)
         ln_rare_of_count = log10_rare * _LN10 - math.log(2 * rounds)
-        deletion = self._stages[0].data.deletion
         pairs_and_rounds = []
         for stage in self._stages:
             # The bound for each of the two counts, as functions of eps.
             pair = _curves_of_best_kind(stage, ln_rare_of_count)
-            if self._unseen:
-                # One bound for a whole round instead, in which the target user may not take part.
-                curve = _curve_with_participation(
-                    sums.together([(pair, 1)], deletion), stage.group.participation
-                )
-                pair = (curve, curve)
             pairs_and_rounds.append((pair, stage.rounds))
-        self._kept_rounds[log10_rare] = sums.together(pairs_and_rounds, deletion or self._unseen)
-        return self._kept_rounds[log10_rare]
+        if not self._unseen:
+            composed = sums.together(pairs_and_rounds, self._neighbours)
+        else:
+            # One bound for a whole round, in which the target user may not take part.
+            curves_and_rounds = []
+            for stage, (pair, rounds) in zip(self._stages, pairs_and_rounds, strict=True):
+                of_round = sums.together([(pair, 1)], self._neighbours)
+                curve = _curve_with_participation(of_round, stage.group.participation)
+                curves_and_rounds.append((curve, rounds))
+            composed = [Rounds(curves_and_rounds)]
+        self._kept_rounds[log10_rare] = composed
+        return composed
 
 
 def _ln_chances_of_fewer(cover: Cover, numbers: Sequence[int]) -> Floats:

@@ -15,18 +15,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import (
     check_at_most,
-    check_choice,
     check_colluding,
     check_log10_delta,
     check_one,
     check_positive,
     check_whole,
 )
-from tightshuffle.dummies.bound import NEIGHBOURS, HiddenByDummies
+from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import (
     LARGEST_MEAN,
     MOST_NUMBERS,
@@ -41,8 +39,14 @@ from tightshuffle.dummies.laws import (
 )
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.number_text import e_notation, from_log10
-from tightshuffle.numerics.roots import least_whole
-from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS, check_guarantee
+from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole
+from tightshuffle.points import (
+    LARGEST_N_OF_UPPER,
+    LARGEST_ROUNDS,
+    Neighbours,
+    check_guarantee,
+    check_neighbours,
+)
 
 POWERS = (1.0, 1.25, 1.5, 1.75, 2.0)
 # By default the error may be 0.3 % above the least one: the fewest dummies are searched for within that.
@@ -73,7 +77,7 @@ def best_cut_law(
     log10_delta: float | None = None,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
     absolute_error: float | None = None,
     parties: int = 1,
     honest: int = 1,
@@ -91,8 +95,8 @@ def best_cut_law(
     values_per_user, rounds : int
         The most different values that a user reports per round, and the number of rounds.
     neighbours : str
-        "replace" for a user whose values become others, "add" or "remove" for one whose reports are added or
-        removed.
+        "replacement" for a user whose values become others, "deletion" for one whose reports are removed, or
+        added.
     absolute_error : float
         The largest mean absolute error of a value's count, in users. By default it is 0.3 % more than the
         least that cut laws reach.
@@ -153,7 +157,7 @@ def best_noise(
     log10_delta: float | None = None,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
     parties: int = 2,
     honest: int = 1,
 ) -> Law:
@@ -265,7 +269,7 @@ def smallest_poisson_mean(
     colluding: float = 0,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
 ) -> float:
     """The smallest mean, rounded up, of the Poisson number of dummies that each device adds for every value.
 
@@ -312,7 +316,7 @@ class _Guarantee:
     ln_delta: float
     values: int
     rounds: int
-    neighbours: str
+    neighbours: Neighbours
     honest: int = 1
 
     @classmethod
@@ -336,18 +340,21 @@ class _Guarantee:
         values = check_whole("values_per_user", values, 1)
         rounds = check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(values * rounds), LARGEST_ROUNDS)
-        check_choice("neighbours", neighbours, NEIGHBOURS)
         parties = check_whole("parties", parties, 1, MOST_PARTIES)
         honest = check_whole("honest", honest, 1, parties)
         return cls(
-            check_guarantee(eps), target_log10_delta * _LN10, values, rounds, neighbours, honest
+            check_guarantee(eps),
+            target_log10_delta * _LN10,
+            values,
+            rounds,
+            check_neighbours(neighbours),
+            honest,
         )
 
     @property
     def changed_counts(self) -> int:
-        """How many counts of values change in all rounds if one user does: two per value for "replace"."""
-        changed_values = self.values * self.rounds
-        return 2 * changed_values if self.neighbours == "replace" else changed_values
+        """How many counts of values change in all rounds if one user does."""
+        return self.neighbours.changed_counts * self.values * self.rounds
 
     @property
     def gaussian_deviation(self) -> float:
@@ -458,7 +465,7 @@ def _least_with_guarantee(
     slope: float,
     known_enough: float = math.inf,
 ) -> float:
-    """The smallest x > 0 with ``ln_ratio`` (x) <= 0, rounded up by 1e-6 of it, by Brent's method in ln x.
+    """The smallest x > 0 with ``ln_ratio`` (x) <= 0, rounded up by 1e-6 of it at most; the search is in ln x.
 
     x is a deviation or a mean of a law. ``ln_ratio`` (x) is the natural log of the law's delta over that of
     the guarantee. So the law with the returned x has the guarantee.
@@ -473,23 +480,13 @@ def _least_with_guarantee(
         """``ln_ratio`` of the law with x = e^``ln_x``."""
         return ln_ratio(math.exp(ln_x))
 
-    # Step in ln x from the guess, by a little more than the slope says, until ln_ratio changes its sign: down
-    # from an x with the guarantee, and up from one without it.
+    # The first step in ln x is a little more than the slope says.
     near = math.log(guess)
-    is_enough = ln_ratio_at(near) <= 0
-    direction = -1 if is_enough else 1
     step = min(_OVERSHOOT * max(abs(ln_ratio_at(near)) / slope, _SHORTEST_STEP), _LONGEST_STEP)
-    far = near + direction * step
-    while (ln_ratio_at(far) <= 0) == is_enough:
-        step = min(2 * step, _LONGEST_STEP)
-        near, far = far, far + direction * step
-    ln_low, ln_high = sorted((near, far))
-
-    root = scipy.optimize.brentq(ln_ratio_at, ln_low, ln_high, xtol=1e-6, rtol=1e-12)
-    smallest = math.exp(root + 1e-6)
-    while ln_ratio(smallest) > 0:
-        smallest *= 1 + 1e-6
-    return min(smallest, math.exp(ln_high), known_enough)
+    interval = interval_with_root(ln_ratio_at, near, step=step, largest_step=_LONGEST_STEP)
+    assert interval is not None  # the search has no end above
+    smallest = math.exp(least_enough(ln_ratio_at, *interval, tolerance=1e-6))
+    return min(smallest, known_enough)
 
 
 def _error_of_uncut_law(power: float, deviation: float, parties: int) -> float:

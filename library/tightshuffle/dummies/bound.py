@@ -18,7 +18,6 @@ import numpy.typing as npt
 from tightshuffle.arguments import (
     Floats,
     check_at_most,
-    check_choice,
     check_eps,
     check_flag,
     check_log10_delta,
@@ -28,10 +27,9 @@ from tightshuffle.arguments import (
 from tightshuffle.bounds.rounds import Composition, Depth, margin
 from tightshuffle.dummies.laws import Law, check_law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
-from tightshuffle.points import LARGEST_ROUNDS
+from tightshuffle.points import LARGEST_ROUNDS, Neighbours, check_neighbours
 from tightshuffle.side import Side
 
-NEIGHBOURS = ("replace", "add", "remove")
 _LN10 = math.log(10)
 _ULP = 2.0**-52
 # Points of the grid of the sum of all losses, and its width in standard deviations, 9 on each side.
@@ -59,11 +57,11 @@ class HiddenByDummies(Composition):
     rounds : int
         The number of rounds. delta is that of all rounds together.
     neighbours : str
-        "replace" for a user whose values become others, "add" and "remove" for one whose reports are added or
-        removed. A guarantee for this needs both.
+        "replacement" for a user whose values become others, "deletion" for one whose reports are removed, or
+        added.
     side : Side
-        Which bound on delta it is: `Side.UPPER` or `Side.LOWER`. For "replace" the lower bound needs at least
-        2 L values in all.
+        Which bound on delta it is: `Side.UPPER` or `Side.LOWER`. For a replacement the lower bound needs at
+        least 2 L values in all.
     rough : bool
         A wider and faster bound, for searches.
     """
@@ -77,7 +75,7 @@ class HiddenByDummies(Composition):
         law: Law,
         values_per_user: int = 1,
         rounds: int = 1,
-        neighbours: str = "replace",
+        neighbours: str = Neighbours.REPLACEMENT,
         side: Side = Side.UPPER,
         rough: bool = False,
     ) -> None:
@@ -90,14 +88,14 @@ class HiddenByDummies(Composition):
         changed_values = check_whole("values_per_user", values_per_user, 1)
         changed_values *= check_whole("rounds", rounds, 1)
         check_at_most("values_per_user * rounds", np.asarray(changed_values), LARGEST_ROUNDS)
-        check_choice("neighbours", neighbours, NEIGHBOURS)
+        neighbours = check_neighbours(neighbours)
         if not isinstance(side, Side):
             raise ValueError(f"side must be Side.UPPER or Side.LOWER; got {reprlib.repr(side)}")
         rough = check_flag("rough", rough)
 
         # One or two arrays, of counts that gain one and of those that lose one. Each has a loss for each z.
-        losses = _losses_of_counts(law, neighbours)
-        changed_counts = 2 * changed_values if neighbours == "replace" else changed_values
+        losses = _losses_of_counts(law)
+        changed_counts = neighbours.changed_counts * changed_values
 
         # The reach is the largest finite loss, without sign. A law that is narrow beside its range has huge
         # losses at numbers that never occur.
@@ -118,9 +116,13 @@ class HiddenByDummies(Composition):
         )
         error = _ULP * (ln_masses.size + 8) * (1 + deepest) + law.error
 
-        # Half of the changed counts gain one and half lose one, or all have the same losses.
+        # After a replacement half of the changed counts gain one and half lose one; after a deletion all lose
+        # one, or all gain one.
         grids = [_loss_grid(loss, law, spacing, error, side) for loss in losses]
-        self._rounds = [(grid, changed_counts // len(losses)) for grid in grids]
+        if neighbours is Neighbours.REPLACEMENT:
+            self._cases = [[(grid, changed_counts // len(grids)) for grid in grids]]
+        else:
+            self._cases = [[(grid, changed_counts)] for grid in grids]
         self._side = side
         super().__init__(largest=math.inf, end_of_search=changed_counts * (reach + spacing))
 
@@ -137,35 +139,34 @@ class HiddenByDummies(Composition):
         if math.isnan(eps):
             return math.inf
         # epsilon_of rounds up.
-        return eps if self._side is Side.UPPER else max(eps - 2 * margin(eps), 0.0)
+        return eps if self._side is Side.UPPER else max(eps - margin(eps), 0.0)
 
     def _build(self, depth: float) -> Depth:
         """delta, of which nothing is left out at any ``depth``: a bound on the side of ``self._side``.
 
-        ``self._rounds`` has the losses' distributions, each with the number of counts that have it. Rounding
-        may have moved the sum of the losses by ``self._shift_of_eps``. So delta is taken at an eps that is
-        lower by this for an upper bound, and higher for a lower bound.
+        delta is the largest of ``self._cases``. A case has the losses' distributions, each with the number of
+        counts that have it. Rounding may have moved the sum of the losses by ``self._shift_of_eps``. So delta
+        is taken at an eps that is lower by this for an upper bound, and higher for a lower bound.
         """
         shift = -self._shift_of_eps if self._side is Side.UPPER else self._shift_of_eps
-        return Depth(
-            lambda eps: ln_delta(eps + shift, self._rounds, side=self._side),
-            ln_left_out=-math.inf,
-            is_last=True,
-        )
+
+        def largest_ln_delta(eps: Floats) -> Floats:
+            of_cases = [ln_delta(eps + shift, case, side=self._side) for case in self._cases]
+            return np.asarray(np.max(of_cases, axis=0))
+
+        return Depth(largest_ln_delta, ln_left_out=-math.inf, is_last=True)
 
 
-def _losses_of_counts(law: Law, neighbours: str) -> list[Floats]:
-    """The losses of the counts that change: one array, or two for "replace" unless the law is symmetric.
+def _losses_of_counts(law: Law) -> list[Floats]:
+    """The losses of the counts that change: two arrays, or one if the law is symmetric.
 
     An array (m,) has the loss for each number z of dummies that ``law`` lists: ln P(z) - ln P(z + 1) of a
-    count that gains one ("add"), or ln P(z) - ln P(z - 1) of a count that loses one ("remove"). For
-    "replace" there are both, or the first alone if P is symmetric, as the two are then alike.
+    count that gains one, or ln P(z) - ln P(z - 1) of a count that loses one. If P is symmetric, the two are
+    alike, and the first is returned.
     """
     gaining = law.steps[1:]
     losing = -law.steps[:-1]
-    if neighbours == "add" or (neighbours == "replace" and law.symmetric):
-        return [gaining]
-    return [losing] if neighbours == "remove" else [gaining, losing]
+    return [gaining] if law.symmetric else [gaining, losing]
 
 
 def _grid_spacing(

@@ -15,14 +15,13 @@ from tightshuffle.arguments import Booleans, Floats, OutsideRange, check_choice
 from tightshuffle.points import Points
 
 RANDOMIZERS = ("krr", "generic")
-_LN10 = np.log(10)
-# For a warning's ``stacklevel``: so many calls above `_log10_delta_within` is the line of the user's program
+# For a warning's ``stacklevel``: so many calls above `_ln_delta_within` is the line of the user's program
 # that calls `tightshuffle.delta`, which calls a theorem.
-_CALLS_TO_USERS_LINE = 5
+_CALLS_TO_USERS_LINE = 6
 
 
-def erlingsson(points: Points) -> Floats:
-    """log10 of delta by Erlingsson et al., "Amplification by shuffling" (SODA 2019); (points,).
+def ln_erlingsson(points: Points) -> Floats:
+    """ln delta by Erlingsson et al., "Amplification by shuffling" (SODA 2019); (points,).
 
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are (eps,
     delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
@@ -34,11 +33,11 @@ def erlingsson(points: Points) -> Floats:
         "eps0 < 1/2": eps0 < 0.5,
         "delta < 1/100": ln_delta < np.log(0.01),
     }
-    return _log10_delta_within("erlingsson", ln_delta, conditions, local=eps >= eps0)
+    return _ln_delta_within("erlingsson", ln_delta, conditions, local=eps >= eps0)
 
 
-def feldman(points: Points) -> Floats:
-    """log10 of delta by Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1; (points,).
+def ln_feldman(points: Points) -> Floats:
+    """ln delta by Feldman, McMillan, Talwar, "Hiding among the clones" (2021), Theorem 3.1; (points,).
 
     Their statement: for delta in (0, 1] with eps0 <= log(n / (16 log(2 / delta))) the shuffled reports are
     (eps, delta)-DP for
@@ -58,11 +57,11 @@ def feldman(points: Points) -> Floats:
         conditions = {
             "eps0 <= log(n / (16 log(2 / delta)))": 16 * share * (np.log(2) - ln_delta) <= 1
         }
-    return _log10_delta_within("feldman", ln_delta, conditions, local=eps >= eps0)
+    return _ln_delta_within("feldman", ln_delta, conditions, local=eps >= eps0)
 
 
-def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
-    """log10 delta of the privacy blanket with Hoeffding's inequality; (points,). Balle et al. 2019, sec. 5.
+def ln_balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
+    """ln delta of the privacy blanket with Hoeffding's inequality; (points,). Balle et al. 2019, sec. 5.
 
     With gamma and the gain L of `_MomentsOfGain`, -a = 1 - e^eps the mean of L and w the width of its range,
 
@@ -79,15 +78,15 @@ def balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
         a, w = -np.expm1(-eps), gain.width
         fall = -np.expm1(-2 * (a / w) ** 2)
         ln_delta = eps + 2 * np.log(w) - np.log(4 * a * gamma * n) + n * np.log1p(-gamma * fall)
-    return _log10_delta_within("balle_hoeffding", ln_delta, {}, local=eps >= points.eps0)
+    return _ln_delta_within("balle_hoeffding", ln_delta, {}, local=eps >= points.eps0)
 
 
-def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
-    """log10 delta of the privacy blanket with Bennett's inequality; (points,). Balle et al. 2019, sec. 5.
+def ln_balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
+    """ln delta of the privacy blanket with Bennett's inequality; (points,). Balle et al. 2019, sec. 5.
 
-    It bounds the same mean as `balle_hoeffding`, which explains L, M, gamma, a and ``randomizer``. b is the
-    largest value of L, and c a bound on E[L^2]. By Bennett, E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1 - t
-    b)). With u = a b / c and phi(u) = (1 + u) log(1 + u) - u it follows that
+    It bounds the same mean as `ln_balle_hoeffding`, which explains L, M, gamma, a and ``randomizer``. b is
+    the largest value of L, and c a bound on E[L^2]. By Bennett, E[e^(t L)] <= exp(-t a + c / b^2 (e^(t b) - 1
+    - t b)). With u = a b / c and phi(u) = (1 + u) log(1 + u) - u it follows that
 
         E[(L_1 + ... + L_m)_+] <= b / log(1 + u) e^(-m exponent),    exponent = c / b^2 phi(u),
         delta <= b / log(1 + u) ((1 - gamma + gamma e^-exponent)^n - (1 - gamma)^n) / (gamma n),
@@ -110,7 +109,7 @@ def balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
         ln_growth = np.where(rise > 40, rise, np.log(np.expm1(np.minimum(rise, 40))))
         ln_delta = eps + np.log(b / np.log1p(u)) - np.log(gamma * n)
         ln_delta = ln_delta + n * np.log(gain.one_minus_gamma) + ln_growth
-    return _log10_delta_within("balle_bennett", ln_delta, {}, local=eps >= points.eps0)
+    return _ln_delta_within("balle_bennett", ln_delta, {}, local=eps >= points.eps0)
 
 
 class _MomentsOfGain(NamedTuple):
@@ -170,10 +169,10 @@ def _phi(u: Floats) -> Floats:
     return np.where(u > 0.1, (1 + u) * np.log1p(u) - u, series)
 
 
-def _log10_delta_within(
+def _ln_delta_within(
     name: str, ln_delta: Floats, conditions: dict[str, Booleans], *, local: Booleans
 ) -> Floats:
-    """log10 of the delta that the theorem ``name`` gives, within its conditions; (points,), at most 0.
+    """ln of the delta that the theorem ``name`` gives, within its conditions; (points,), at most 0.
 
     ``ln_delta`` is the natural log of the theorem's delta. ``local`` says where eps >= eps0: there a report
     alone is (eps, 0)-DP, and the result is -inf. ``conditions`` is {text of a condition: where it holds}.
@@ -191,5 +190,5 @@ def _log10_delta_within(
         warnings.warn(message, OutsideRange, stacklevel=_CALLS_TO_USERS_LINE)
 
     # fmin takes 0 for nan: if eps0 is so large that gamma underflows, the bound is delta <= 1.
-    log10_delta = np.where(applies, np.fmin(ln_delta, 0) / _LN10, np.nan)
-    return np.where(local, -np.inf, log10_delta)
+    ln_delta_or_nan = np.where(applies, np.fmin(ln_delta, 0.0), np.nan)
+    return np.where(local, -np.inf, ln_delta_or_nan)

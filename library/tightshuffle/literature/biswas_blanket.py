@@ -43,17 +43,17 @@ from tightshuffle.points import Points
 C = -np.expm1(-2.0)  # eq. (3), 1 - e^-2
 
 
-def blanket(points: Points) -> Floats:
-    """log10 of the smallest delta that satisfies eq. (3), at most 0: a valid upper bound, far from tight.
+def ln_blanket(points: Points) -> Floats:
+    """ln of the smallest delta that satisfies eq. (3), at most 0: a valid upper bound, far from tight.
 
     For one round and every eps0-LDP randomizer, (points,); k does not matter. 0 where eq. (3) exceeds 1, as
     for eps = 0. It is not -inf for eps >= eps0, where the true delta is 0: eq. (3) is positive there.
     """
-    return np.minimum(0.0, log10_equation_3(points))
+    return np.minimum(0.0, ln_equation_3(points))
 
 
-def log10_equation_3(points: Points) -> Floats:
-    """log10 of the right-hand side of eq. (3) as it stands, (points,). May exceed 0, and is inf for eps = 0.
+def ln_equation_3(points: Points) -> Floats:
+    """ln of the right-hand side of eq. (3) as it stands, (points,). May exceed 0, and is inf for eps = 0.
 
     With C = 1 - e^-2 and spread = e^eps0 - e^-eps0, for n users who do not collude, eq. (3) is
 
@@ -68,7 +68,7 @@ def log10_equation_3(points: Points) -> Floats:
         # ln((e^eps + 1)^2 / (e^eps - 1)), of which e^eps is taken out, so that nothing overflows
         ln_factor = eps + 2 * np.log1p(np.exp(-eps)) - np.log(-np.expm1(-eps))
     rate = np.exp(np.minimum(-eps0, 2 * (ln_tanh - ln_spread)))
-    return (ln_factor + 2 * ln_spread - np.log(4 * n) - C * n * rate) / np.log(10)
+    return ln_factor + 2 * ln_spread - np.log(4 * n) - C * n * rate
 
 
 @dataclass(frozen=True)

@@ -55,25 +55,25 @@ _SMALLEST_SUM = 1e-290  # of a sum: below, its terms may be no floats
 _ERROR_OF_MASS = 1e-11  # relative, of a binomial probability and of a binomial tail
 
 
-def clones(points: Points) -> Floats:
-    """log10 delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
+def ln_clones(points: Points) -> Floats:
+    """ln delta of the clones' pair (Feldman et al. 2021, Theorem 3.1's proof): an upper bound on delta.
 
     It is that of one round, (points,), rounded up by 1e-6 of delta. k does not matter.
     """
-    return _log10_of_clones(points, -points.eps0)
+    return _ln_delta_of_clones(points, -points.eps0)
 
 
-def stronger_clones(points: Points) -> Floats:
-    """log10 delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
+def ln_stronger_clones(points: Points) -> Floats:
+    """ln delta of the stronger clones' pair (Feldman et al. 2023, Theorem 3.1 with p = 1 / (e^eps0 + 1)).
 
-    An upper bound on delta for k-RR with every k; else as `clones`.
+    An upper bound on delta for k-RR with every k; else as `ln_clones`.
     """
     ln_probability = np.log(2) + scipy.special.log_expit(-points.eps0)
-    return _log10_of_clones(points, ln_probability)
+    return _ln_delta_of_clones(points, ln_probability)
 
 
-def _log10_of_clones(points: Points, ln_probability: Floats) -> Floats:
-    """log10 of delta of the pair in which each user hides a clone with probability c; (points,).
+def _ln_delta_of_clones(points: Points, ln_probability: Floats) -> Floats:
+    """ln delta of the pair in which each user hides a clone with probability c; (points,).
 
     ``ln_probability`` (points,) is the natural log of c. A clone is a report that looks like the target
     user's, of x0 or of x1, with equal chances. delta is E[(G_1 + ... + G_n)_+] / n of the n users who do not
@@ -92,13 +92,13 @@ def _log10_of_clones(points: Points, ln_probability: Floats) -> Floats:
     gain = np.exp(ln_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(ln_unit + eps + eps0) * np.expm1(-eps - eps0)
     probability = np.exp(ln_probability) / 2
-    return log10_delta_of_two_valued_gain(points.users, gain, loss, probability, eps + eps0)
+    return ln_delta_of_two_valued_gain(points.users, gain, loss, probability, eps + eps0)
 
 
-def log10_delta_of_two_valued_gain(
+def ln_delta_of_two_valued_gain(
     n: Integers, gain: Floats, loss: Floats, probability: Floats, exponent: Floats
 ) -> Floats:
-    """log10 of delta = E[(G_1 + ... + G_n)_+] / n of independent G_i, rounded up by 1e-6 of delta; at most 0.
+    """ln of delta = E[(G_1 + ... + G_n)_+] / n of independent G_i, rounded up by 1e-6 of delta; at most 0.
 
     Each G_i, the gain of one of ``n`` reports, is ``gain`` with ``probability``, ``loss`` < 0 with the same
     probability, and else 0. ``exponent`` >= 0 is the largest x of all e^x from which gain and loss were
@@ -121,7 +121,7 @@ def log10_delta_of_two_valued_gain(
         distribution = outwards(values, probabilities, Side.UPPER, ulps[unsettled][:, None])
         _, ln_upper = log_positive_part(*distribution, n[unsettled], width=_WIDTH)
         ln_means[unsettled] = ln_upper
-    return np.minimum((ln_means - np.log(n)) / np.log(10), 0.0)[()]
+    return np.minimum(ln_means - np.log(n), 0.0)[()]
 
 
 def ln_positive_part_by_tails(

@@ -42,7 +42,7 @@ _NARROWEST = 1e-150  # the least standard deviation, as it is divided by
 _CONTEXT_OF_LOGARITHMS = decimal.Context(25, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 
 
-def delta(
+def ln_delta_of_count(
     eps: npt.ArrayLike,
     *,
     n: npt.ArrayLike,
@@ -51,18 +51,16 @@ def delta(
     count: npt.ArrayLike,
     direction: str = "forward",
 ) -> Floats:
-    """log10 of the exact delta of the noisy count of x0 (no bound for the histogram).
+    """ln of the exact delta of the noisy count of x0 (no bound for the histogram).
 
     ``count`` of the n - 1 other users hold x0 (n_x0 of the paper). ``direction`` is "forward" for P against
     Q, as in the paper, "reverse", or "both" for the larger one. delta is exact to 1e-9, relative. Below
-    10^-10000 log10 delta is exact to 1e-14, relative.
+    10^-10000 ln delta is exact to 1e-14, relative.
     """
-    return log10_delta_by_moment(
-        eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1
-    )
+    return ln_delta_by_moment(eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=1)
 
 
-def log10_delta_by_moment(
+def ln_delta_by_moment(
     eps: npt.ArrayLike,
     *,
     n: npt.ArrayLike,
@@ -72,15 +70,15 @@ def log10_delta_by_moment(
     direction: str,
     moment: int,
 ) -> Floats:
-    """log10 of delta of the noisy count of x0, with the privacy loss computed from one moment of J.
+    """ln delta of the noisy count of x0, with the privacy loss computed from one moment of J.
 
     The noisy count is the number of reports x0, and J is how many of these come from users who do not hold
     x0. ``moment`` 1 takes the loss from the mean of J given the noisy count: delta is exact. ``moment`` 2
     takes it from the mean of J^2, as printed in the paper: that delta is no guarantee. The paper prints no
     reverse. There its loss is put into eq. (2) with the roles of P and Q exchanged.
 
-    Other arguments are those of `delta`. All but ``direction`` and ``moment`` broadcast, to the shape of the
-    result (a float for scalars). A ValueError names a bad argument.
+    Other arguments are those of `ln_delta_of_count`. All but ``direction`` and ``moment`` broadcast, to the
+    shape of the result (a float for scalars). A ValueError names a bad argument.
     """
     check_choice("direction", direction, DIRECTIONS)
     n = check_n(n)
@@ -94,10 +92,10 @@ def log10_delta_by_moment(
     for index in np.ndindex(ln_deltas.shape):
         point = [argument[index].item() for argument in arguments]
         ln_deltas[index] = max(_ln_delta(*point, power=moment, sign=sign) for sign in signs)
-    return ln_deltas[()] / np.log(10)
+    return ln_deltas[()]
 
 
-def log10_ceiling(
+def ln_ceiling(
     eps: npt.ArrayLike,
     *,
     n: npt.ArrayLike,
@@ -105,7 +103,7 @@ def log10_ceiling(
     eps0: npt.ArrayLike,
     count: npt.ArrayLike,
 ) -> float:
-    """log10 of a closed-form upper bound on the forward delta, if at most ``count`` users hold x0.
+    """ln of a closed-form upper bound on the forward delta, if at most ``count`` users hold x0.
 
     The bound holds for the exact delta and for the one with the paper's printed loss. The result is -inf for
     eps >= eps0, and 0 where the bound is trivial. All arguments are single numbers, eps0 at most 700.
@@ -139,7 +137,7 @@ def log10_ceiling(
     divergence_of_others = edge.gap * (np.log(edge.gap) - scipy.special.log_expit(-logit_q))
     divergence = divergence_of_x0 + divergence_of_others
     ln_bound = float(eps0 + np.log(edge.span * edge.gap) - non_holders * divergence)
-    return min(0.0, ln_bound / np.log(10))
+    return min(0.0, ln_bound)
 
 
 def _ln_delta(eps: float, n: int, k: int, eps0: float, m: int, *, power: int, sign: int) -> float:

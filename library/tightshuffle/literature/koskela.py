@@ -13,12 +13,12 @@ whom it quotes: without it delta is far larger.
 import numpy as np
 
 from tightshuffle.arguments import LARGEST_EXPONENT, Floats
-from tightshuffle.literature.clones import log10_delta_of_two_valued_gain
+from tightshuffle.literature.clones import ln_delta_of_two_valued_gain
 from tightshuffle.points import Points
 
 
-def koskela_strong(points: Points) -> Floats:
-    """log10 delta against the strong adversary of Koskela et al., an upper bound on delta of shuffled k-RR.
+def ln_koskela_strong(points: Points) -> Floats:
+    """ln delta against the strong adversary of Koskela et al., an upper bound on delta of shuffled k-RR.
 
     It is that of one round, (points,), rounded up by 1e-6 of delta. delta is E[(G_1 + ... + G_n)_+] / n for
     the n users who do not collude, where G is 1 / q with probability q, -e^eps / q with probability q, else
@@ -29,4 +29,4 @@ def koskela_strong(points: Points) -> Floats:
     gain = np.exp(points.eps0) + np.asarray(points.k, dtype=float) - 1  # 1 / q of k-RR
     loss = -np.exp(eps) * gain
     exponent = np.add(eps, points.eps0)
-    return log10_delta_of_two_valued_gain(points.users, gain, loss, 1 / gain, exponent)
+    return ln_delta_of_two_valued_gain(points.users, gain, loss, 1 / gain, exponent)

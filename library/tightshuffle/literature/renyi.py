@@ -15,7 +15,6 @@ import scipy
 from tightshuffle.arguments import Floats, check_eps, check_eps0, check_n, check_positive
 from tightshuffle.points import Points
 
-_LN10 = np.log(10)
 # The search for the best order; any order gives a valid delta.
 _GRID_GROWTH = 1.15  # from one order of the grid to the next
 # So many times the best order so far, the grid goes on, as a second valley may follow.
@@ -56,8 +55,8 @@ def rdp_upper(order: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike) ->
     return rdp[()]
 
 
-def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
-    """log10 of the delta at ``eps`` that follows from the RDP ``rdp`` of ``order``: Lemma 2.1, second form.
+def ln_delta_of_rdp(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -> Floats:
+    """ln of the delta at ``eps`` that follows from the RDP ``rdp`` of ``order``: Lemma 2.1, second form.
 
     delta = e^((lambda - 1) (rdp - eps)) (1 - 1 / lambda)^lambda / (lambda - 1), at most 1, lambda = order.
     ``rdp`` is in natural logarithms. All broadcast. Every order gives a valid delta, so take the smallest. A
@@ -66,11 +65,11 @@ def rdp_to_delta(eps: npt.ArrayLike, order: npt.ArrayLike, rdp: npt.ArrayLike) -
     eps = check_eps(eps)
     lam = check_order(order)
     ln_delta = (lam - 1) * (np.asarray(rdp, dtype=float) - eps) + _ln_conversion(lam)
-    return np.minimum(ln_delta / _LN10, 0)[()]
+    return np.minimum(ln_delta, 0.0)[()]
 
 
-def girgis(points: Points) -> Floats:
-    """log10 delta of all rounds, by the Renyi differential privacy (RDP) of the best real order; (points,).
+def ln_girgis(points: Points) -> Floats:
+    """ln delta of all rounds, by the Renyi differential privacy (RDP) of the best real order; (points,).
 
     By Girgis et al. 2021: Theorem 3.1 bounds the RDP of one round of the n users who do not collude. By Lemma
     2.2 the RDP of rounds adds up. Lemma 2.1 turns RDP of any order into a delta, of which the smallest is
@@ -85,7 +84,7 @@ def girgis(points: Points) -> Floats:
         rounds = points.rounds[index].item()
         if eps < rounds * eps0:
             ln_deltas[index] = min(0.0, _best_ln_delta(eps, _ln_moments(n, eps0), rounds))
-    return ln_deltas / _LN10
+    return ln_deltas
 
 
 class _LnMoments(dict[int, float]):

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.side import Side
 
 _CUT_MASS = 1e-20  # cut off each end of a round's tilted distribution before it is convolved
@@ -379,26 +380,23 @@ def _tilt_with_mean(target: float, coarse_grids: Sequence[_CoarseGrid], spacing:
     a tilt is above the target.
 
     Every theta gives the same delta, and this one about the smallest rounding error. So a root that is wrong
-    by 1 %, on grids of few points, is good enough.
+    by 0.01 %, on grids of few points, is good enough.
     """
 
-    def mean_above_target(theta: float) -> float:
-        """The mean of the sum under the tilt, less the target."""
+    def missing(theta: float) -> float:
+        """By how much the mean of the sum under the tilt is below the target."""
         mean = 0.0
         for losses, log_mass, times in coarse_grids:
             logs = log_mass + theta * losses
             probabilities = np.exp(logs - logs.max())
             mean += times * float(probabilities @ losses / probabilities.sum())
-        return mean - target
+        return target - mean
 
-    if mean_above_target(0.0) >= 0:
-        return 0.0
-    high = 1.0
-    while mean_above_target(high) < 0 and high * spacing < _LARGEST_TILT:
-        high *= 2
-    if mean_above_target(high) <= 0:
-        return high
-    return scipy.optimize.brentq(mean_above_target, 0.0, high, rtol=1e-2)
+    largest = max(_LARGEST_TILT / spacing, 1.0)
+    interval = interval_with_root(missing, 1.0, step=1.0, least=0.0, most=largest)
+    if interval is None:
+        return largest
+    return least_enough(missing, *interval, tolerance=1e-11, relative=1e-4)
 
 
 def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> float:

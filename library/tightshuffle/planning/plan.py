@@ -23,7 +23,6 @@ from tightshuffle.arguments import (
     check_choice,
     check_colluding,
     check_eps,
-    check_flag,
     check_k,
     check_log10_delta,
     check_n,
@@ -35,7 +34,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.gaussian import exact_scale
 from tightshuffle.methods import METHODS
 from tightshuffle.numerics.roots import least_whole
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
@@ -44,7 +43,9 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     RELEASES,
     SMALLEST_EPS,
+    Neighbours,
     check_guarantee,
+    check_neighbours,
     make_point,
     make_points,
 )
@@ -98,7 +99,7 @@ def plan(
     participation: float = 1.0,
     rounds: int = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = Neighbours.REPLACEMENT,
     shares: npt.ArrayLike | None = None,
 ) -> Plan:
     """The largest eps0 with which the shuffled reports are (eps, delta)-private, and the expected errors.
@@ -131,7 +132,7 @@ def plan(
     rounds : int, at least 1
         Rounds in which users report with fresh randomness. The guarantee covers all rounds together, also if
         values change. Errors are those of one round.
-    release, deletion : str and bool
+    release, neighbours : str
         As for `tightshuffle.delta`. The estimates use no more than the sums, so errors are the same. The
         Gaussian has the same neighbours.
     shares : float array (k,)
@@ -170,13 +171,13 @@ def plan(
             log10_delta=log10_delta,
             error=error,
             colluding=colluding,
-            deletion=deletion,
+            neighbours=neighbours,
         )
     if not isinstance(randomizer, str) or randomizer.startswith("file:"):
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
-    deletion = check_flag("deletion", deletion)
+    neighbours = check_neighbours(neighbours)
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps_per_round = eps / rounds
     if eps_per_round < SMALLEST_EPS:
@@ -185,7 +186,7 @@ def plan(
         )
     parse(randomizer, k=k, eps0=eps_per_round)  # a bad name fails at once
     # Gaussian noise in every round is one Gaussian release of a query that is sqrt(rounds) as sensitive.
-    sensitivity = (1.0 if deletion else HISTOGRAM_SENSITIVITY) * math.sqrt(rounds)
+    sensitivity = neighbours.sensitivity * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=target_log10_delta, sensitivity=sensitivity))
     largest_eps0 = _largest_eps0_tried(release)
 
@@ -201,7 +202,7 @@ def plan(
             participation=participation,
             rounds=rounds,
             release=release,
-            deletion=deletion,
+            neighbours=neighbours,
         )
 
     def error_at(eps0: float, n: int) -> float:
@@ -215,7 +216,7 @@ def plan(
         reports = expected_reports(n, participation)
         if release == "sums":
             mu_of_one = math.sqrt(reports / rounds) * sensitivity / sigma
-            guess = _eps0_of_sums(randomizer, k, deletion, mu_of_one, eps_per_round)
+            guess = _eps0_of_sums(randomizer, k, neighbours, mu_of_one, eps_per_round)
         else:
             guess = _eps0_of_noise(reports, k, sigma)
     elif error is not None and n is None:
@@ -289,13 +290,13 @@ def fewest_users(
     participation: float = 1.0,
     rounds: int = 1,
     release: str = "reports",
-    deletion: bool = False,
+    neighbours: str = Neighbours.REPLACEMENT,
 ) -> int:
     """About the fewest users who have the guarantee (eps, delta) with reports of this eps0: the least batch.
 
     Parameters
     ----------
-    eps, delta, log10_delta, k, eps0, randomizer, colluding, rounds, release, deletion
+    eps, delta, log10_delta, k, eps0, randomizer, colluding, rounds, release, neighbours
         As for `tightshuffle.delta`, one number each.
     participation : float, above 0 and at most 1
         As for `plan`: the result is how many users could report.
@@ -326,7 +327,7 @@ def fewest_users(
         "participation": check_participation(participation),
         "rounds": rounds,
         "release": release,
-        "deletion": deletion,
+        "neighbours": neighbours,
     }
 
     @functools.cache
@@ -340,7 +341,7 @@ def fewest_users(
     # rounds mu is the mu of one report, times sqrt(rounds / n).
     point = make_point(n=LARGEST_N_OF_UPPER, **setting)
     if release == "sums":
-        mu_of_one = sums.gaussian_mu(point.randomizers[0], deletion=deletion)
+        mu_of_one = sums.gaussian_mu(point.randomizers[0], neighbours=point.neighbours)
     else:
         mu_of_one = float(gaussian_mu(n=1, randomizer=point.randomizers[0]))
     scale = float(exact_scale(eps, log10_delta=target_log10_delta))
@@ -497,7 +498,7 @@ def _eps0_of_noise(n: int, k: int, sigma: float) -> float:
 
 
 def _eps0_of_sums(
-    randomizer: str, k: int, deletion: bool, mu_of_one: float, eps_per_round: float
+    randomizer: str, k: int, neighbours: Neighbours, mu_of_one: float, eps_per_round: float
 ) -> float:
     """The eps0 of a unary encoding at which the Gaussian limit of its sums has the guarantee of a plan.
 
@@ -507,7 +508,7 @@ def _eps0_of_sums(
 
     def is_enough(eps0: float) -> bool:
         encoding = parse(randomizer, k=k, eps0=eps0)
-        return sums.gaussian_mu(encoding, deletion=deletion) >= mu_of_one
+        return sums.gaussian_mu(encoding, neighbours=neighbours) >= mu_of_one
 
     return _least_eps0(is_enough, eps_per_round, _largest_eps0_tried("sums"))
 

@@ -21,12 +21,11 @@ from numpy.typing import NDArray
 from scipy import special
 
 from scripts.beyond.attack.run_audit import Tally
-from scripts.paper.delta.theorem_1 import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.guarantee import log10_upper
-from tightshuffle.literature import count
 from tightshuffle.points import make_points
 
 OBSERVES = ("count", "histogram")
@@ -182,7 +181,9 @@ def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dic
     """
     setting: dict[str, Any] = {"n": tally.n, "k": tally.k, "eps0": tally.eps0}
     log10_published = theorem_1_as_printed(eps, count=tally.count, **setting)
-    log10_exact = count.delta(eps, count=tally.count, direction="both", **setting)
+    log10_exact = log10_delta_of_count(
+        eps, form="exact", count=tally.count, direction="both", **setting
+    )
     log10_of_histogram = log10_upper(make_points(eps, **setting))
     for i, one_eps in enumerate(eps):
         for observes in OBSERVES:

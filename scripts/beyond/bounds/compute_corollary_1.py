@@ -19,7 +19,7 @@ from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.doors import delta
 from tightshuffle.krr import lie_probability, truth_probability
-from tightshuffle.literature import count
+from tightshuffle.literature.count import ln_delta_of_count
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)
@@ -84,8 +84,10 @@ def corollary_table() -> pd.DataFrame:
                 "remaining_users": name,
                 "eps": eps,
                 "log10_corollary_1": corollary_1(eps, **TABLE_IV, counts=counts),
-                # `count.delta` returns log10 delta. The first of ``counts`` is that of x0.
-                "log10_count": float(count.delta(eps, **TABLE_IV, count=counts[0])),
+                # The first of ``counts`` is that of x0.
+                "log10_count": float(
+                    ln_delta_of_count(eps, **TABLE_IV, count=counts[0]) / np.log(10)
+                ),
                 "log10_lower": delta(eps, method="lower", log10=True, **TABLE_IV),
                 "log10_upper": delta(eps, log10=True, **TABLE_IV),
             }

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scripts.paper.delta.theorem_1 import theorem_1_as_printed
+from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_printed
 from scripts.shared.job import job, write_csv
 from tightshuffle.doors import delta
-from tightshuffle.literature import count
 from tightshuffle.methods import METHODS
 
 # Methods that bound delta of the whole histogram: "lower" in the worst dataset, the others in every dataset.
@@ -47,7 +46,7 @@ def delta_bounds(steps: int, settings: Iterable[Mapping[str, Any]]) -> pd.DataFr
         of_count = {"count": setting["count"], **of_histogram}
         table = pd.DataFrame({"setting": number, **of_count, "eps": eps})
         table["published"] = theorem_1_as_printed(eps, **of_count)
-        table["exact"] = count.delta(eps, direction="both", **of_count)
+        table["exact"] = log10_delta_of_count(eps, form="exact", direction="both", **of_count)
         for name in BOUNDS:
             table[METHODS[name].column] = delta(eps, method=name, log10=True, **of_histogram)
         tables.append(table)

@@ -59,10 +59,13 @@ def blanket_tightness(
 
     kappas = biswas_blanket.kappas(**of_count)
     table = table.assign(log_kappa_2=kappas.log_kappa_2, kappa_4=kappas.kappa_4)
-    table["equation_3"] = biswas_blanket.log10_equation_3(make_points(eps, **of_histogram))
+    table["equation_3"] = biswas_blanket.ln_equation_3(make_points(eps, **of_histogram)) / np.log(
+        10
+    )
     table["surplus"] = biswas_blanket.surplus(eps, **of_count)
     for direction in ("forward", "reverse"):
-        table[f"count_{direction}"] = count.delta(eps, direction=direction, **of_count)
+        ln_delta_of_count = count.ln_delta_of_count(eps, direction=direction, **of_count)
+        table[f"count_{direction}"] = ln_delta_of_count / np.log(10)
     table["lower"] = delta(eps, method="lower", log10=True, **of_histogram)
     table["upper"] = delta(eps, log10=True, **of_histogram)
     return table

@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.beyond.companions.axes import Axis, rounded_to_10_decimals
 from scripts.shared.job import job, write_csv
 from tightshuffle.doors import delta
-from tightshuffle.literature.renyi import rdp_to_delta, rdp_upper
+from tightshuffle.literature.renyi import ln_delta_of_rdp, rdp_upper
 from tightshuffle.literature.renyi_pairs import rdp_clones, rdp_two_counts
 
 ORDERS: Axis = (1.1, 2000, 30)  # of Renyi divergences: the smallest, the largest, and how many
@@ -77,7 +77,7 @@ def girgis_composed(
 
         # Renyi divergences add up over rounds. Every order gives an upper bound on delta, so the smallest
         # one is taken. From eps = rounds * eps0 on, delta is 0. by_order is log10 delta, (eps, orders).
-        by_order = rdp_to_delta(eps[:, None], order, number * rdp_of_round)
+        by_order = ln_delta_of_rdp(eps[:, None], order, number * rdp_of_round) / np.log(10)
         clones_rdp = np.where(eps >= number * eps0, -np.inf, by_order.min(axis=1))
 
         # The line of clones_pld is to leave the figure at its lower edge, not to end above it. clones_rdp

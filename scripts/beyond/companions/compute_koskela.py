@@ -16,21 +16,19 @@ import pandas as pd
 from scripts.beyond.companions.axes import Axis, rounded_to_10_decimals
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
-from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.rounds import log10_delta as log10_delta_of_rounds
 from tightshuffle.doors import delta
-from tightshuffle.literature.clones import clones, stronger_clones
-from tightshuffle.literature.koskela import koskela_strong
+from tightshuffle.methods import METHODS
 from tightshuffle.points import make_points
 
 NumbersOfRounds = Sequence[int]
 COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
 BOUNDS = {  # the figure's name of a curve -> an upper bound on delta of one round
-    "strong": koskela_strong,
+    "strong": METHODS["koskela-strong"].bound,
     # the blanket's bound alone, as in that paper: the method `upper` can be smaller
-    "weak": privacy_blanket.log10_upper,
-    "clones": clones,
-    "stronger-clones": stronger_clones,
+    "weak": METHODS["privacy-blanket"].bound,
+    "clones": METHODS["clones"].bound,
+    "stronger-clones": METHODS["stronger-clones"].bound,
 }
 DOES_NOT_REACH_0 = ("strong",)  # curves that are above 0 at eps = eps0, too
 

@@ -26,7 +26,7 @@ from tightshuffle import doors
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
-from tightshuffle.literature import amplification, clones, count
+from tightshuffle.literature import amplification, clones
 from tightshuffle.planning.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.points import make_points
 
@@ -42,14 +42,14 @@ SHARE_OF_X0 = 0.8  # n_x0 / n behind the printed digits of Table IV, for all n
 _EQUAL_WITHIN = 0.05  # relative difference up to which two deltas are the same
 _LARGEST_ROUNDING_ERROR = 1e-12  # of sums of some hundred doubles near 1
 _KM_PER_DEGREE = 6371.0 * np.pi / 180  # of a great circle; the radius of the Earth is 6371 km
-# Mechanism -> the cited bounds for any eps0-LDP randomizer.
+# Mechanism -> the cited bounds on ln delta for any eps0-LDP randomizer.
 BOUNDS_FOR_ANY_RANDOMIZER: dict[str, list[Callable[..., Any]]] = {
-    "erlingsson": [amplification.erlingsson],
+    "erlingsson": [amplification.ln_erlingsson],
     "balle": [
-        partial(amplification.balle_hoeffding, randomizer="generic"),
-        partial(amplification.balle_bennett, randomizer="generic"),
+        partial(amplification.ln_balle_hoeffding, randomizer="generic"),
+        partial(amplification.ln_balle_bennett, randomizer="generic"),
     ],
-    "feldman": [clones.clones],
+    "feldman": [clones.ln_clones],
 }
 
 
@@ -198,7 +198,8 @@ def _log10_exact_delta_of_count(reading: Reading, point: Point, users_with_x0: i
     """
     eps, eps0, n, k = point
     direction = "both" if reading.is_exact else "forward"
-    return float(count.delta(eps, n=n, k=k, eps0=eps0, count=users_with_x0, direction=direction))
+    setting = {"n": n, "k": k, "eps0": eps0, "count": users_with_x0}
+    return float(log10_delta_of_count(eps, form="exact", direction=direction, **setting))
 
 
 def compare_worst_cell(
@@ -440,7 +441,7 @@ def _log10_smallest_general_bounds(rows: pd.DataFrame) -> list[float]:
         for eps, n, eps0, mechanism in rows[["eps", "n", "eps0", "mechanism"]].to_numpy():
             point = make_points(eps, n=int(n), k=2, eps0=eps0)  # these bounds do not depend on k
             bounds = BOUNDS_FOR_ANY_RANDOMIZER[mechanism]
-            smallest.append(min(bound(point).item() for bound in bounds))
+            smallest.append(min(bound(point).item() for bound in bounds) / np.log(10))
     return smallest
 
 

@@ -5,10 +5,11 @@ As printed, Theorem 1 has a second moment where the first belongs (`tightshuffle
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_choice
-from tightshuffle.literature.count import delta, log10_delta_by_moment
+from tightshuffle.literature.count import ln_delta_by_moment, ln_delta_of_count
 
 FORMS = ("exact", "published")  # delta of the count of x0: the true one, and as Theorem 1 prints it
 
@@ -29,9 +30,10 @@ def theorem_1_as_printed(
     local budget. The ``direction`` is "forward" (the target user holds x0 against another value), "reverse"
     or "both". The arguments broadcast, and the result has their shape.
     """
-    return log10_delta_by_moment(
+    ln_delta = ln_delta_by_moment(
         eps, n=n, k=k, eps0=eps0, count=count, direction=direction, moment=2
     )
+    return ln_delta / np.log(10)
 
 
 def log10_delta_of_count(
@@ -46,5 +48,5 @@ def log10_delta_of_count(
     user hold x0). All broadcast, and the result has their shape.
     """
     if check_choice("form", form, FORMS) == "exact":
-        return delta(eps, direction=direction, **setting)
+        return ln_delta_of_count(eps, direction=direction, **setting) / np.log(10)
     return theorem_1_as_printed(eps, direction=direction, **setting)

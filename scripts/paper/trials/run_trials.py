@@ -16,7 +16,7 @@ from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.krr import invert, project_to_simplex, sample_histogram
-from tightshuffle.literature.count import log10_ceiling
+from tightshuffle.literature.count import ln_ceiling
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only
@@ -255,8 +255,8 @@ def _deltas_of_gaussian(
     # Beside the target user, at most this many users hold a value. This gives a bound on every delta-hat, in
     # both forms. If even the bound is below the floor, no delta-hat needs to be computed.
     most_other_holders = int(samples.max()) - 1
-    log10_bound = log10_ceiling(eps, n=n, k=k, eps0=eps0, count=most_other_holders)
-    if log10_bound <= np.log10(floor):
+    ln_bound = ln_ceiling(eps, n=n, k=k, eps0=eps0, count=most_other_holders)
+    if ln_bound <= np.log(floor):
         return np.full(len(samples), floor)
 
     deltas = []

@@ -107,7 +107,8 @@ TABLE_IV = printed_deltas(
 
 def log10_exact_delta_of_count(direction):
     """log10 of the exact delta of the count of x0, in the first setting of `TABLE_IV`."""
-    return float(count.delta(0.5, n=100, k=10, eps0=2.0, count=80, direction=direction))
+    setting = {"n": 100, "k": 10, "eps0": 2.0, "count": 80}
+    return float(count.ln_delta_of_count(0.5, direction=direction, **setting)) / math.log(10)
 
 
 # 5 % are 0.021 in log10, on either side.
@@ -148,8 +149,10 @@ def test_the_printed_formula_does_not_give_the_least_delta():
 @pytest.mark.parametrize(("shift", "verdict"), [(-1e-6, "holds"), (1e-6, "fails")])
 def test_the_worst_cell_protects_what_leaks_less(set_bounds, shift, verdict):
     """Its delta is the largest over all counts up to n - 1, found here one by one."""
-    deltas = [count.delta(0.5, **WORST, count=held, direction="both") for held in range(20)]
-    set_bounds(low=float(max(deltas)) + shift, high=0.0)
+    ln_deltas = [
+        count.ln_delta_of_count(0.5, **WORST, count=held, direction="both") for held in range(20)
+    ]
+    set_bounds(low=float(max(ln_deltas)) / math.log(10) + shift, high=0.0)
     assert compare.compare_worst_cell(exact_reading(), (0.5,), **WORST).verdict == verdict
 
 
