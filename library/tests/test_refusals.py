@@ -71,7 +71,7 @@ REFUSED = [
         partial(tightshuffle.delta, 0.1),
         {**KRR, "randomizer": "oue", "release": "sums"},
         {
-            "randomizer must be rappor or oue": {"randomizer": "grr"},
+            "randomizer must be rappor, oue or unary:P:Q": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
             "deletion must be left out": {"release": "reports", "deletion": True},
             "^participation must be a probability above 0; got 0": {"participation": 0},
