@@ -71,7 +71,7 @@ REFUSED = [
         partial(tightshuffle.delta, 0.1),
         {**KRR, "randomizer": "oue", "release": "sums"},
         {
-            "randomizer must be rappor or oue": {"randomizer": "grr"},
+            "randomizer must be rappor, oue or unary:P:Q": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
             "neighbours must be one of replacement, deletion; got 'add'": {"neighbours": "add"},
             "neighbours must be 'replacement' unless release is 'sums'; got 'deletion'": {

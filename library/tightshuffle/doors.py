@@ -101,9 +101,10 @@ def delta(
     n : number or array, from 1 to 10^12
         Users who send a report in each round; with ``participation``, users who could.
     k : number or array, at least 2
-        Values. Leave it out if ``randomizer`` is a file or an object, which has its own.
+        Values. Leave it out if ``randomizer`` is a file or an object, which has its own, or if it is
+        "support:ALPHA:BETA", where nothing depends on it.
     eps0 : number or array, above 0 and at most 50
-        Local budget of one report. Leave it out if ``randomizer`` is a file or an object.
+        Local budget of one report. Leave it out if ``randomizer`` is a file, an object or "unary:P:Q".
     randomizer : str or Randomizer
         A name, "file:MATRIX.csv", or an object; "grr" is k-randomized response. The methods upper, lower,
         privacy-blanket and single-value take every randomizer, all others take "grr" only.

@@ -22,6 +22,7 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     Points,
 )
+from tightshuffle.randomizers import WorstPair
 from tightshuffle.side import Side
 
 UPPER, LOWER = "upper bound", "lower bound"
@@ -279,6 +280,10 @@ def chosen_method(name: str, points: Points) -> Method:
     if points.randomizer != "grr" and not method.takes_any_randomizer:
         able = _names(method for method in METHODS.values() if method.takes_any_randomizer)
         raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able}")
+    if name == "single-value" and any(isinstance(r, WorstPair) for r in points.randomizers):
+        raise ValueError(
+            "randomizer must not be support for single-value, which asks for third values; use upper"
+        )
     if points.release != "reports" and name != "upper":
         raise ValueError(f"release must be 'reports' for {name}; sums: upper")
 

@@ -21,7 +21,7 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.bounds.privacy_blanket import BITS, merge_equal_values, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import Points
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
+from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, WorstPair
 from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
@@ -187,9 +187,9 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     worst one; `Sums.ln_delta` has ln D. m is n - 1 less a geometric number of users who are left out, over
     which `ln_mean` takes the mean. ``ln_known`` is the natural log of another bound on delta, or inf. Once
     the largest bound of the pairs so far is above ``ln_known``, it is the result, and no other pair is
-    looked at.
+    looked at. It is ln 1 for a `WorstPair`, as a third value's reports are not known.
     """
-    if n == 1:
+    if n == 1 or isinstance(randomizer, WorstPair):
         return 0.0
     # The mass of the blanket, rounded down: rather more users are left out.
     gamma = randomizer.gamma * (1 - 1e-12)

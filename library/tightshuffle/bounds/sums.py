@@ -66,7 +66,7 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     if not isinstance(randomizer, UnaryEncoding):
         name = getattr(randomizer, "name", reprlib.repr(randomizer))
         raise ValueError(
-            "randomizer must be rappor or oue, or another unary encoding, for release = 'sums'; got"
+            "randomizer must be rappor, oue or unary:P:Q for release = 'sums'; got"
             f" {name} (k-RR's histogram is its sums: leave release out)"
         )
     return randomizer

@@ -32,7 +32,7 @@ from tightshuffle.cli.layout import (
 from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
 from tightshuffle.points import Neighbours
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer, check_given, parse
 from tightshuffle.side import Side
 
 _LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
@@ -516,7 +516,10 @@ def _settings_of_methods(
         randomizer = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
         shared.update(k=randomizer.k, eps0=randomizer.eps0, randomizer=randomizer)
     elif arguments.randomizer != "grr":
-        shared["randomizer"] = arguments.randomizer
+        k, eps0 = check_given(arguments.randomizer, arguments.k, arguments.eps0)
+        shared.update(k=k, eps0=eps0, randomizer=arguments.randomizer)
+        if arguments.k is None:  # nothing depends on it
+            del shared["k"]
     if arguments.colluding:
         shared["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
     shared.update(_changed_options(arguments, _ROUND_OPTIONS))

@@ -120,8 +120,9 @@ def plan(
     log10_delta : float, below 0
         Instead of ``delta``.
     randomizer : str
-        A name that `randomizers.parse` takes; not a matrix, which has one fixed eps0. "subset" and "hash"
-        without a number get the m or g with the smallest error for uniform data.
+        A name that `randomizers.parse` takes; not a matrix or "unary:P:Q", which have one fixed eps0,
+        and not "support:ALPHA:BETA", which has no estimates. "subset" and "hash" without a number get the m
+        or g with the smallest error for uniform data.
     colluding : int or float, at least 0
         How many users reveal their reports to the adversary. A number below 1 is a share of the users,
         rounded up. The estimates use their reports, too.
@@ -177,6 +178,9 @@ def plan(
         raise ValueError(
             f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
         )
+    if randomizer.startswith(("unary:", "support:")):
+        why = "has one eps0" if randomizer.startswith("unary:") else "has no estimates"
+        raise ValueError(f"randomizer must be another for a plan: {randomizer} {why}")
     neighbours = check_neighbours(neighbours)
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
     eps_per_round = eps / rounds
