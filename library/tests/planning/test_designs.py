@@ -146,8 +146,10 @@ def delta_of_law(
 def test_no_smaller_mean_or_deviation_of_a_law_has_the_guarantee(asked):
     for design in compare_once(**asked).designs:
         if design.law:
-            delta = delta_of_law(design.law, 1, **asked)
-            delta_of_less = delta_of_law(design.law, 0.999, **asked)
+            # The honest aggregators' shares of noise sum to one number with the law.
+            honest = 1 if design.name == "shares of noise" else asked["honest"]
+            delta = delta_of_law(design.law, 1, **asked | {"honest": honest})
+            delta_of_less = delta_of_law(design.law, 0.999, **asked | {"honest": honest})
             assert delta <= asked["delta"] < delta_of_less, design.name
 
 
@@ -224,7 +226,7 @@ def test_messages_and_bits_per_user(asked):
     reports = asked["n"] * asked["participation"]
     for design in compare_once(**asked).designs:
         # Aggregators who add noise to sums also receive a bit per value.
-        if "sums" in design.name or design.name == "noise of aggregators":
+        if "sums" in design.name or "aggregators: " in design.trust:
             messages, bits_per_message = 1, asked["k"]
         else:
             messages = asked["values_per_user"] + design.dummies / reports
@@ -342,14 +344,21 @@ def mean_absolute_error(
     values_per_user,
     participation,
     parties,
+    honest,
     **other_arguments,
 ):
     """Expected absolute error, in users, of the estimate of how many hold a value: the share ``held_by``.
 
     A design with a law has the error of the number of dummies of the value, or of the sum of all aggregators'
-    noise. Two-sided geometric noise has the error 1 / sinh(eps / 2), with the eps of one changed value.
-    Normal noise has sqrt(2 / pi) standard deviations. The keywords are arguments of `compare_designs`.
+    noise. The sum of all shares of noise is the difference of two negative binomial numbers. Two-sided
+    geometric noise has the error 1 / sinh(eps / 2), with the eps of one changed value. Normal noise has
+    sqrt(2 / pi) standard deviations. The keywords are arguments of `compare_designs`.
     """
+    if design.name == "shares of noise":
+        ratio = math.exp(-1 / float(design.law.removeprefix("noise:1.0:")))
+        numbers = np.arange(math.ceil(40 / (1 - ratio)))
+        half = stats.nbinom.pmf(numbers, parties / honest, 1 - ratio)
+        return np.convolve(half, half[::-1]) @ abs(np.arange(1 - numbers.size, numbers.size))
     if design.law:
         # The error is the distance of the sum of all laws from its mean.
         law = law_by_definition(design.law)
