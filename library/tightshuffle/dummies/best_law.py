@@ -188,7 +188,7 @@ def geometric_deviation(
     log10_delta: float | None = None,
     values_per_user: int = 1,
     rounds: int = 1,
-    neighbours: str = "replace",
+    neighbours: str = Neighbours.REPLACEMENT,
 ) -> float:
     """The smallest deviation of two-sided geometric `noise` (of the power 1) with a guarantee, rounded up.
 
