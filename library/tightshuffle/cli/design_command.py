@@ -105,7 +105,8 @@ def answer_design(arguments: Namespace) -> Answer:
 
     from tightshuffle.cli.pictures import draw_designs, encoded
 
-    title = f"(eps = {eps:.15g}, delta = {delta_text(log10_delta)}): {setting_in_words(setting)}"
+    guarantee = f"eps = {eps:.15g}, delta = {delta_text(log10_delta)}"
+    title = f"every design for {guarantee}: {setting_in_words(setting)}"
     figure = draw_designs(comparison.designs, title=title, share=arguments.share)
     write_plot_file(encoded(figure, format_of(arguments.plot)), arguments.plot)
     return with_plot(answer, arguments.plot)

@@ -133,7 +133,9 @@ def setting_in_words(setting: Mapping[str, Any]) -> str:
     if "k" in setting:
         words.append(f"{setting['k']:,} values")
     if "eps0" in setting:
-        words += [f"eps0 = {setting['eps0']:g}", setting.get("randomizer", "k-RR")]
+        randomizer = setting.get("randomizer", "k-RR")
+        own = "a matrix of your own"
+        words += [f"eps0 = {setting['eps0']:g}", own if randomizer == "file" else randomizer]
     if setting.get("rounds", 1) > 1:
         words.append(f"{setting['rounds']:,} rounds")
     if "values_per_user" in setting:

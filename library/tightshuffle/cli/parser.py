@@ -251,7 +251,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "choices": RELEASES,
         "default": "reports",
         "help": "what the analyst sees: all reports, shuffled (the default); or only their sums, as from Prio"
-        " or secure aggregation, for rappor and oue",
+        " or secure aggregation, for rappor, oue and unary",
     },
     "--deletion": {
         "action": "store_true",

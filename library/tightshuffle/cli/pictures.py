@@ -85,7 +85,7 @@ def draw_bounds(
             else:
                 handles.append(Line2D([], [], label=f"{name}: not here", linestyle="none"))
         for value in asked:
-            axes.axvline(value, color="#555555", linewidth=0.6, linestyle=(0, (1, 2)), zorder=0)
+            axes.axvline(value, color="#222222", linewidth=0.8, linestyle=_DASHES[2])
 
         axes.set(xlim=(eps[0], eps[-1]), ylim=(bottom, 0.0), xlabel="eps", ylabel="delta")
         axes.xaxis.set_major_locator(MaxNLocator(7))
@@ -126,8 +126,10 @@ def draw_designs(designs: Sequence[Design], *, title: str, share: float) -> Figu
         handles = [
             Line2D([], [], color=_POPULAR, label=f"of a value that {held} hold", **mark),
             Line2D([], [], color=_RARE, label="of a value that nobody holds", markersize=3, **mark),
-            Line2D([], [], color=_CURATOR, label="by a curator, for comparison", **mark),
         ]
+        if any(design.reference for design in designs):
+            curator = "by a curator, for comparison"
+            handles.append(Line2D([], [], color=_CURATOR, label=curator, **mark))
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
         _fix_layout(figure)
     return figure
