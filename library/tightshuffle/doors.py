@@ -120,7 +120,7 @@ def delta(
         change between rounds. The guarantee covers all values of one user together.
     release : str
         What the analyst sees: "reports", all of them shuffled; or "sums", one count per value, as from Prio,
-        DAP or secure aggregation. Sums are for the method upper and the randomizers rappor and oue.
+        DAP or secure aggregation. Sums are for the method upper and the randomizers rappor, oue and unary.
     neighbours : str
         "replacement": two datasets differ in the value of one user; or, for sums, "deletion": in one user's
         having a value or none. All bits of a report without a value are drawn as for a value that the user
