@@ -5,11 +5,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tightshuffle import delta, epsilon
 from tightshuffle.bounds import privacy_blanket, single_value
 from tightshuffle.bounds.inverse import TOLERANCE
 from tightshuffle.methods import LOWER, METHODS, UPPER
+from tightshuffle.numerics.powers import LN10
 
 NAMES = list(METHODS)
 NAMES_OF_UPPER_BOUNDS = [name for name, method in METHODS.items() if method.kind == UPPER]
@@ -28,16 +29,16 @@ def log10_delta(name, eps, *, n, **setting):
 
 
 BOUNDS = {
-    "lower": privacy_blanket.log10_lower,
-    "privacy-blanket": privacy_blanket.log10_upper,
-    "single-value": single_value.log10_upper,
+    "lower": privacy_blanket.ln_lower,
+    "privacy-blanket": privacy_blanket.ln_upper,
+    "single-value": single_value.ln_upper,
 }
 
 
-@pytest.mark.parametrize(("name", "log10_bound"), BOUNDS.items())
-def test_method_of_this_name_is_this_function(name, log10_bound):
+@pytest.mark.parametrize(("name", "ln_bound"), BOUNDS.items())
+def test_method_of_this_name_is_this_function(name, ln_bound):
     setting = {"n": 2000, "k": 8, "eps0": 0.45}
-    assert log10_delta(name, 0.3, **setting) == at_points(log10_bound)(0.3, **setting)
+    assert log10_delta(name, 0.3, **setting) == log10_at_points(ln_bound)(0.3, **setting)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,8 +141,8 @@ def test_eps_of_a_delta_is_the_smallest_with_at_most_that_delta(name, rounds, as
     eps = epsilon(asked, method=name, **setting, **holders(name, USERS[name]))
     assert 0 < eps < rounds * 0.45
     assert log10_delta(name, eps, **setting) <= np.log10(asked)
-    # eps is rounded up by at most some 1e-10 (1 + eps), below 1e-8, or by TOLERANCE = 1e-5 in log10 delta.
-    slack = TOLERANCE if METHODS[name].takes_any_randomizer and rounds == 1 else 0.0
+    # eps is rounded up by at most some 1e-10 (1 + eps), below 1e-8, or by TOLERANCE in ln delta.
+    slack = TOLERANCE / LN10 if METHODS[name].takes_any_randomizer and rounds == 1 else 0.0
     assert log10_delta(name, eps - 1e-8, **setting) > np.log10(asked) - slack
 
 
@@ -150,7 +151,7 @@ def test_lower_bound_at_its_eps_of_a_delta_is_at_least_that_delta(asked):
     setting = {"n": 100, "k": 8, "eps0": 0.45}
     eps = epsilon(asked, method="lower", **setting)
     assert 0 < eps < 0.45
-    assert 0 <= log10_delta("lower", eps, **setting) - np.log10(asked) <= TOLERANCE
+    assert 0 <= log10_delta("lower", eps, **setting) - np.log10(asked) <= TOLERANCE / LN10
 
 
 def test_epsilon_broadcasts():

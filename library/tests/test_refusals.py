@@ -15,7 +15,7 @@ from dp_accounting import NeighboringRelation
 import tightshuffle
 from tightshuffle import Collection, Dummies, Group
 from tightshuffle.bounds import sums
-from tightshuffle.bounds.bits import binary
+from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.collection import read_collection
 from tightshuffle.counts_file import read_counts
 from tightshuffle.dp_accounting import ShuffleAccountant
@@ -111,7 +111,7 @@ REFUSED = [
         {
             "rounds must be 1": {"randomizer": "subset", "rounds": 2},
             "^eps must be": {"eps": 20.0},
-            "^colluding must be one number; got 2 of them": {"colluding": [0, 50]},
+            "^colluding must be one number; got 2 of them": {"colluding": [0, 5]},
             "^colluding must be one number; got 0 of them": {
                 "colluding": [],
                 "randomizer": "subset",
@@ -145,7 +145,7 @@ REFUSED = [
             "eps must be": {"eps": 0},
             "k must be a whole number from 2 to 10000000": {"k": 1},
             "eps0 must be above 0 and at most 50, or inf": {"eps0": 60},
-            r"eps must be larger: even 1e\+12 dummies are too few; got 1e-08": {"eps": 1e-8},
+            r"eps or delta must be larger: even 1e\+12 dummies are too few": {"eps": 1e-8},
             "^group 'users': participation must be a probability above 0; got 2": {
                 "participation": 2
             },
@@ -362,7 +362,7 @@ REFUSED = [
         },
     ),
     (
-        binary,
+        ln_bracket_of_binary_krr,
         {"eps": 0.1, "n": 10, "eps0": 1.0},
         {
             "eps0 must be at most 300": {"eps0": 301.0},

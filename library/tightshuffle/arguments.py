@@ -121,11 +121,21 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     rule = "a whole number between 0 and n - 1, or a share of the users below 1"
     users = np.asarray(n)
     numbers = _numbers("colluding", colluding, rule, lambda x: x >= 0)
-    # 7 % of 100 users are 7 users, although 0.07 * 100 is a little more than 7 as a float.
-    users_of_share = np.minimum(np.ceil(numbers * users * (1 - 2**-51)), users - 1)
-    is_share = (numbers > 0) & (numbers < 1)
-    counts = np.where(is_share, users_of_share, numbers)
+    counts = _users_or_share(numbers, users)
     return _integers("colluding", counts, rule, lambda x: (x >= 0) & (x < users))
+
+
+def colluding_users(colluding: Floats, n: Integers) -> Integers:
+    """`check_colluding` of what was checked before, for at least as many users."""
+    return _users_or_share(colluding, n).astype(np.int64)
+
+
+def _users_or_share(numbers: Floats, n: Integers) -> Floats:
+    """The ``numbers`` of users; one between 0 and 1 is a share of n users, rounded up, to at most n - 1."""
+    # 7 % of 100 users are 7 users, although 0.07 * 100 is a little more than 7 as a float.
+    users_of_share = np.minimum(np.ceil(numbers * n * (1 - 2**-51)), n - 1)
+    is_share = (numbers > 0) & (numbers < 1)
+    return np.where(is_share, users_of_share, numbers)
 
 
 def check_number(name: str, value: Any, wanted: str, valid: Callable[[float], bool]) -> float:

@@ -16,8 +16,9 @@ from tightshuffle.arguments import (
     check_log10_delta,
     check_probability,
 )
-from tightshuffle.guarantee import end_of_losses, log10_upper_of_round
+from tightshuffle.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.methods import METHODS, chosen_method
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import in_callers_shape, make_point, make_points
 from tightshuffle.randomizers import Randomizer
 
@@ -158,7 +159,7 @@ def delta(
         direction=direction,
     )
     chosen = chosen_method(method, points)
-    return in_callers_shape(points, chosen.log10_delta(points), log10, chosen.side)
+    return in_callers_shape(points, chosen.ln_delta(points), log10, chosen.side)
 
 
 @overload
@@ -255,7 +256,7 @@ def epsilon(
         count=count,
         direction=direction,
     )
-    return points.solved(chosen_method(method, points).epsilon, targets)
+    return points.solved(chosen_method(method, points).epsilon, targets * LN10)
 
 
 def bracket(
@@ -298,7 +299,7 @@ def bracket(
         colluding=colluding,
         participation=participation,
     )
-    ends = [points.solved(METHODS[name].epsilon, targets) for name in ("lower", "upper")]
+    ends = [points.solved(METHODS[name].epsilon, targets * LN10) for name in ("lower", "upper")]
     return Bracket(*ends)
 
 
@@ -357,7 +358,7 @@ def tradeoff(
 
     # Dense near 0, where the curve of many users bends.
     eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
-    one_less_delta = 1 - 10 ** log10_upper_of_round(point.with_eps(eps))
+    one_less_delta = -np.expm1(ln_upper_of_round(point.with_eps(eps)))
     alphas = rates[..., None]
     forward = one_less_delta - np.exp(eps) * alphas
     reverse = np.exp(-eps) * (one_less_delta - alphas)
@@ -414,6 +415,6 @@ def to_pld(
     last_eps = end_of_losses(point)
     if pessimistic:
         return pld.pessimistic_pld(
-            lambda eps: log10_upper_of_round(point.with_eps(eps)), last_eps, spacing
+            lambda eps: ln_upper_of_round(point.with_eps(eps)), last_eps, spacing
         )
     return pld.optimistic_pld(point, last_eps, spacing)

@@ -12,8 +12,8 @@ import numpy as np
 
 from tightshuffle.arguments import check_installed, check_number
 from tightshuffle.bounds.pld import dominating_losses
-from tightshuffle.bounds.rounds import Composition, Depth
-from tightshuffle.guarantee import end_of_losses, log10_upper_of_round
+from tightshuffle.bounds.rounds import BoundAtDepth, Composition
+from tightshuffle.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.loss_grid import LossGrid
 from tightshuffle.numerics.powers import delta_of_log10
@@ -210,7 +210,7 @@ class _KeptLosses:
 class _Composed(Composition):
     """delta of all releases together in one direction, from grids that are what they are at every depth."""
 
-    first_depth, clear = 50.0, 0.0
+    first_depth, ln_clearance = 50.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[LossGrid, int]]) -> None:
         self._rounds = rounds
@@ -218,9 +218,9 @@ class _Composed(Composition):
         has_infinite_loss = any(grid.log_infinite > -math.inf for grid, _ in rounds)
         super().__init__(math.inf if has_infinite_loss else largest_finite, largest_finite)
 
-    def _build(self, depth: float) -> Depth:
+    def _build(self, depth: float) -> BoundAtDepth:
         """The bound, which leaves nothing out."""
-        return Depth(
+        return BoundAtDepth(
             lambda eps: loss_grid.ln_delta(eps, self._rounds, Side.UPPER),
             ln_left_out=-math.inf,
             is_last=True,
@@ -231,7 +231,7 @@ def _losses_of_round(event: ShuffledDpEvent, spacing: float) -> _Losses:
     """The losses of a pair that dominates a shuffled round, on multiples of ``spacing``."""
     point = make_point(**attr.asdict(event))
     losses = dominating_losses(
-        lambda eps: log10_upper_of_round(point.with_eps(eps)), end_of_losses(point), spacing
+        lambda eps: ln_upper_of_round(point.with_eps(eps)), end_of_losses(point), spacing
     )
     return _Losses(losses, losses)
 

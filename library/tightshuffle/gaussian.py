@@ -67,12 +67,12 @@ def exact_scale(
     )
     scales = np.empty(eps.shape)
     for index in np.ndindex(scales.shape):
-        ratio = _scale_over_sensitivity(eps[index].item(), target_ln_delta[index].item())
+        ratio = scale_over_sensitivity(eps[index].item(), target_ln_delta[index].item())
         scales[index] = ratio * sensitivities[index]
     return scales[()]  # a number if all arguments are numbers
 
 
-def _scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
+def scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
     """The ratio scale / sensitivity at which ln delta of the Gaussian mechanism at ``eps`` is the target.
 
     The scale is the standard deviation of the noise. delta falls while the ratio grows. The search is for
@@ -91,12 +91,16 @@ def _scale_over_sensitivity(eps: float, target_ln_delta: float) -> float:
 
     def surplus(ln_ratio: float) -> float:
         """ln delta at this ratio, less its target."""
-        ln_delta = _ln_delta(np.asarray(eps, dtype=float), np.exp(np.asarray(ln_ratio)))
-        return float(ln_delta) - target_ln_delta
+        return ln_delta_of_ratio(eps, math.exp(ln_ratio)) - target_ln_delta
 
     interval = interval_with_root(surplus, ln_high, step=0.25)
     assert interval is not None  # the search has no end above
     return math.exp(least_enough(surplus, *interval, tolerance=1e-14, relative=1e-14))
+
+
+def ln_delta_of_ratio(eps: float, ratio: float) -> float:
+    """Natural log of delta of the Gaussian mechanism at ``eps``; ``ratio`` is scale / sensitivity > 0."""
+    return float(_ln_delta(np.asarray(eps, dtype=float), np.asarray(ratio, dtype=float)))
 
 
 def _ln_delta(eps: Floats, ratio: Floats) -> Floats:

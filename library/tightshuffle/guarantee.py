@@ -1,6 +1,6 @@
 """The guarantee: the smallest proven upper bound on delta for every dataset, and its inverse.
 
-`log10_upper_of_round` is the one place where a bound becomes part of the guarantee. Several rounds, trade-off
+`ln_upper_of_round` is the one place where a bound becomes part of the guarantee. Several rounds, trade-off
 curves, loss distributions and plans all ask it.
 """
 
@@ -13,44 +13,44 @@ from tightshuffle.points import Points
 from tightshuffle.side import Side
 
 
-def log10_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH) -> Floats:
-    """log10 of the smallest proven upper bound on delta of one round; (points,), -inf where eps >= eps0.
+def ln_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH) -> Floats:
+    """ln of the smallest proven upper bound on delta of one round; (points,), -inf where eps >= eps0.
 
     It is the smaller one of the privacy blanket's bound and the single value's. ``width``: what the
     computation of the first may add, relative to delta.
     """
-    blanket = privacy_blanket.log10_upper(points, width=width)
-    return single_value.log10_smaller(points, blanket)
+    blanket = privacy_blanket.ln_upper(points, width=width)
+    return single_value.ln_smaller(points, blanket)
 
 
-def log10_upper(points: Points) -> Floats:
-    """log10 of the upper bound on delta of all rounds together; (points,).
+def ln_upper(points: Points) -> Floats:
+    """ln of the upper bound on delta of all rounds together; (points,).
 
     It is -inf where eps >= rounds * eps0.
     """
     if points.release == "sums":
-        return sums.log10_delta(points)
-    return rounds.log10_delta(log10_upper_of_round, points)
+        return sums.ln_delta(points)
+    return rounds.ln_delta(ln_upper_of_round, points)
 
 
-def epsilon_of_upper(target_log10_delta: float, point: Points) -> float:
-    """The smallest eps at which the upper bound is at most 10^``target_log10_delta``, rounded up.
+def epsilon_of_upper(target_ln_delta: float, point: Points) -> float:
+    """The smallest eps at which the upper bound is at most e^``target_ln_delta``, rounded up.
 
-    The bound is up to 1e-5 smaller there, in log10 delta. ``point`` has length 1.
+    The bound is smaller by `inverse.TOLERANCE` there at most, in ln delta. ``point`` has length 1.
     """
     if point.release == "sums":
-        return sums.epsilon(target_log10_delta, point)
+        return sums.epsilon(target_ln_delta, point)
     if point.rounds.item() > 1:
-        return rounds.epsilon(log10_upper_of_round, target_log10_delta, point)
-    return epsilon_near_gaussian(log10_upper_of_round, target_log10_delta, point, Side.UPPER)
+        return rounds.epsilon(ln_upper_of_round, target_ln_delta, point)
+    return epsilon_near_gaussian(ln_upper_of_round, target_ln_delta, point, Side.UPPER)
 
 
-def epsilon_of_lower(target_log10_delta: float, point: Points) -> float:
-    """The largest eps at which the lower bound of one round is at least 10^``target_log10_delta``.
+def epsilon_of_lower(target_ln_delta: float, point: Points) -> float:
+    """The largest eps at which the lower bound of one round is at least e^``target_ln_delta``.
 
     It is 0 where the bound is at most that at eps = 0.
     """
-    return epsilon_near_gaussian(privacy_blanket.log10_lower, target_log10_delta, point, Side.LOWER)
+    return epsilon_near_gaussian(privacy_blanket.ln_lower, target_ln_delta, point, Side.LOWER)
 
 
 def end_of_losses(point: Points) -> float:
@@ -58,7 +58,7 @@ def end_of_losses(point: Points) -> float:
 
     It is eps0 if delta is never negligible. ``point`` has length 1.
     """
-    from tightshuffle.bounds.pld import NEGLIGIBLE
+    from tightshuffle.bounds.pld import LN_NEGLIGIBLE
 
-    last_eps = epsilon_of_upper(NEGLIGIBLE, point)
+    last_eps = epsilon_of_upper(LN_NEGLIGIBLE, point)
     return point.eps0.item() if np.isnan(last_eps) else last_eps

@@ -15,6 +15,7 @@ from tightshuffle.bounds import privacy_blanket, rounds, single_value
 from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_EPS0_OF_UPPER,
@@ -44,7 +45,7 @@ class Method:
 
     Attributes
     ----------
-    bound : function Points -> log10 delta (points,)
+    bound : function Points -> ln delta (points,)
         For a method that composes, of one round or of all rounds, as its class says.
     valid, source, kind : str
         In which settings it holds; paper and theorem; an upper or lower bound, or exact for one dataset.
@@ -76,16 +77,16 @@ class Method:
         """To which side its delta is rounded; None for the nearest float."""
         return {UPPER: Side.UPPER, LOWER: Side.LOWER}.get(self.kind)
 
-    def log10_delta(self, points: Points) -> Floats:
-        """log10 delta of all rounds; (points,). -inf where delta is 0, nan outside of the theorem."""
+    def ln_delta(self, points: Points) -> Floats:
+        """ln delta of all rounds; (points,). -inf where delta is 0, nan outside of the theorem."""
         return self.bound(points)
 
-    def epsilon(self, target_log10_delta: float, point: Points) -> float:
-        """The eps at which delta is 10^``target_log10_delta``, on the method's side; nan if there is none."""
+    def epsilon(self, target_ln_delta: float, point: Points) -> float:
+        """The eps at which delta is e^``target_ln_delta``, on the method's side; nan if there is none."""
         eps_without_shuffler = (point.rounds * point.eps0).item()
-        return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps_without_shuffler)
+        return smallest_eps(self._ln_delta_at(point), target_ln_delta, eps_without_shuffler)
 
-    def _log10_delta_at(self, point: Points) -> Callable[[float], float]:
+    def _ln_delta_at(self, point: Points) -> Callable[[float], float]:
         """The bound as a function of eps: ``point`` gives all other arguments."""
         return lambda eps: float(self.bound(point.with_eps(eps))[0])
 
@@ -100,17 +101,15 @@ class PairMethod(Method):
     composes: bool = True
     zero_from_eps0: bool = True
 
-    def log10_delta(self, points: Points) -> Floats:
-        return rounds.log10_delta(self.bound, points, zero_from_eps0=self.zero_from_eps0)
+    def ln_delta(self, points: Points) -> Floats:
+        return rounds.ln_delta(self.bound, points, zero_from_eps0=self.zero_from_eps0)
 
-    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+    def epsilon(self, target_ln_delta: float, point: Points) -> float:
         if point.rounds.item() > 1:
             zero_from_eps0 = self.zero_from_eps0
-            return rounds.epsilon(
-                self.bound, target_log10_delta, point, zero_from_eps0=zero_from_eps0
-            )
+            return rounds.epsilon(self.bound, target_ln_delta, point, zero_from_eps0=zero_from_eps0)
         eps0 = point.eps0.item()
-        return smallest_eps(self._log10_delta_at(point), target_log10_delta, eps0, falls=True)
+        return smallest_eps(self._ln_delta_at(point), target_ln_delta, eps0, falls=True)
 
 
 @dataclass(frozen=True)
@@ -121,19 +120,19 @@ class OwnMethod(Method):
     largest_n: int = LARGEST_N_OF_UPPER
     largest_eps0: float = LARGEST_EPS0_OF_UPPER
 
-    def log10_delta(self, points: Points) -> Floats:
+    def ln_delta(self, points: Points) -> Floats:
         if points.participation < 1:
-            return one_group.log10_delta(points, self._own_side)
-        return super().log10_delta(points)
+            return one_group.log10_delta(points, self._own_side) * LN10
+        return super().ln_delta(points)
 
-    def epsilon(self, target_log10_delta: float, point: Points) -> float:
+    def epsilon(self, target_ln_delta: float, point: Points) -> float:
         if point.participation < 1:
-            return one_group.epsilon(target_log10_delta, point, self._own_side)
-        return self._epsilon_of_all(target_log10_delta, point)
+            return one_group.epsilon(target_ln_delta / LN10, point, self._own_side)
+        return self._epsilon_of_all(target_ln_delta, point)
 
-    def _epsilon_of_all(self, target_log10_delta: float, point: Points) -> float:
+    def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
         """`epsilon` if all users take part."""
-        return epsilon_near_gaussian(self.bound, target_log10_delta, point, self._own_side)
+        return epsilon_near_gaussian(self.bound, target_ln_delta, point, self._own_side)
 
     @property
     def _own_side(self) -> Side:
@@ -146,8 +145,8 @@ class GuaranteeMethod(OwnMethod):
 
     composes: bool = True
 
-    def _epsilon_of_all(self, target_log10_delta: float, point: Points) -> float:
-        return guarantee.epsilon_of_upper(target_log10_delta, point)
+    def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
+        return guarantee.epsilon_of_upper(target_ln_delta, point)
 
 
 def _ln_of_count(points: Points) -> Floats:
@@ -166,17 +165,12 @@ def _ln_of_count(points: Points) -> Floats:
     )
 
 
-def _in_log10(ln_bound: Callable[[Points], Floats]) -> Callable[[Points], Floats]:
-    """The bound of the literature, a function from points to ln delta, as one to log10 delta."""
-    return lambda points: ln_bound(points) / np.log(10)
-
-
 METHODS = {
     method.name: method
     for method in (
         Method(
             name="count-exact",
-            bound=_in_log10(_ln_of_count),
+            bound=_ln_of_count,
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
@@ -184,7 +178,7 @@ METHODS = {
         ),
         OwnMethod(
             name="lower",
-            bound=privacy_blanket.log10_lower,
+            bound=privacy_blanket.ln_lower,
             kind=LOWER,
             takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
@@ -193,7 +187,7 @@ METHODS = {
         ),
         GuaranteeMethod(
             name="upper",
-            bound=guarantee.log10_upper,
+            bound=guarantee.ln_upper,
             takes_participation=True,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR, and mostly for others",
             source="the smaller one of privacy-blanket and single-value;"
@@ -201,64 +195,64 @@ METHODS = {
         ),
         OwnMethod(
             name="privacy-blanket",
-            bound=privacy_blanket.log10_upper,
+            bound=privacy_blanket.ln_upper,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
         ),
         OwnMethod(
             name="single-value",
-            bound=single_value.log10_upper,
+            bound=single_value.ln_upper,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users",
         ),
         Method(
             name="erlingsson",
-            bound=_in_log10(amplification.ln_erlingsson),
+            bound=amplification.ln_erlingsson,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
         ),
         Method(
             name="balle-hoeffding",
-            bound=_in_log10(amplification.ln_balle_hoeffding),
+            bound=amplification.ln_balle_hoeffding,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
         ),
         Method(
             name="balle-bennett",
-            bound=_in_log10(amplification.ln_balle_bennett),
+            bound=amplification.ln_balle_bennett,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
         ),
         Method(
             name="feldman",
-            bound=_in_log10(amplification.ln_feldman),
+            bound=amplification.ln_feldman,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
         ),
         PairMethod(
             name="clones",
-            bound=_in_log10(clones.ln_clones),
+            bound=clones.ln_clones,
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
         ),
         PairMethod(
             name="stronger-clones",
-            bound=_in_log10(clones.ln_stronger_clones),
+            bound=clones.ln_stronger_clones,
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
         ),
         PairMethod(
             name="koskela-strong",
-            bound=_in_log10(koskela.ln_koskela_strong),
+            bound=koskela.ln_koskela_strong,
             zero_from_eps0=False,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
         ),
         Method(
             name="girgis",
-            bound=_in_log10(renyi.ln_girgis),
+            bound=renyi.ln_girgis,
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
@@ -266,7 +260,7 @@ METHODS = {
         ),
         Method(
             name="blanket",
-            bound=_in_log10(biswas_blanket.ln_blanket),
+            bound=biswas_blanket.ln_blanket,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
         ),

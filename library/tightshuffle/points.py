@@ -31,8 +31,9 @@ from tightshuffle.arguments import (
     check_participation,
     check_positive,
     check_rounds,
+    colluding_users,
 )
-from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.numerics.powers import LN10, delta_of_log10
 from tightshuffle.randomizers import Randomizer, check_given, parse
 from tightshuffle.side import Side
 
@@ -185,6 +186,16 @@ class Points:
         repeated = self.at(np.zeros(new_eps.size, dtype=int))
         return dataclasses.replace(repeated, eps=new_eps)
 
+    def with_users(self, n: int, colluding: float) -> "Points":
+        """This one point, with n users, of whom ``colluding`` ones, or below 1 such a share, collude."""
+        all_users = np.array([n])
+        honest_users = all_users - colluding_users(np.asarray(colluding), all_users)
+        return dataclasses.replace(self, n=all_users, users=honest_users)
+
+    def with_eps0(self, eps0: float) -> "Points":
+        """This one point, at another ``eps0``."""
+        return dataclasses.replace(self, eps0=np.array([eps0]))
+
     def shaped(self, values: Floats) -> Floats | float:
         """``values`` (points,) in the shape of the arguments; a Python float where that has no axes."""
         return values.reshape(self.shape) if self.shape else float(values[0])
@@ -311,9 +322,13 @@ def points_of_randomizers(
 
 
 def in_callers_shape(
-    points: Points, log10_delta: Floats, log10: bool, side: Side | None
+    points: Points, ln_delta: Floats, log10: bool, side: Side | None
 ) -> Floats | float:
-    """What a door returns: ``log10_delta`` (points,), or delta on its safe side, in the arguments' shape."""
+    """What a door returns for ``ln_delta`` (points,), in the arguments' shape.
+
+    It is log10 delta, or delta on its safe side.
+    """
+    log10_delta = ln_delta / LN10
     return points.shaped(log10_delta if log10 else delta_of_log10(log10_delta, side))
 
 

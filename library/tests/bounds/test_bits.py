@@ -20,7 +20,7 @@ from tightshuffle.bounds.bits import (
     HolderCounts,
     _Blocks,
     _ln_bounds_of_blocks,
-    binary,
+    ln_bracket_of_binary_krr,
     worst_count,
 )
 from tightshuffle.literature.count import ln_delta_of_count
@@ -60,30 +60,27 @@ AT_THE_EDGES = [
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(("n", "eps0", "eps"), [*AT_THE_EDGES, *random_settings()])
 def test_both_bounds_enclose_delta_of_the_worst_dataset(n, eps0, eps):
-    """`binary`'s bounds are log10 of delta for k-RR with k = 2. Exact is delta in mpmath's 400 digits.
+    """The bounds are ln delta for k-RR with k = 2. Exact is delta in mpmath's 400 digits.
 
     By symmetry both directions have the same worst delta.
     """
     p = 1 / (1 + mp.exp(-mp.mpf(eps0)))
-    exact = mp.log10(worst_delta(eps, n - 1, p, 1 - p))
-    low, high = binary(eps, n=n, eps0=eps0, width=1e-9)
-    rounding = mp.mpf(1e-15) * abs(exact)  # of turning a natural logarithm into one to base 10
-    assert mp.mpf(float(low)) <= exact + rounding
-    assert mp.mpf(float(high)) >= exact - rounding
-    assert high - low < 1e-9
+    exact = mp.log(worst_delta(eps, n - 1, p, 1 - p))
+    low, high = ln_bracket_of_binary_krr(eps, n=n, eps0=eps0, width=1e-9)
+    assert mp.mpf(float(low)) <= exact <= mp.mpf(float(high))
+    assert high - low < 2.3e-9
 
 
 @pytest.mark.parametrize(("eps0", "eps"), [(1.0, 0.05), (4.0, 0.4), (0.3, 0.2999), (2.0, 0.0)])
 def test_both_bounds_enclose_delta_of_90_users(eps0, eps):
-    """Expected is log10 of delta by `ln_delta_of_count`, for every number of other users who hold x0."""
+    """Expected is ln delta by `ln_delta_of_count`, for every number of other users who hold x0."""
     n = 90
     ln_deltas = ln_delta_of_count(eps, n=n, k=2, eps0=eps0, count=np.arange(n), direction="both")
-    deltas = ln_deltas / np.log(10)
-    low, high = binary(eps, n=n, eps0=eps0, width=1e-3)
+    low, high = ln_bracket_of_binary_krr(eps, n=n, eps0=eps0, width=1e-3)
     promised = 1e-9  # by ln_delta_of_count
-    assert low <= deltas.max() + promised
-    assert high >= deltas.max() - promised
-    assert high - low <= math.log10(1.0011)
+    assert low <= ln_deltas.max() + promised
+    assert high >= ln_deltas.max() - promised
+    assert high - low <= math.log(1.0011)
 
 
 @pytest.mark.parametrize(
@@ -354,33 +351,32 @@ def test_the_third_derivatives_of_two_bits_are_at_most_their_skews(p, q):
 
 
 def test_delta_is_0_from_eps0_on():
-    _, log10_delta = binary([1.0, 2.0], n=10, eps0=1.0)
-    assert log10_delta.tolist() == [-math.inf, -math.inf]
+    _, ln_delta = ln_bracket_of_binary_krr([1.0, 2.0], n=10, eps0=1.0)
+    assert ln_delta.tolist() == [-math.inf, -math.inf]
 
 
 def test_both_bounds_of_a_billion_users_differ_by_at_most_the_width():
-    """The bounds are log10 of delta, in the shape of eps. Upper / lower - 1 is at most the width."""
+    """The bounds are ln delta, in the shape of eps. Upper / lower - 1 is at most the width."""
     eps0 = np.array([1.0, 4.0, 12.0])
     eps = np.array([[0.1], [0.6]]) * eps0
-    low, high = binary(eps, n=10**9, eps0=eps0, width=0.01)
+    low, high = ln_bracket_of_binary_krr(eps, n=10**9, eps0=eps0, width=0.01)
     assert low.shape == (2, 3)
-    assert np.all((low <= high) & (high - low <= math.log10(1.011)))  # the width, and rounding
+    assert np.all((low <= high) & (high - low <= math.log(1.011)))  # the width, and rounding
 
 
 def test_the_upper_bound_of_a_billion_users_is_not_below_some_datasets():
-    """The bounds are log10 of delta. In the datasets nobody, half or all of the other users hold x0."""
+    """The bounds are ln delta. In the datasets nobody, half or all of the other users hold x0."""
     n, setting = 10**9, {"n": 10**9, "eps0": 12.0}
     holders = [0, n // 2, n - 1]
     some_ln_deltas = ln_delta_of_count(1.2, k=2, count=holders, direction="both", **setting)
-    some_deltas = some_ln_deltas / np.log(10)
-    _, high = binary(1.2, width=0.01, **setting)
-    # 1e-6 is of rounding: about 1e-9 of log10 delta, which is -906.
-    assert some_deltas.max() <= high + 1e-6
+    _, high = ln_bracket_of_binary_krr(1.2, width=0.01, **setting)
+    # 2e-6 is of rounding: about 1e-9 of ln delta, which is -2086.
+    assert some_ln_deltas.max() <= high + 2e-6
 
 
 def test_more_than_a_thousand_eps_have_the_bounds_of_each_alone():
     eps = np.linspace(0, 0.99, 1101)
-    low, high = binary(eps, n=30, eps0=1.0)
+    low, high = ln_bracket_of_binary_krr(eps, n=30, eps0=1.0)
     for number in (0, 500, 1023, 1024, 1100):  # at most 1024 are computed together
-        alone = binary(eps[number], n=30, eps0=1.0)
+        alone = ln_bracket_of_binary_krr(eps[number], n=30, eps0=1.0)
         np.testing.assert_allclose([low[number], high[number]], alone, rtol=1e-12)

@@ -7,40 +7,42 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from tests.at_points import at_points, log10_at_points
+from tests.at_points import at_points
 from tightshuffle.arguments import OutsideRange
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import clones as clones_module
 from tightshuffle.literature import count
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.side import Side
 
-lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+lower, upper = at_points(privacy_blanket.ln_lower), at_points(privacy_blanket.ln_upper)
 BOUNDS = {Side.LOWER: lower, Side.UPPER: upper}
-clones = log10_at_points(clones_module.ln_clones)
+clones = at_points(clones_module.ln_clones)
 
 
 @pytest.mark.parametrize("log10_delta", [-3, -6, -12, -100])
 def test_smallest_eps_has_the_delta_and_an_eps_smaller_by_1e_9_has_not(log10_delta):
     def bound(eps):
-        return count.ln_delta_of_count(eps, n=1000, k=15, eps0=4.0, count=66) / np.log(10)
+        return count.ln_delta_of_count(eps, n=1000, k=15, eps0=4.0, count=66)
 
-    eps = smallest_eps(bound, log10_delta, 4.0)
+    ln_delta = log10_delta * LN10
+    eps = smallest_eps(bound, ln_delta, 4.0)
     assert 0 < eps < 4
-    assert bound(eps) <= log10_delta
-    assert bound(eps - 1e-9) > log10_delta - 1e-6
+    assert bound(eps) <= ln_delta
+    assert bound(eps - 1e-9) > ln_delta - 1e-6
 
 
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize("mu", [0.1, 3.0, 20.0])
 def test_eps_of_a_flat_curve_is_within_0_1_percent(side, mu):
-    """delta falls by 1e-9 of its log10 per unit of eps, up to eps = 30, and is the target at eps = 10."""
+    """ln delta falls by 1e-9 per unit of eps, up to eps = 30, and is the target at eps = 10."""
 
-    def log10_delta(eps):
+    def ln_delta(eps):
         return -0.3 + 1e-9 * (10 - eps) - max(0.0, eps - 30)
 
-    eps = epsilon_from_gaussian(log10_delta, -0.3, 50.0, mu=mu, side=side)
+    eps = epsilon_from_gaussian(ln_delta, -0.3, 50.0, mu=mu, side=side)
     if side is Side.UPPER:
         assert 10 <= eps <= 10.01
     else:
@@ -53,12 +55,13 @@ def test_eps_of_a_flat_curve_is_within_0_1_percent(side, mu):
 def test_a_bound_that_falls_needs_no_more_evaluations_for_the_same_eps(n, eps0, log10_delta):
     """With falls=True `smallest_eps` finds the same eps, with no more calls of the bound.
 
-    falls=True says that the bound falls with eps, as `clones` does. The bound is log10 of delta at eps.
+    falls=True says that the bound falls with eps, as that of the clones does. The bound is ln delta at eps.
     """
     bound = functools.partial(clones, n=n, k=10, eps0=eps0)
     bound_that_falls, any_bound = Mock(wraps=bound), Mock(wraps=bound)
-    eps = smallest_eps(bound_that_falls, log10_delta, eps0, falls=True)
-    assert eps == smallest_eps(any_bound, log10_delta, eps0)
+    ln_delta = log10_delta * LN10
+    eps = smallest_eps(bound_that_falls, ln_delta, eps0, falls=True)
+    assert eps == smallest_eps(any_bound, ln_delta, eps0)
     saved = any_bound.call_count - bound_that_falls.call_count
     assert saved >= 0
     # An ordinary setting, in which 17 calls instead of 26 were seen.
@@ -70,7 +73,8 @@ def eps_and_number_of_calls(side, log10_delta, setting):
     """The eps that `epsilon_from_gaussian` finds for one of BOUNDS, and how often the bound was called."""
     bound = Mock(wraps=functools.partial(BOUNDS[side], **setting))
     mu = float(gaussian_mu(**setting))
-    eps = epsilon_from_gaussian(bound, log10_delta, setting["eps0"], mu=mu, side=side)
+    ln_delta = log10_delta * LN10
+    eps = epsilon_from_gaussian(bound, ln_delta, setting["eps0"], mu=mu, side=side)
     return eps, bound.call_count
 
 
@@ -84,8 +88,7 @@ def eps_and_number_of_calls(side, log10_delta, setting):
 )
 def test_a_delta_that_eps_0_gives_is_found_at_once(side, log10_delta, setting):
     eps, calls = eps_and_number_of_calls(side, log10_delta, setting)
-    log10_delta_at_0 = BOUNDS[side](0.0, **setting)
-    assert log10_delta_at_0 <= log10_delta
+    assert BOUNDS[side](0.0, **setting) <= log10_delta * LN10
     assert eps == 0
     assert calls <= 8
 
@@ -115,15 +118,15 @@ def test_a_search_for_any_eps_ends_soon_on_its_side():
         eps, calls = eps_and_number_of_calls(side, log10_delta, setting)
         assert calls <= 20, (setting, log10_delta)
 
-        log10_bound = BOUNDS[side](eps, **setting)
+        ln_bound, ln_delta = BOUNDS[side](eps, **setting), log10_delta * LN10
         if side is Side.UPPER:
-            assert log10_bound <= log10_delta, (setting, log10_delta)
+            assert ln_bound <= ln_delta, (setting, log10_delta)
         else:  # no eps is negative
-            assert log10_bound >= log10_delta or eps == 0, (setting, log10_delta)
+            assert ln_bound >= ln_delta or eps == 0, (setting, log10_delta)
 
 
 def bound_with_a_range(first, last):
-    """A made-up bound, a function from eps to log10 delta: -10 eps for eps from ``first`` to ``last``.
+    """A made-up bound, a function from eps to ln delta: -10 eps for eps from ``first`` to ``last``.
 
     Elsewhere the function does not apply: it is nan, with the warning `OutsideRange`. From eps0 = 1 on, delta
     is 0 and the function -inf.
@@ -141,7 +144,7 @@ def bound_with_a_range(first, last):
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "log10_delta", "expected"),
+    ("first", "last", "ln_delta", "expected"),
     [
         pytest.param(0, 1, -3, 0.3, id="covers all eps"),
         pytest.param(0, 0.4, -7, 1.0, id="0.7 is not covered: only eps0 is left"),
@@ -149,7 +152,7 @@ def bound_with_a_range(first, last):
         pytest.param(0.5, 1, -3, 0.5, id="starts where delta is already smaller"),
     ],
 )
-def test_smallest_eps_is_within_the_range_of_a_bound(first, last, log10_delta, expected):
-    """The bound on log10 delta is -10 eps from ``first`` to ``last``, -inf from eps0 = 1 on, and else nan."""
+def test_smallest_eps_is_within_the_range_of_a_bound(first, last, ln_delta, expected):
+    """The bound on ln delta is -10 eps from ``first`` to ``last``, -inf from eps0 = 1 on, and else nan."""
     bound = bound_with_a_range(first, last)
-    assert smallest_eps(bound, log10_delta, 1.0) == pytest.approx(expected, abs=1e-9)
+    assert smallest_eps(bound, ln_delta, 1.0) == pytest.approx(expected, abs=1e-9)

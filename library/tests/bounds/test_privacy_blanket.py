@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tests.bounds import dominating
 from tests.bounds.enumeration import (
     Shuffled,
@@ -21,7 +21,8 @@ from tests.randomizers.matrices import exact_columns, matrix_of, random_matrix
 from tightshuffle.bounds import privacy_blanket
 from tightshuffle.randomizers import Finite, KRandomizedResponse
 
-lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
+lower = log10_at_points(privacy_blanket.ln_lower)
+upper = log10_at_points(privacy_blanket.ln_upper)
 SHARES_OF_EPS0 = np.array([0, 0.02, 0.1, 0.25, 0.4, 0.6, 0.75, 0.9, 0.97])
 FEW_USERS_OF_KRR = [  # (n, k, eps0), with k > 2
     *[(1, 3, 1.0), (4, 3, 1.0), (6, 4, 1.0)],

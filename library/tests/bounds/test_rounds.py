@@ -16,12 +16,13 @@ from tests.randomizers.matrices import MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of
 from tightshuffle.bounds import rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.randomizers import Finite
 
 
 def gaussian_curve(mu):
     """The curve of a Gaussian mechanism of sensitivity 1 and standard deviation 1 / ``mu``."""
-    return rounds.Curve(lambda eps: log10_delta_of_scale(eps, scale=1 / mu), math.inf)
+    return rounds.Curve(lambda eps: log10_delta_of_scale(eps, scale=1 / mu) * LN10, math.inf)
 
 
 def exact_curve(probabilities, largest=math.inf):
@@ -31,11 +32,11 @@ def exact_curve(probabilities, largest=math.inf):
     """
     p, q = np.array(probabilities).T
 
-    def log10_delta(eps):
+    def ln_delta(eps):
         with np.errstate(divide="ignore"):
-            return np.log10(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
+            return np.log(np.maximum(p - np.exp(eps)[:, None] * q, 0).sum(axis=1))
 
-    return rounds.Curve(log10_delta, largest)
+    return rounds.Curve(ln_delta, largest)
 
 
 def delta_of_product(e_eps, *pairs):
@@ -50,9 +51,10 @@ def delta_of_product(e_eps, *pairs):
 def test_gaussian_rounds_are_a_gaussian(mu, times, log10_delta):
     """mu, the sensitivity over the standard deviation, grows as the root of the number of rounds."""
     together = rounds.Rounds([(gaussian_curve(mu), times)])
-    exact = gaussian_eps(log10_delta, mu * math.sqrt(times))
-    assert exact <= together.epsilon(log10_delta) <= 1.0015 * exact
-    assert exact == 0 or together.log10_delta(exact) >= log10_delta
+    ln_delta = log10_delta * LN10
+    exact = gaussian_eps(ln_delta, mu * math.sqrt(times))
+    assert exact <= together.epsilon_of(ln_delta) <= 1.0015 * exact
+    assert exact == 0 or together.ln_delta(np.array(exact)) >= ln_delta
 
 
 def test_epsilon_is_rounded_up_to_where_delta_is_small_enough():
@@ -82,13 +84,13 @@ def test_delta_of_four_different_rounds(eps):
     """The bound is at least delta of the product of the four pairs, and at most 2 % above (1e-9 was seen)."""
     pairs = (THREE_OUTCOMES, THREE_OUTCOMES, INFINITE_LOSS, LOSSES_FAR_APART)
     exact = delta_of_product(math.exp(eps), *pairs)
-    assert exact <= 10 ** FOUR_ROUNDS.log10_delta(eps) <= 1.02 * exact
+    assert exact <= math.exp(FOUR_ROUNDS.ln_delta(np.array(eps))) <= 1.02 * exact
 
 
 def test_no_eps_has_a_delta_below_the_probability_of_an_infinite_loss():
-    """One round of FOUR_ROUNDS has an infinite loss with the probability 0.01; log10 of this delta is -2."""
-    assert math.isnan(FOUR_ROUNDS.epsilon(-2.01))
-    assert FOUR_ROUNDS.epsilon(-1.9) < 7.0  # the largest finite loss is about 7.6
+    """One round of FOUR_ROUNDS has an infinite loss with the probability 0.01."""
+    assert math.isnan(FOUR_ROUNDS.epsilon_of(math.log(0.0099)))
+    assert FOUR_ROUNDS.epsilon_of(math.log(0.0125)) < 7.0  # the largest finite loss is about 7.6
 
 
 # Five equal rounds, whose largest loss is ln(0.6 / 0.3) each.
@@ -103,14 +105,14 @@ def test_delta_of_five_rounds_next_to_their_largest_loss(share_of_largest):
     """It is 0.6^5 - e^eps 0.3^5: every round has its own largest loss, ln(0.6 / 0.3)."""
     eps = LARGEST_OF_FIVE * share_of_largest
     exact = 0.6**5 * -math.expm1(eps - LARGEST_OF_FIVE)
-    assert exact <= 10 ** FIVE_ROUNDS.log10_delta(eps) <= 1.001 * exact
+    assert exact <= math.exp(FIVE_ROUNDS.ln_delta(np.array(eps))) <= 1.001 * exact
 
 
 def test_delta_is_0_from_the_largest_loss_of_all_rounds_on():
     """So no eps is larger than that loss, not even for delta = 1e-300."""
     assert FIVE_ROUNDS.largest == pytest.approx(LARGEST_OF_FIVE, rel=1e-15)
-    assert FIVE_ROUNDS.log10_delta(FIVE_ROUNDS.largest) == -math.inf
-    assert FIVE_ROUNDS.epsilon(-300) <= FIVE_ROUNDS.largest
+    assert FIVE_ROUNDS.ln_delta(np.array(FIVE_ROUNDS.largest)) == -math.inf
+    assert FIVE_ROUNDS.epsilon_of(-300 * LN10) <= FIVE_ROUNDS.largest
 
 
 @pytest.mark.parametrize(("times", "eps0"), [(3, 0.7), (3, 0.3), (5, 0.1), (7, 0.7)])
@@ -157,9 +159,9 @@ def test_lower_bound_of_rounds_allows_for_rounding_on_the_safe_side():
     """Of each round it takes a smaller lower and a larger upper bound than the curve has."""
     curve = exact_curve(THREE_OUTCOMES, largest=math.log(2.5))
     with patch.object(rounds, "values_below_delta", wraps=rounds.values_below_delta) as spy:
-        rounds.LowerRounds([(curve, curve, 2)]).epsilon(-2)
+        rounds.LowerRounds([(curve, curve, 2)]).epsilon_of(math.log(0.01))
     eps, lowest, highest = spy.call_args.args
-    delta = 10 ** curve.log10_delta(eps)
+    delta = np.exp(curve.ln_delta(eps))
     positive = delta > 0
     assert np.all(lowest[positive] < delta[positive] * (1 - 5e-13))
     assert np.all(highest[positive] > delta[positive] * (1 + 5e-13))
@@ -167,10 +169,11 @@ def test_lower_bound_of_rounds_allows_for_rounding_on_the_safe_side():
 
 def test_rounds_without_loss_change_nothing():
     nothing = rounds.Curve(lambda eps: np.full(eps.shape, -np.inf), 1.0)
-    assert np.all(rounds.Rounds([(nothing, 3)]).log10_delta([0.0, 0.1]) < -10)
+    assert np.all(rounds.Rounds([(nothing, 3)]).ln_delta(np.array([0.0, 0.1])) < -23)
     gaussian = (gaussian_curve(0.3), 2)
     alone, both = rounds.Rounds([gaussian]), rounds.Rounds([gaussian, (nothing, 50)])
-    assert both.log10_delta(1.0) == pytest.approx(alone.log10_delta(1.0), abs=3e-3)
+    eps = np.array(1.0)
+    assert both.ln_delta(eps) == pytest.approx(alone.ln_delta(eps), abs=7e-3)
 
 
 # The `method` of `tightshuffle.delta` that bounds one round by this pair of `dominating.PAIRS`.

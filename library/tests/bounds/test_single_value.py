@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tests.at_points import at_points
+from tests.at_points import log10_at_points
 from tests.bounds.enumeration import Shuffled
 from tests.randomizers.matrices import exact_columns, matrix_of_kinds, random_matrix
 from tightshuffle.bounds import privacy_blanket
@@ -20,17 +20,18 @@ from tightshuffle.bounds import single_value as single_value_module
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.randomizers import Finite, parse
 
-lower, upper = at_points(privacy_blanket.log10_lower), at_points(privacy_blanket.log10_upper)
-single_value = at_points(single_value_module.log10_upper)
+lower = log10_at_points(privacy_blanket.ln_lower)
+upper = log10_at_points(privacy_blanket.ln_upper)
+single_value = log10_at_points(single_value_module.ln_upper)
 
 SHARES_OF_EPS0 = np.array([0.0, 0.2, 0.5, 0.8, 0.95])  # eps to look at
 
 
 def sums_at(randomizer, eps, users, pair=(0, 1)):
-    """The `Sums` that bound D(m) at ``eps`` for this ``pair`` of values of the target user."""
+    """The `GainSums` that bound D(m) at ``eps`` for this ``pair`` of values of the target user."""
     gains = [randomizer.gains(eps, reference, pair) for reference in randomizer.references()]
     ulps = 16 + 2 * (eps + randomizer.eps0)  # of a gain's formula, as `ln_bound` has them
-    return single_value_module.Sums(ulps, users, gains)
+    return single_value_module.GainSums(ulps, users, gains)
 
 
 def ln_bound_of_pair(randomizer, eps, n, pair, depth):
@@ -48,22 +49,22 @@ def ln_bound_of_pair(randomizer, eps, n, pair, depth):
 def test_ln_bound_is_the_mean_over_the_number_of_users_left_out(n, eps0, ln_fall, monkeypatch):
     """g of the n - 1 other users are left out, with the probability gamma (1 - gamma)^g.
 
-    D(m) bounds delta among the m users who are left. `Sums` has ln D and Chernoff's bound on ln D. Both are
-    replaced by -m ln_fall / n, so that the expected mean can be summed over all g here.
+    D(m) bounds delta among the m users who are left. `GainSums` has ln D and Chernoff's bound on ln D. Both
+    are replaced by -m ln_fall / n, so that the expected mean can be summed over all g here.
     """
     randomizer = parse("hash:2", k=3, eps0=eps0)
 
     def ln_d(_, m):
         return -ln_fall / n * np.asarray(m)
 
-    monkeypatch.setattr(single_value_module.Sums, "ln_delta", ln_d)
-    monkeypatch.setattr(single_value_module.Sums, "ln_chernoff", ln_d)
+    monkeypatch.setattr(single_value_module.GainSums, "ln_delta", ln_d)
+    monkeypatch.setattr(single_value_module.GainSums, "ln_chernoff", ln_d)
     g = np.arange(n - 1)
     probabilities = randomizer.gamma * (1 - randomizer.gamma) ** g
     probability_of_nobody = (1 - randomizer.gamma) ** (n - 1)  # no user is left: delta is 1
     mean = probabilities @ np.exp(ln_d(None, n - 1 - g)) + probability_of_nobody
     # ln_known = inf: no other bound on delta is known, which would end the search of pairs.
-    ln_bound = single_value_module.ln_bound(0.1, n, randomizer, ln_known=np.inf)
+    ln_bound = single_value_module.ln_bound(0.1, n, randomizer, ln_other=np.inf)
     assert mean <= np.exp(ln_bound) <= 1.05 * mean  # 1.03 times the mean was the most
 
 

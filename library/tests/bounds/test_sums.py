@@ -198,7 +198,7 @@ def test_eps_of_many_users_is_that_of_a_gaussian_mechanism(rounds):
     mu_of_count = (p - q) / math.sqrt(n * q * (1 - q))
     mu = mu_of_count * math.sqrt(2 * rounds)
     eps = tightshuffle.epsilon(1e-6, n=n, randomizer=randomizer, rounds=rounds, release="sums")
-    assert eps == pytest.approx(gaussian_eps(-6, mu), rel=1e-3)
+    assert eps == pytest.approx(gaussian_eps(math.log(1e-6), mu), rel=1e-3)
 
 
 @pytest.mark.parametrize("rounds", [1, 3])

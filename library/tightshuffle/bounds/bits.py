@@ -35,10 +35,10 @@ _SHARES = np.linspace(0, 1, 65)  # of users who hold x0
 _MOMENTS = [2 ** (k / 2) * math.gamma((k + 1) / 2) / math.sqrt(2) / math.pi for k in range(8)]
 
 
-def binary(
+def ln_bracket_of_binary_krr(
     eps: npt.ArrayLike, *, n: npt.ArrayLike, eps0: npt.ArrayLike, width: float = 1e-3
 ) -> tuple[Floats, Floats]:
-    """log10 of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
+    """ln of a lower and of an upper bound on the worst dataset's delta for k = 2; -inf where eps >= eps0.
 
     These are bounds for shuffled k-RR with two values. The lower bound is delta of some dataset, rounded
     down. ``n`` is the number of all users. ``eps``, ``n`` and ``eps0``, at most 300, are numbers or arrays,
@@ -68,7 +68,7 @@ def binary(
                 worst_count(some_eps, Bit.flipped(budget), int(users) - 1, log_odds, goal=goal)
             )
         ln_low[has_setting], ln_high[has_setting] = np.concatenate(bounds, axis=-1)
-    return ln_low[()] / np.log(10), ln_high[()] / np.log(10)
+    return ln_low[()], ln_high[()]
 
 
 def ln_delta_among(
@@ -84,7 +84,7 @@ def ln_delta_among(
 
     ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
     ``users`` is the number of other users, who all have ``eps0``, and ``dummies`` that of uniform reports.
-    ``width`` is that of `binary`. Nothing is checked.
+    ``width`` is that of `ln_bracket_of_binary_krr`. Nothing is checked.
     """
     log_odds = (eps0, -eps0)
     bit = Bit.flipped(target_eps0)

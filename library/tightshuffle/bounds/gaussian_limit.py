@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_n
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.gaussian import ln_delta_of_ratio
 from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.randomizers import Randomizer, parse
 
@@ -39,15 +39,15 @@ def gaussian_mu(
     return np.sqrt(max(variances) / check_n(n))
 
 
-def gaussian_eps(log10_delta: float, mu: float) -> float:
-    """The eps at which the Gaussian mechanism with sensitivity / deviation = ``mu`` has this log10 delta.
+def gaussian_eps(ln_delta: float, mu: float) -> float:
+    """The eps at which the Gaussian mechanism with sensitivity / deviation = ``mu`` has this ln delta.
 
-    It is 0 if log10 delta is at most ``log10_delta`` at eps = 0 already.
+    It is 0 if ln delta is at most ``ln_delta`` at eps = 0 already.
     """
 
     def surplus(eps: float) -> float:
-        """log10 delta of the mechanism at ``eps``, less the target; it falls with eps."""
-        return float(log10_delta_of_scale(eps, scale=1 / mu)) - log10_delta
+        """ln delta of the mechanism at ``eps``, less the target; it falls with eps."""
+        return ln_delta_of_ratio(eps, 1 / mu) - ln_delta
 
     # The root lies between 0 and mu, mu and 2 mu, 2 mu and 4 mu, ...
     interval = interval_with_root(surplus, mu, step=mu, least=0.0)

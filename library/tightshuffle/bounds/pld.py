@@ -1,19 +1,20 @@
 """A shuffled round as a privacy loss distribution of dp-accounting, which composes it with other mechanisms.
 
 * *Pessimistic.* The pair that `dominating_grid` makes of the upper bound; it dominates every dataset.
-* *Optimistic.* One dataset, by `optimistic.values_below_delta`: all other users hold a third value. With two
+* *Optimistic.* One dataset, by `lower_pair.values_below_delta`: all other users hold a third value. With two
   values, each other user draws a new value in each round, which is at most as bad as some fixed values.
 
 Errors are of second order in the distance of points, about 1/50 of a standard deviation of the loss.
 """
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers, check_one, check_positive
-from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
+from tightshuffle.bounds.lower_pair import probabilities_of_losses, values_below_delta
 from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
@@ -24,31 +25,33 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 _POINTS = 500  # grid points at which delta is computed
-NEGLIGIBLE = -20.0  # log10 of the delta from which on losses count as infinite (pessimistic) or 0
+LN_NEGLIGIBLE = -20.0 * math.log(
+    10
+)  # ln of the delta from which on losses count as infinite (pessimistic) or 0
 _LARGEST = 10**7  # grid points that dp-accounting would hold
 _SLACK = 1e-12  # relative error of powers of 10 and of sums of a thousand terms
 
 
 def dominating_losses(
-    log10_delta: Callable[[Floats], Floats], last: float, spacing: float
+    ln_delta: Callable[[Floats], Floats], last: float, spacing: float
 ) -> LossGrid:
     """A distribution of privacy losses that dominates every mechanism with this bound on delta.
 
-    ``log10_delta`` is a function from eps (e,) to log10 of the bound (e,), the same in both directions. It is
+    ``ln_delta`` is a function from eps (e,) to ln of the bound (e,), the same in both directions. It is
     called at eps from 0 to ``last``. The losses are multiples of ``spacing``, and what is left of delta at
     ``last`` is the probability of an infinite loss.
     """
     index, eps = _make_grid(last, spacing)
-    return dominating_grid(index, spacing, log10_delta(eps) * np.log(10))
+    return dominating_grid(index, spacing, ln_delta(eps))
 
 
 def pessimistic_pld(
-    log10_delta: Callable[[Floats], Floats], last: float, spacing: float
+    ln_delta: Callable[[Floats], Floats], last: float, spacing: float
 ) -> "PrivacyLossDistribution":
     """The losses of `dominating_losses`, as dp-accounting has them."""
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    grid = dominating_losses(log10_delta, last, spacing)
+    grid = dominating_losses(ln_delta, last, spacing)
 
     # dp-accounting takes {place of a loss on the grid: probability}. The places of the grid's masses are
     # grid.first, grid.first + 1, ...; only those with a positive probability are given.

@@ -4,9 +4,9 @@ The gain of one report under a reference measure w is
 
     G(y) = (R_x0(y) - e^eps R_x1(y)) / w(y),  y ~ w,   delta_w = E[(G_1 + ... + G_n)_+] / n.
 
-* `log10_upper`: w is the blanket, the infimum over x of R_x (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3
+* `ln_upper`: w is the blanket, the infimum over x of R_x (Balle, Bell, Gascon and Nissim 2019, Lemma 5.3
   before any inequality; for k-RR the weak adversary of Koskela, Heikkila and Honkela, sections 3.2 to 3.4).
-* `log10_lower`: the largest delta_w over w = R_x, all other users at x, and over mixtures of two.
+* `ln_lower`: the largest delta_w over w = R_x, all other users at x, and over mixtures of two.
 * For k-RR with two values the histogram is one count: there `bits` gives both bounds.
 
 docs/theory.md, Proposition 1, has the proof. Rounding errors always go to the safe side.
@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds.bits import binary
+from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points, points_of_randomizers
 from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection
@@ -31,26 +31,26 @@ WIDTH = 1e-4  # largest relative error that the computation adds to a bound
 _WIDEST = 2e-3
 
 
-def log10_upper(points: Points, *, width: float = WIDTH) -> Floats:
-    """log10 of an upper bound on delta of one round, for every dataset of the other users; (points,).
+def ln_upper(points: Points, *, width: float = WIDTH) -> Floats:
+    """ln of an upper bound on delta of one round, for every dataset of the other users; (points,).
 
     Source: Balle, Bell, Gascon and Nissim 2019, Lemma 5.3, computed exactly. The bound holds in both
     directions. It is -inf where eps >= eps0. The computation adds at most ``width`` of delta, for delta down
     to about 10^-100,000; for k = 2 mostly 1e-3, and more for very small delta or very large n.
     """
-    return _log10_bound(points, Side.UPPER, width, mixtures=False)
+    return _ln_bound(points, Side.UPPER, width, mixtures=False)
 
 
-def log10_lower(points: Points, *, width: float = WIDTH, mixtures: bool = True) -> Floats:
-    """log10 of a lower bound on delta of one round: some dataset has at least this delta; (points,).
+def ln_lower(points: Points, *, width: float = WIDTH, mixtures: bool = True) -> Floats:
+    """ln of a lower bound on delta of one round: some dataset has at least this delta; (points,).
 
     ``mixtures``: whether random datasets of two values are tried, too, which is three times the work.
     """
-    return _log10_bound(points, Side.LOWER, width, mixtures)
+    return _ln_bound(points, Side.LOWER, width, mixtures)
 
 
-def _log10_bound(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
-    """log10 of the bound of this ``side`` on delta of one round; (points,), -inf where eps >= eps0.
+def _ln_bound(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
+    """ln of the bound of this ``side`` on delta of one round; (points,), -inf where eps >= eps0.
 
     ``side`` upper is for every dataset, and lower for some dataset. ``width`` is the largest relative error
     that the computation adds. ``mixtures`` says whether the lower bound tries random datasets of two values,
@@ -62,13 +62,13 @@ def _log10_bound(points: Points, side: Side, width: float, mixtures: bool) -> Fl
     others = np.flatnonzero(below_eps0 & ~is_binary)
     # Mostly all points are alike, and need no copies.
     if others.size == points.eps.size:
-        return np.minimum(_log10_bound_of_gains(points, side, width, mixtures), 0.0)
+        return np.minimum(_ln_bound_of_gains(points, side, width, mixtures), 0.0)
 
     result = np.full(points.eps.size, -np.inf)
     if binary_points.size:
-        result[binary_points] = _log10_bound_of_binary(points.at(binary_points), side, width)
+        result[binary_points] = _ln_bound_of_binary(points.at(binary_points), side, width)
     if others.size:
-        result[others] = _log10_bound_of_gains(points.at(others), side, width, mixtures)
+        result[others] = _ln_bound_of_gains(points.at(others), side, width, mixtures)
     return np.minimum(result, 0.0)
 
 
@@ -77,30 +77,30 @@ def _is_binary(randomizer: Randomizer) -> bool:
     return isinstance(randomizer, KRandomizedResponse) and randomizer.k == 2
 
 
-def _log10_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
-    """log10 of the bound of this ``side`` for k-RR with two values, whose histogram is one count; (points,).
+def _ln_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
+    """ln of the bound of this ``side`` for k-RR with two values, whose histogram is one count; (points,).
 
-    `binary` has a lower and an upper bound. Where these are farther apart than `_WIDEST`, the upper bound is
-    the smaller one of `binary` and of the privacy blanket. ``width`` is the relative error that the latter
+    Where the bracket of `bits` is wider than `_WIDEST`, the upper bound is the smaller one of its upper end
+    and of the privacy blanket. ``width`` is the relative error that the latter
     may have.
     """
-    low, high = binary(points.eps, n=points.users, eps0=points.eps0)
+    low, high = ln_bracket_of_binary_krr(points.eps, n=points.users, eps0=points.eps0)
     if side is Side.LOWER:
         return low
 
-    # For very small delta, `binary` cannot rule out enough datasets.
-    far_apart = np.flatnonzero(high - low > np.log10(1 + _WIDEST))
+    # For very small delta, too few datasets can be ruled out.
+    far_apart = np.flatnonzero(high - low > np.log1p(_WIDEST))
     if far_apart.size:
         points = points.at(far_apart)
-        # k-RR is the selection of a subset of one value. With this class, `log10_upper` takes the blanket.
+        # k-RR is the selection of a subset of one value. With this class, `ln_upper` takes the blanket.
         subsets = [SubsetSelection(2, eps0, 1) for eps0 in points.eps0.tolist()]
         same_points = points_of_randomizers(points.eps, points.users, subsets)
-        high[far_apart] = np.minimum(high[far_apart], log10_upper(same_points, width=width))
+        high[far_apart] = np.minimum(high[far_apart], ln_upper(same_points, width=width))
     return high
 
 
-def _log10_bound_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
-    """log10 of a bound on delta of one round, the largest over all pairs of values and references; (points,).
+def _ln_bound_of_gains(points: Points, side: Side, width: float, mixtures: bool) -> Floats:
+    """ln of a bound on delta of one round, the largest over all pairs of values and references; (points,).
 
     A reference w is the blanket for ``side`` upper. For lower, w is the distribution of a report if all other
     users hold one value, or, with ``mixtures``, also if each draws one of two. Each pair x0, x1 and reference
@@ -131,7 +131,7 @@ def _log10_bound_of_gains(points: Points, side: Side, width: float, mixtures: bo
         # Only the largest row of each point has to be exact.
         ln_low, ln_high = log_positive_part(*distribution, users, width=width, groups=owners)
         ln_bounds = ln_high if side is Side.UPPER else ln_low
-        np.maximum.at(result, owners, (ln_bounds - np.log(users)) / np.log(10))
+        np.maximum.at(result, owners, ln_bounds - np.log(users))
     return result
 
 

@@ -16,32 +16,29 @@ from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tightshuffle.arguments import (
     Floats,
     Integers,
     check_at_most,
-    check_eps,
     check_one,
     check_rounds,
 )
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.bounds.optimistic import probabilities_of_losses, values_below_delta
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.bounds.lower_pair import probabilities_of_losses, values_below_delta
+from tightshuffle.gaussian import scale_over_sensitivity
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.points import LARGEST_ROUNDS, Points
 from tightshuffle.side import Side
 
-_LN10 = math.log(10)
 _PER_SCALE = 12  # points per standard deviation of a round's loss
 _FEWEST, _MOST = 128, 1000  # points of a curve
 _LARGEST = 500.0  # losses beyond it count as infinite: e^500 is a float
 _WIDEST = 2**17  # grid points of one round at most, if rounds differ
 _GREATEST_SCALE = 20.0  # mu of the Gaussian to start from, at most
 _SLACK = 1e-12  # relative: what powers and sums of a thousand terms may lose
-# By which eps is rounded down; the search is ten or four times as precise.
+# By which eps is rounded up; the search is a hundred or four times as precise.
 _MARGIN, _RELATIVE = (1e-10, 4e-15)
 _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its infinite loss
 
@@ -50,19 +47,19 @@ _FLAT = 1e-4  # a curve that falls by so little, in ln delta, has reached its in
 class Curve:
     """A bound on delta of one round, for every dataset.
 
-    ``log10_delta``: function from eps (e,) >= 0 to log10 of the bound (e,), -inf where delta is 0. ``eps0``:
-    the largest finite loss, > 0, from which on the bound is the probability of an infinite loss; inf if there
-    is none. ``reverse``: the bound for Q against P; without it, ``log10_delta`` holds in both directions.
-    ``rough``: a larger bound, faster, to find out how far the points have to reach.
+    ``ln_delta``: function from eps (e,) >= 0 to ln of the bound (e,), -inf where delta is 0. ``eps0``: the
+    largest finite loss, > 0, from which on the bound is the probability of an infinite loss; inf if there is
+    none. ``ln_reverse``: the bound for Q against P; without it, ``ln_delta`` holds in both directions.
+    ``ln_rough``: a larger bound, faster, to find out how far the points have to reach.
     """
 
-    log10_delta: Callable[[Floats], Floats]
+    ln_delta: Callable[[Floats], Floats]
     eps0: float
-    reverse: Callable[[Floats], Floats] | None = None
-    rough: Callable[[Floats], Floats] | None = None
+    ln_reverse: Callable[[Floats], Floats] | None = None
+    ln_rough: Callable[[Floats], Floats] | None = None
 
 
-class Depth(NamedTuple):
+class BoundAtDepth(NamedTuple):
     """A bound on delta of all rounds, computed down to a certain depth: a greater depth leaves out less.
 
     ``ln_delta`` is a function from eps (e,) to the natural log of the bound (e,), never on the wrong side.
@@ -76,7 +73,7 @@ class Depth(NamedTuple):
 
 
 def margin(eps: float) -> float:
-    """More than `Composition.epsilon_of` may have rounded up."""
+    """By how much `Composition.epsilon_of` rounds up, which is more than the search misses."""
     return max(_MARGIN, _RELATIVE * eps)
 
 
@@ -85,22 +82,22 @@ class Composition(ABC):
 
     ``largest``: the eps from which on delta is 0. ``end_of_search``: the eps beyond which only infinite
     losses are left, so that delta no longer falls. A bound at depth d misses delta by about e^-d. It is close
-    where delta is at least e^clear times what is left out.
+    where delta is at least e^ln_clearance times what is left out.
     """
 
     first_depth: ClassVar[float]  # what is left out at first is about e^-first_depth
-    clear: ClassVar[float]  # delta is to be at least e^clear times what was left out
+    ln_clearance: ClassVar[float]  # ln of how many times what was left out delta is to be, at least
 
     def __init__(self, largest: float, end_of_search: float) -> None:
         self.largest = largest
         self.end_of_search = end_of_search
-        self._depths: dict[float, Depth] = {}
+        self._depths: dict[float, BoundAtDepth] = {}
 
     @abstractmethod
-    def _build(self, depth: float) -> Depth:
+    def _build(self, depth: float) -> BoundAtDepth:
         """delta down to this depth, which leaves out about e^-``depth``."""
 
-    def _bound_at_depth(self, depth: float) -> Depth:
+    def _bound_at_depth(self, depth: float) -> BoundAtDepth:
         """The bound that leaves out about e^-``depth``, from `_build` or as kept."""
         if depth not in self._depths:
             self._depths[depth] = self._build(depth)
@@ -111,24 +108,25 @@ class Composition(ABC):
         return depth * (2 if depth <= self.first_depth else 4)
 
     def ln_delta(self, eps: Floats) -> Floats:
-        """Natural log of a bound on delta of all rounds together at ``eps``; both (e,).
+        """Natural log of a bound on delta of all rounds together at ``eps``, of its shape.
 
         It is -inf where delta is 0. Every eps takes the first depth at which the bound is close.
         """
-        result = np.full(eps.shape, -np.inf)
-        unsettled = np.flatnonzero(eps < self.largest)
+        points = eps.ravel()
+        result = np.full(points.shape, -np.inf)
+        unsettled = np.flatnonzero(points < self.largest)
         depth = self.first_depth
         while unsettled.size:
             bound = self._bound_at_depth(depth)
-            result[unsettled] = bound.ln_delta(eps[unsettled])
+            result[unsettled] = bound.ln_delta(points[unsettled])
             if bound.is_last:
                 break
-            unsettled = unsettled[result[unsettled] < bound.ln_left_out + self.clear]
+            unsettled = unsettled[result[unsettled] < bound.ln_left_out + self.ln_clearance]
             depth = self._next_depth(depth)
-        return result
+        return result.reshape(eps.shape)[()]
 
     def epsilon_of(self, target_ln_delta: float) -> float:
-        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up; nan if there is none.
+        """The smallest eps with ln delta at most ``target_ln_delta``, rounded up by `margin`; nan if none.
 
         By Brent's method, on sqrt(-ln delta), which is almost affine in eps.
         """
@@ -153,14 +151,15 @@ class Composition(ABC):
         guess = 1.0
         if missing(0.0) < target_root:
             ln_delta_at_zero = -((target_root - missing(0.0)) ** 2)
-            mu = 1 / float(exact_scale(0.0, log10_delta=ln_delta_at_zero / _LN10))
-            guess = 1.05 * gaussian_eps(target_ln_delta / _LN10, mu)
+            mu = 1 / scale_over_sensitivity(0.0, ln_delta_at_zero)
+            guess = 1.05 * gaussian_eps(target_ln_delta, mu)
         # Where even beyond the end of the search delta is too large, the infinite losses alone are.
         most = min(2 * self.end_of_search, self.largest)
         interval = interval_with_root(missing, guess, step=guess, least=0.0, most=most)
         if interval is None:
             return math.nan
-        return least_enough(missing, *interval, tolerance=1e-11, relative=1e-15)
+        eps = least_enough(missing, *interval, tolerance=1e-12, relative=1e-15)
+        return min(eps + margin(eps), interval[1])
 
     def _ln_delta_down_to(self, target_ln_delta: float) -> Callable[[Floats], Floats]:
         """A function from eps (e,) to a bound on ln delta (e,), which is close where it is above the target.
@@ -171,7 +170,7 @@ class Composition(ABC):
         depth = self.first_depth
         while True:
             bound = self._bound_at_depth(depth)
-            if target_ln_delta >= bound.ln_left_out + self.clear:
+            if target_ln_delta >= bound.ln_left_out + self.ln_clearance:
                 return lambda eps: np.where(eps < self.largest, bound.ln_delta(eps), -np.inf)
             if bound.is_last:
                 return self.ln_delta
@@ -185,7 +184,7 @@ class Rounds(Composition):
     Raises ValueError if the rounds are more than `LARGEST_ROUNDS`.
     """
 
-    first_depth, clear = 50.0, 12.0
+    first_depth, ln_clearance = 50.0, 12.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, int]]) -> None:
         """Check how many rounds there are, and find from which eps on delta of all of them is 0."""
@@ -210,16 +209,7 @@ class Rounds(Composition):
     def epsilon_of(self, target_ln_delta: float) -> float:
         return 0.0 if target_ln_delta >= self._ln_distance else super().epsilon_of(target_ln_delta)
 
-    def log10_delta(self, eps: npt.ArrayLike) -> Floats:
-        """log10 of a bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
-        points = check_eps(eps)
-        return self.ln_delta(points.ravel()).reshape(points.shape)[()] / _LN10
-
-    def epsilon(self, log10_delta: float) -> float:
-        """The smallest eps with delta at most 10^``log10_delta`` < 1, rounded up; nan if there is none."""
-        return self.epsilon_of(log10_delta * _LN10)
-
-    def _build(self, depth: float) -> Depth:
+    def _build(self, depth: float) -> BoundAtDepth:
         """An upper bound on delta of all rounds as a function of eps, which leaves out about e^-``depth``.
 
         Each curve, a bound on delta of one round, becomes the distribution of the privacy loss of a pair that
@@ -247,7 +237,7 @@ class Rounds(Composition):
 
         numbers = [number for _, number in self._curves]
         grids_and_numbers = list(zip(grids, numbers, strict=True))
-        return Depth(
+        return BoundAtDepth(
             lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.UPPER),
             ln_left_out=float(np.logaddexp.reduce(ln_left_out)),
             is_last=len(ln_left_out) == 1,
@@ -271,8 +261,7 @@ class Rounds(Composition):
         ln_delta_of_bound = {}
         for bound, some_indices in indices_of_bound.items():
             index = np.unique(np.concatenate(some_indices))
-            log10_delta_of_bound = np.asarray(bound(index * spacing), dtype=float)
-            ln_delta_of_bound[bound] = (index, log10_delta_of_bound * _LN10)
+            ln_delta_of_bound[bound] = (index, np.asarray(bound(index * spacing), dtype=float))
 
         grids = []
         for (curve, _), index in zip(self._curves, indices, strict=True):
@@ -305,7 +294,7 @@ class LowerRounds(Composition):
     round below 1e-14 counts as 0.
     """
 
-    first_depth, clear = 32.0, 0.0
+    first_depth, ln_clearance = 32.0, 0.0
 
     def __init__(self, rounds: Sequence[tuple[Curve, Curve, int]]) -> None:
         """Note the curves, and find from which eps on delta of all rounds is 0 by the upper ones."""
@@ -317,14 +306,14 @@ class LowerRounds(Composition):
             end_of_search=sum(number * high.largest_finite for _, high, number in self._curves),
         )
 
-    def epsilon(self, log10_delta: float) -> float:
-        """An eps at which delta of all rounds is at least 10^``log10_delta``; 0 where none is known."""
-        eps = self.epsilon_of(log10_delta * _LN10)
+    def epsilon_of(self, target_ln_delta: float) -> float:
+        """An eps at which delta of all rounds is at least e^``target_ln_delta``; 0 where none is known."""
+        eps = super().epsilon_of(target_ln_delta)
         if not math.isfinite(eps):
             return 0.0
-        return max(eps - margin(eps), 0.0)
+        return max(eps - 2 * margin(eps), 0.0)
 
-    def _build(self, depth: float) -> Depth:
+    def _build(self, depth: float) -> BoundAtDepth:
         """A lower bound on delta of all rounds as a function of eps.
 
         For each round it composes a pair of distributions whose delta is nowhere above that of the round's
@@ -348,71 +337,71 @@ class LowerRounds(Composition):
             probabilities = probabilities_of_losses(index, eps, forward=deltas, reverse=deltas)
             grids_and_numbers.append((loss_grid.grid_from_masses(probabilities, spacing), number))
         # A lower bound may leave anything out, so no greater depth is tried.
-        return Depth(
+        return BoundAtDepth(
             lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.LOWER),
             ln_left_out=-math.inf,
             is_last=True,
         )
 
 
-# log10 of an upper bound on delta of one round; (points,).
-LogDeltaOfRound = Callable[[Points], Floats]
+# ln of an upper bound on delta of one round; (points,).
+LnDeltaOfRound = Callable[[Points], Floats]
 
 
-def log10_delta(
-    log10_delta_of_round: LogDeltaOfRound, points: Points, *, zero_from_eps0: bool = True
+def ln_delta(
+    ln_delta_of_round: LnDeltaOfRound, points: Points, *, zero_from_eps0: bool = True
 ) -> Floats:
-    """log10 of an upper bound on delta of all rounds together, from a bound for a single round; (points,).
+    """ln of an upper bound on delta of all rounds together, from a bound for a single round; (points,).
 
-    ``log10_delta_of_round`` is a function from points to log10 of the bound on delta of one round, (points,).
+    ``ln_delta_of_round`` is a function from points to ln of the bound on delta of one round, (points,).
     ``zero_from_eps0`` says whether this bound is 0 from eps = eps0 on. A point is an eps and a setting: the
     numbers of users, values and rounds, and eps0.
     """
     is_single = points.rounds == 1
     if np.all(is_single):
-        return log10_delta_of_round(points)
+        return ln_delta_of_round(points)
     result = np.empty(points.eps.size)
     if np.any(is_single):
-        result[is_single] = log10_delta_of_round(points.at(is_single))
+        result[is_single] = ln_delta_of_round(points.at(is_single))
 
     # All points of one setting share the distributions of its losses.
     several_rounds = np.flatnonzero(~is_single)
     for members in points.at(several_rounds).by_setting():
         numbers = several_rounds[members]
         first_point = points.at(numbers[:1])
-        all_rounds = _all_rounds_of_point(log10_delta_of_round, first_point, zero_from_eps0)
-        result[numbers] = all_rounds.ln_delta(points.eps[numbers]) / _LN10
+        all_rounds = _all_rounds_of_point(ln_delta_of_round, first_point, zero_from_eps0)
+        result[numbers] = all_rounds.ln_delta(points.eps[numbers])
     return result
 
 
 def epsilon(
-    log10_delta_of_round: LogDeltaOfRound,
-    target_log10_delta: float,
+    ln_delta_of_round: LnDeltaOfRound,
+    target_ln_delta: float,
     point: Points,
     *,
     zero_from_eps0: bool = True,
 ) -> float:
-    """The smallest eps at which the bound of `log10_delta` is at most 10^``target_log10_delta``, rounded up.
+    """The smallest eps at which the bound of `ln_delta` is at most e^``target_ln_delta``, rounded up.
 
     It is nan if this eps is above the sum of all rounds' eps0, which holds without shuffling. ``point`` has
     length 1.
     """
-    all_rounds = _all_rounds_of_point(log10_delta_of_round, point, zero_from_eps0)
-    eps = all_rounds.epsilon(target_log10_delta)
+    all_rounds = _all_rounds_of_point(ln_delta_of_round, point, zero_from_eps0)
+    eps = all_rounds.epsilon_of(target_ln_delta)
     # The sum of the local budgets, rounded up where delta is 0 from there on.
     largest = all_rounds.largest if zero_from_eps0 else (point.rounds * point.eps0).item()
     return eps if eps <= largest else np.nan
 
 
 def _all_rounds_of_point(
-    log10_delta_of_round: LogDeltaOfRound, point: Points, zero_from_eps0: bool
+    ln_delta_of_round: LnDeltaOfRound, point: Points, zero_from_eps0: bool
 ) -> Rounds:
     """All rounds of ``point``, which has length 1, composed; their delta is a function of eps.
 
-    The parameters are those of `log10_delta`.
+    The parameters are those of `ln_delta`.
     """
     largest_loss = point.eps0.item() if zero_from_eps0 else np.inf
-    curve = Curve(lambda eps: log10_delta_of_round(point.with_eps(eps)), largest_loss)
+    curve = Curve(lambda eps: ln_delta_of_round(point.with_eps(eps)), largest_loss)
     return Rounds([(curve, point.rounds.item())])
 
 
@@ -442,27 +431,27 @@ class _End(NamedTuple):
 
 
 class _RoundCurve:
-    """A curve in natural logarithms, and where its points have to be.
+    """A curve, and where its points have to be.
 
     ``largest`` is its largest loss, or inf, and ``largest_finite`` the largest one that does not count as
-    infinite. ``bounds`` are its bounds on delta, functions from eps to log10: one for both directions, or one
-    for each.
+    infinite. ``bounds`` are its bounds on delta, functions from eps to ln delta: one for both directions, or
+    one for each.
     """
 
     def __init__(self, curve: Curve) -> None:
         """Note the curve's bounds and its largest loss, and the Gaussian with the same delta at eps = 0.
 
-        The ``curve`` is a bound on delta of one round, ``curve.log10_delta``, a function of eps, perhaps with
+        The ``curve`` is a bound on delta of one round, ``curve.ln_delta``, a function of eps, perhaps with
         another one for the reverse direction, and with a rough one, which is faster. ``curve.eps0`` is the
         largest finite loss. At and beyond it, a bound above 0 is the probability of an infinite loss.
         ``_mu`` is sensitivity / deviation of the Gaussian mechanism, and ``ln_at_zero`` ln delta at eps = 0.
         """
         self._curve = curve
-        self.bounds = (
-            [curve.log10_delta] if curve.reverse is None else [curve.log10_delta, curve.reverse]
-        )
+        self.bounds = [curve.ln_delta]
+        if curve.ln_reverse is not None:
+            self.bounds.append(curve.ln_reverse)
         self.largest_finite = min(curve.eps0, _LARGEST)
-        self._rough = curve.log10_delta if curve.rough is None else curve.rough
+        self._rough = curve.ln_delta if curve.ln_rough is None else curve.ln_rough
 
         ends = np.array([0.0, self.largest_finite])
         self.ln_at_zero, self._ln_infinite = self._ln_rough(ends).tolist()
@@ -472,11 +461,11 @@ class _RoundCurve:
 
     def ln_delta(self, eps: Floats) -> Floats:
         """Natural log of the bound at ``eps``; both (e,)."""
-        return np.asarray(self._curve.log10_delta(eps), dtype=float) * _LN10
+        return np.asarray(self._curve.ln_delta(eps), dtype=float)
 
     def _ln_rough(self, eps: Floats) -> Floats:
         """Natural log of the rough bound at ``eps``, which is faster and no smaller; both (e,)."""
-        return np.asarray(self._rough(eps), dtype=float) * _LN10
+        return np.asarray(self._rough(eps), dtype=float)
 
     def end(self, ln_negligible: float) -> _End:
         """An eps where ln delta is at most ``ln_negligible``, or after which hardly any finite loss is left.
@@ -491,7 +480,7 @@ class _RoundCurve:
         mu, eps, ln_delta = self._mu, 0.0, 0.0
         while eps < self.largest_finite and ln_delta > ln_enough:
             # 5 % more than the guess, but from 1.25 to 4 times the last eps.
-            guess = 1.05 * gaussian_eps(ln_negligible / _LN10, mu)
+            guess = 1.05 * gaussian_eps(ln_negligible, mu)
             farthest = 4 * eps if eps > 0 else guess
             eps = min(max(guess, 1.25 * eps), farthest, self.largest_finite)
             ln_delta = float(self._ln_rough(np.array([eps]))[0])
@@ -527,5 +516,4 @@ def _mu_of_gaussian(eps: float, ln_delta: float) -> float:
     """
     if ln_delta == -math.inf:
         return 1e-6
-    scale = float(exact_scale(eps, log10_delta=min(ln_delta, -1e-9) / _LN10))
-    return min(1 / scale, _GREATEST_SCALE)
+    return min(1 / scale_over_sensitivity(eps, min(ln_delta, -1e-9)), _GREATEST_SCALE)

@@ -8,7 +8,7 @@ user among nearly all other users:
 
 with D(m) a trapezoid sum of absolute values, which cost about 0.3 % of delta. docs/theory.md, "Upper and
 lower bounds", has the proof. `Randomizer.references` has one value of each kind. Local hashing with g > 2
-needs three-wise independent hash functions here (`privacy_blanket.log10_upper`: pairwise).
+needs three-wise independent hash functions here (`privacy_blanket.ln_upper`: pairwise).
 """
 
 import math
@@ -26,8 +26,8 @@ from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
 _ULP = 2.0**-52
-# Of `Sums`, a trapezoid sum along the line theta + iu with the nodes u = 0, h, 2 h, ..., each of which has
-# the weight e^(-(tau u)^2 / 2), so that the sum can end.
+# Of `GainSums`, a trapezoid sum along the line theta + iu with the nodes u = 0, h, 2 h, ..., each of which
+# has the weight e^(-(tau u)^2 / 2), so that the sum can end.
 _SMOOTHING = 0.04  # theta tau: it adds 1.5 (theta tau)^2 to delta, relatively
 _LENGTH = 12.0  # 2 pi / h in standard deviations of the tilted sum
 _LAST = 8.0  # u tau of the last node: beyond, e^-32 is left
@@ -42,40 +42,41 @@ _DOUBT = 0.3
 _FINE, _COARSE = 0.25, 1.1  # of the blocks of g: first steps, in 1 / gamma, and later factor
 
 
-def log10_upper(points: Points, *, known: Floats | None = None) -> Floats:
-    """log10 of an upper bound on delta of one round, for every dataset and both directions; (points,).
+def ln_upper(points: Points, *, other_bound: Floats | None = None) -> Floats:
+    """ln of an upper bound on delta of one round, for every dataset and both directions; (points,).
 
     It is -inf where eps >= eps0. For many users the bound is close to the lower bound
-    `privacy_blanket.log10_lower`. For few users, the upper bound of `privacy_blanket` is smaller. The time is
+    `privacy_blanket.ln_lower`. For few users, the upper bound of `privacy_blanket` is smaller. The time is
     1 to 5 ms per point, or for a matrix of your own up to that for every pair of values.
 
-    ``known`` (points,) is log10 of another upper bound, if there is one. Where the bound of this function is
-    larger, the result may be a smaller number, to save time, but none below ``known``. So it still holds.
+    ``other_bound`` (points,) is ln of another upper bound, if there is one. Where the bound of this function
+    is larger, the result may be a smaller number, to save time, but none below the other. So it still holds.
     """
-    ln_known = np.full(points.eps.size, math.inf) if known is None else known * math.log(10)
-    points_with_known = zip(
+    if other_bound is None:
+        other_bound = np.full(points.eps.size, math.inf)
+    points_with_other = zip(
         points.eps.tolist(),
         points.users.tolist(),
         points.randomizers,
-        ln_known.tolist(),
+        other_bound.tolist(),
         strict=True,
     )
     ln_bounds = np.full(points.eps.size, -math.inf)
-    for number, (eps, users, randomizer, ln_other) in enumerate(points_with_known):
+    for number, (eps, users, randomizer, ln_other) in enumerate(points_with_other):
         # Elsewhere delta is 0.
         if eps < randomizer.eps0:
             ln_bounds[number] = ln_bound(eps, users, randomizer, ln_other)
-    return np.minimum(ln_bounds / math.log(10), 0.0)
+    return np.minimum(ln_bounds, 0.0)
 
 
-def log10_smaller(points: Points, known: Floats) -> Floats:
-    """log10 of the smaller one of two upper bounds on delta: `log10_upper` and ``known``; (points,).
+def ln_smaller(points: Points, other_bound: Floats) -> Floats:
+    """ln of the smaller one of two upper bounds on delta: `ln_upper` and ``other_bound``; (points,).
 
-    ``known`` (points,) is log10 of the upper bound of `privacy_blanket`. To save time, the result is
-    ``known`` alone, which also holds, in two cases:
+    ``other_bound`` (points,) is ln of the upper bound of `privacy_blanket`. To save time, the result is this
+    alone, which also holds, in two cases:
 
     * for matrices of more than 32 values, where the time grows as k^4, to about 1 s per point;
-    * for k-RR where `_may_be_smaller` says that `log10_upper` is hardly smaller.
+    * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller.
     """
     below_eps0 = points.eps < points.eps0
     is_krr = np.array(
@@ -88,20 +89,20 @@ def log10_smaller(points: Points, known: Floats) -> Floats:
     if krr_to_judge.any():
         worth_it[krr_to_judge] = _may_be_smaller(points.at(krr_to_judge))
 
-    result = known.copy()
+    result = other_bound.copy()
     if worth_it.any():
-        bound = log10_upper(points.at(worth_it), known=known[worth_it])
+        bound = ln_upper(points.at(worth_it), other_bound=other_bound[worth_it])
         result[worth_it] = np.minimum(result[worth_it], bound)
     return result
 
 
 def _is_fast(randomizer: Randomizer) -> bool:
-    """Whether `log10_upper` takes milliseconds per point: always, but for a large matrix."""
+    """Whether `ln_upper` takes milliseconds per point: always, but for a large matrix."""
     return not isinstance(randomizer, Finite) or randomizer.k <= _LARGEST_MATRIX
 
 
 def _may_be_smaller(points: Points) -> Booleans:
-    """Whether `log10_upper` can be smaller than the upper bound of the privacy blanket, for k-RR; (points,).
+    """Whether `ln_upper` can be smaller than the upper bound of the privacy blanket, for k-RR; (points,).
 
     For k = 2 it is never worth it, as the blanket's module has delta of the worst dataset to about 0.1 %.
     Otherwise the exponents of two Chernoff bounds decide. R_x is the distribution of the report of a user
@@ -109,12 +110,12 @@ def _may_be_smaller(points: Points) -> Booleans:
     of a report with the distribution w, an exponent is ln E[e^(theta G)] times a number of users:
 
     * for the blanket, w is the blanket, the smallest R_x at each report, and the number is n;
-    * for `log10_upper`, w is R_x of the value x of all other users, the worst of three, and the number is
+    * for `ln_upper`, w is R_x of the value x of all other users, the worst of three, and the number is
       n - 1 / gamma. gamma is the mass of the blanket, and 1 / gamma the mean number of users who are left
       out.
 
     The second exponent has to be smaller by a small amount. In 5,158 random settings (k from 3 to 2,000, n
-    from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to 1e-158) `log10_upper` was smaller in 848. Where
+    from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to 1e-158) `ln_upper` was smaller in 848. Where
     this function leaves it out, it would lower eps by at most 0.0042 %.
     """
     eps, n, k, eps0 = points.eps, points.users, points.k, points.eps0
@@ -180,13 +181,13 @@ def _pad(gains: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return g, p
 
 
-def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> float:
+def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_other: float) -> float:
     """Natural log of an upper bound on delta of ``n`` users, for the worst pair of values x0, x1.
 
     The bound is the mean of D(m). D(m) bounds delta among m other users who all hold the same value, the
-    worst one; `Sums.ln_delta` has ln D. m is n - 1 less a geometric number of users who are left out, over
-    which `ln_mean` takes the mean. ``ln_known`` is the natural log of another bound on delta, or inf. Once
-    the largest bound of the pairs so far is above ``ln_known``, it is the result, and no other pair is
+    worst one; `GainSums.ln_delta` has ln D. m is n - 1 less a geometric number of users who are left out,
+    over which `ln_mean` takes the mean. ``ln_other`` is the natural log of another bound on delta, or inf.
+    Once the largest bound of the pairs so far is above ``ln_other``, it is the result, and no other pair is
     looked at. It is ln 1 for a `WorstPair`, as a third value's reports are not known.
     """
     if n == 1 or isinstance(randomizer, WorstPair):
@@ -196,7 +197,7 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
     ln_largest = -math.inf
     for pair in _gains_of_pairs(eps, n, randomizer, gamma):
         # Pairs come with falling Chernoff bounds, so no later one can have a larger delta, either.
-        if pair.ln_chernoff <= ln_largest or ln_largest > ln_known:
+        if pair.ln_chernoff <= ln_largest or ln_largest > ln_other:
             break
         values_of_first_reference, _ = pair.gains[0]
         if not np.any(values_of_first_reference > 0):
@@ -204,7 +205,7 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_known: float) -> flo
 
         # Units in the last place by which gains may be wrong: rounding of eps and eps0 counts, too.
         ulps = pair.ulps + 2 * (eps + randomizer.eps0)
-        sums = Sums(ulps, n, pair.gains)
+        sums = GainSums(ulps, n, pair.gains)
         # Numbers of users left out that are reached with a probability of e^-depth count with delta = 1. This
         # adds about e^-12 of Chernoff's bound for n users.
         depth = 12 - min(0.0, float(sums.ln_chernoff(np.array([n]))[0]))
@@ -349,7 +350,7 @@ def ln_mean(n: int, gamma: float, depth: float, ln_delta: Callable[[Floats], Flo
     return float(np.logaddexp.reduce([*ln_blocks, ln_last_block])) + 1e-12
 
 
-class Sums:
+class GainSums:
     """Upper bounds on D(m) at any m, for one eps and one pair of values.
 
     D(m) is the largest E[(G_1 + ... + G_m)_+] / m over all references, the values that all other users may

@@ -27,25 +27,25 @@ _ROUGHLY = 1e-3  # the same for the rough curve, which only finds how far the po
 _KEPT_SETTINGS = 16
 
 
-def log10_delta(points: Points) -> Floats:
-    """log10 of an upper bound on delta of the sums of all rounds together; (points,), -inf where delta is 0.
+def ln_delta(points: Points) -> Floats:
+    """ln of an upper bound on delta of the sums of all rounds together; (points,), -inf where delta is 0.
 
     ValueError for a randomizer that is no `UnaryEncoding`.
     """
-    return np.array([_log10_delta_at(point) for point in points.each()], dtype=float)
+    return np.array([_ln_delta_at(point) for point in points.each()], dtype=float)
 
 
-def _log10_delta_at(point: Points) -> float:
-    """`log10_delta` of a ``point`` of length 1."""
-    return max(float(rounds.log10_delta(point.eps)[0]) for rounds in _rounds_of_point(point))
+def _ln_delta_at(point: Points) -> float:
+    """`ln_delta` of a ``point`` of length 1."""
+    return max(float(rounds.ln_delta(point.eps)[0]) for rounds in _rounds_of_point(point))
 
 
-def epsilon(target_log10_delta: float, point: Points) -> float:
-    """The smallest eps at which the bound is 10^``target_log10_delta``, rounded up; nan if there is none.
+def epsilon(target_ln_delta: float, point: Points) -> float:
+    """The smallest eps at which the bound is e^``target_ln_delta``, rounded up; nan if there is none.
 
     ``point`` has length 1.
     """
-    return max(rounds.epsilon(target_log10_delta) for rounds in _rounds_of_point(point))
+    return max(rounds.epsilon_of(target_ln_delta) for rounds in _rounds_of_point(point))
 
 
 def gaussian_mu(
@@ -83,20 +83,20 @@ def _compose(
     n: int, randomizer: UnaryEncoding, rounds: int, neighbours: Neighbours
 ) -> list[Rounds]:
     """`_rounds_of_point` for ``n`` users and this number of ``rounds``, kept."""
-    pair = curves(randomizer, n - 1, randomizer.log_odds)
-    return together([(pair, rounds)], neighbours)
+    pair = curves_of_two_counts(randomizer, n - 1, randomizer.log_odds)
+    return compose_stages([(pair, rounds)], neighbours)
 
 
-def together(
+def compose_stages(
     stages: Sequence[tuple[tuple[Curve, Curve], int]], neighbours: Neighbours
 ) -> list[Rounds]:
     """Bounds on delta of all rounds together, the largest of which holds.
 
     Each of the ``stages`` is a pair of curves and a number of rounds that have these. A curve is a bound on
-    delta of one count as a function of eps. In the first count of a pair (`curves`), the target user's bit
-    falls from p to q, and in the second it rises from q to p. By a deletion, only one count of a round
-    changes, and in all rounds it is a falling one, or in all a rising one. By a replacement, both counts of a
-    round change, which is like two rounds.
+    delta of one count as a function of eps. In the first count of a pair (`curves_of_two_counts`), the target
+    user's bit falls from p to q, and in the second it rises from q to p. By a deletion, only one count of a
+    round changes, and in all rounds it is a falling one, or in all a rising one. By a replacement, both
+    counts of a round change, which is like two rounds.
     """
     if neighbours is Neighbours.DELETION:
         falling = [(falls, rounds) for (falls, _), rounds in stages]
@@ -114,7 +114,7 @@ def together(
     return [Rounds(curves_and_rounds)]
 
 
-def curves(
+def curves_of_two_counts(
     randomizer: UnaryEncoding, users: int, log_odds: tuple[float, float]
 ) -> tuple[Curve, Curve]:
     """Bounds on delta of the two counts that a user changes, as functions of eps.
@@ -136,8 +136,8 @@ def curves(
     rising_bit = Bit.with_log_odds(-target_if_not, -target_if_held)
     rises = _curve_of_count(rising_bit, users, (-other_if_not, -other_if_held))
     return (
-        replace(falls, reverse=rises.log10_delta),
-        replace(rises, reverse=falls.log10_delta),
+        replace(falls, ln_reverse=rises.ln_delta),
+        replace(rises, ln_reverse=falls.ln_delta),
     )
 
 
@@ -148,14 +148,14 @@ def _curve_of_count(bit: Bit, users: int, log_odds: tuple[float, float]) -> Curv
     is 1, for who holds the value and for who does not.
     """
 
-    def log10_delta(eps: Floats, width: float = _WIDTH) -> Floats:
-        """log10 of the upper bound; -inf from the largest loss on."""
-        ln_delta = np.full(eps.shape, -np.inf)
+    def ln_delta(eps: Floats, width: float = _WIDTH) -> Floats:
+        """ln of the upper bound; -inf from the largest loss on."""
+        result = np.full(eps.shape, -np.inf)
         below = eps < bit.largest
         if np.any(below):
-            _, ln_delta[below] = worst_count(
+            _, result[below] = worst_count(
                 eps[below], bit, users, log_odds, goal=width, steeply=True
             )
-        return ln_delta / np.log(10)
+        return result
 
-    return Curve(log10_delta, bit.largest, rough=functools.partial(log10_delta, width=_ROUGHLY))
+    return Curve(ln_delta, bit.largest, ln_rough=functools.partial(ln_delta, width=_ROUGHLY))

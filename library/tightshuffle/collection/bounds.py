@@ -16,7 +16,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.bits import ln_delta_among, ln_delta_of_some
-from tightshuffle.bounds.single_value import log10_smaller
+from tightshuffle.bounds.single_value import ln_smaller
 from tightshuffle.collection.cover import Cover, ln_delta
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.collection.third_value import ln_delta_of_third_value
@@ -147,7 +147,7 @@ def _ln_smaller_among_alike(data: Data, eps: Floats, group: Group, ln_known: Flo
     assert randomizer is not None
     users = 1 + _number_of_alike_users(data, group, randomizer)
     points = points_of_randomizers(eps, users, [randomizer] * len(eps))
-    return log10_smaller(points, ln_known / math.log(10)) * math.log(10)
+    return ln_smaller(points, ln_known)
 
 
 def _number_of_alike_users(data: Data, group: Group, randomizer: Randomizer) -> int:

@@ -23,7 +23,7 @@ from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budget
 from tightshuffle.collection import bounds, errors, sums
 from tightshuffle.collection.data import Data, Group
 from tightshuffle.dummies.bound import HiddenByDummies
-from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.numerics.powers import LN10, delta_of_log10
 from tightshuffle.points import Neighbours
 from tightshuffle.side import Side
 
@@ -118,7 +118,7 @@ class Collection(Data):
         if bound == "upper" and self.release == "sums":
             return self._log10_delta_of_sums(check_eps(eps), group, unseen)
         if bound == "upper" and not self._is_one_round:
-            return self._upper_bound_of_rounds(group, unseen).log10_delta(check_eps(eps))
+            return self._upper_bound_of_rounds(group, unseen).ln_delta(check_eps(eps)) / LN10
 
         # All rounds together leak at least as much as a single one: take the largest bound of a single round,
         # of this collection and of those in `then` (the stages). It is the result if there is only one round.
@@ -128,9 +128,7 @@ class Collection(Data):
         largest = np.max(log10_of_stages, axis=0)
         lower_rounds = self._lower_bound_of_rounds(group, unseen)
         if lower_rounds is not None:
-            points = check_eps(eps)
-            ln_bounds = lower_rounds.ln_delta(points.ravel()).reshape(points.shape)
-            largest = np.maximum(largest, ln_bounds / math.log(10))
+            largest = np.maximum(largest, lower_rounds.ln_delta(check_eps(eps)) / LN10)
         return largest[()]
 
     def epsilon(
@@ -161,9 +159,7 @@ class Collection(Data):
             )
         if self._is_one_round:
             return self._epsilon_of_round(target_log10_delta, group, Side.UPPER, unseen)
-        eps = float(
-            self._upper_bound_of_rounds(group, unseen).epsilon(log10_delta=target_log10_delta)
-        )
+        eps = self._upper_bound_of_rounds(group, unseen).epsilon_of(target_log10_delta * LN10)
         return math.inf if math.isnan(eps) else eps
 
     def delta(self, eps: float, **arguments: Any) -> float:
@@ -184,7 +180,7 @@ class Collection(Data):
         delta below 1e-14 times the number of rounds; `epsilon` bounds its rounding.
         """
         check_installed("pld", "dp_accounting")
-        from tightshuffle.bounds.pld import NEGLIGIBLE, pessimistic_pld
+        from tightshuffle.bounds.pld import LN_NEGLIGIBLE, pessimistic_pld
 
         unseen = check_flag("unseen", unseen)
         if self.neighbours is not Neighbours.REPLACEMENT:
@@ -192,11 +188,13 @@ class Collection(Data):
 
         pld_of_stages = []
         for stage in self._stages:
-            # The losses end at an eps from which on delta is negligible (10^NEGLIGIBLE), or does not change.
+            # The losses end at an eps from which on delta is negligible, or does not change.
             curve = stage._upper_curve(group, unseen)
-            negligible_from = stage._epsilon_of_round(NEGLIGIBLE, group, Side.UPPER, unseen)
+            negligible_from = stage._epsilon_of_round(
+                LN_NEGLIGIBLE / LN10, group, Side.UPPER, unseen
+            )
             last = min(negligible_from, curve.eps0, bounds.LARGEST_EPS)
-            pld_of_round = pessimistic_pld(curve.log10_delta, last, spacing)
+            pld_of_round = pessimistic_pld(curve.ln_delta, last, spacing)
             pld_of_stages.append(pld_of_round.self_compose(stage.rounds))
 
         composed = pld_of_stages[0]
@@ -247,15 +245,16 @@ class Collection(Data):
         if self.dummies.parsed_law is not None:
             return self._epsilon_of_law(target_log10_delta, group, side, unseen)
 
-        def log10_delta_at(eps: float) -> float:
-            return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen))
+        def ln_delta_at(eps: float) -> float:
+            return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen)) * LN10
 
         # delta of a mu-Gaussian mechanism at eps = 0 is 2 Phi(mu / 2) - 1, which is about mu / sqrt(2 pi). mu
         # is its sensitivity over its standard deviation, at most 10 here.
         delta_at_zero = 10 ** float(self.one_round(0.0, group=group))
         mu = min(10.0, math.sqrt(2 * math.pi) * delta_at_zero)
         largest = min(self.eps0(group), bounds.LARGEST_EPS)
-        eps = epsilon_from_gaussian(log10_delta_at, target_log10_delta, largest, mu=mu, side=side)
+        target_ln_delta = target_log10_delta * LN10
+        eps = epsilon_from_gaussian(ln_delta_at, target_ln_delta, largest, mu=mu, side=side)
         return math.inf if eps >= bounds.LARGEST_EPS * (1 - 1e-6) else eps
 
     def _epsilon_of_law(
@@ -286,14 +285,15 @@ class Collection(Data):
         lower_rounds = self._lower_bound_of_rounds(group, unseen)
         if lower_rounds is None:
             return eps
-        return max(eps, lower_rounds.epsilon(log10_delta=target_log10_delta))
+        eps_of_rounds = lower_rounds.epsilon_of(target_log10_delta * LN10)
+        return math.inf if math.isnan(eps_of_rounds) else max(eps, eps_of_rounds)
 
     def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
         """The upper bound on delta of one round, as a function of eps."""
         bound = functools.partial(
             self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS
         )
-        return Curve(bound, self.eps0(group))
+        return Curve(lambda eps: bound(eps) * LN10, self.eps0(group))
 
     def _third_value_curve(self, group: str | None) -> Curve:
         """A lower bound on delta of one round where all others hold a third value, as a function of eps."""
@@ -301,7 +301,7 @@ class Collection(Data):
         bound = functools.partial(
             bounds.log10_lower_of_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
         )
-        return Curve(bound, self.eps0(group))
+        return Curve(lambda eps: bound(eps) * LN10, self.eps0(group))
 
     def _log10_delta_of_sums(
         self, eps: Floats, group: str | None, unseen: bool, rounds: int | None = None

@@ -101,7 +101,7 @@ class SummedRounds:
             for probability in np.unique(log10_rare[waiting]).tolist():
                 chosen = np.flatnonzero(waiting & (log10_rare == probability))
                 composed = self._rounds_but_for_rare_event(probability)  # the largest of them holds
-                bounds = [rounds.log10_delta(points[chosen]) for rounds in composed]
+                bounds = [rounds.ln_delta(points[chosen]) / _LN10 for rounds in composed]
                 log10_bounds = np.max(bounds, axis=0)
                 is_positive = log10_bounds > -np.inf
                 total = np.logaddexp(log10_bounds * _LN10, probability * _LN10) / _LN10
@@ -130,7 +130,8 @@ class SummedRounds:
             log10_rare = log10_delta - _LOG10_OVER_RARE
             log10_rest = log10_delta + math.log1p(-(10**-_LOG10_OVER_RARE) * (1 + 1e-9)) / _LN10
         eps = max(
-            rounds.epsilon(log10_rest) for rounds in self._rounds_but_for_rare_event(log10_rare)
+            rounds.epsilon_of(log10_rest * _LN10)
+            for rounds in self._rounds_but_for_rare_event(log10_rare)
         )
         if math.isnan(eps):
             return math.inf
@@ -139,12 +140,12 @@ class SummedRounds:
     def _epsilon_of_mean(self, log10_delta: float, largest: float) -> float:
         """The smallest eps up to ``largest`` where `_log10_mean` is at most ``log10_delta``, rounded up."""
 
-        def log10_mean(eps: float) -> float:
-            return self._log10_mean(eps, log10_delta - _LOG10_OVER_RARE)
+        def ln_mean(eps: float) -> float:
+            return self._log10_mean(eps, log10_delta - _LOG10_OVER_RARE) * _LN10
 
         # The first eps to try is a little below ``largest``.
         mu = 0.98 / float(exact_scale(largest, log10_delta=log10_delta))
-        return epsilon_from_gaussian(log10_mean, log10_delta, largest, mu=mu)
+        return epsilon_from_gaussian(ln_mean, log10_delta * _LN10, largest, mu=mu)
 
     def _log10_mean(self, eps: float, log10_rare: float) -> float:
         """log10 of a bound on delta of a deletion in one round: the mean over how many bits hide the target.
@@ -165,9 +166,9 @@ class SummedRounds:
 
         # ln delta of each number of bits, of a count that falls and of one that rises; (2, numbers).
         encoding, point = _unary_encoding(stage.data, stage.group), np.array([eps])
-        pairs = [sums.curves(encoding, number, odds) for number in numbers]
-        log10_deltas = [[curve.log10_delta(point)[0] for curve in pair] for pair in pairs]
-        ln_deltas = np.minimum.accumulate(np.transpose(log10_deltas) * _LN10, axis=1)
+        pairs = [sums.curves_of_two_counts(encoding, number, odds) for number in numbers]
+        ln_deltas_of_pairs = [[curve.ln_delta(point)[0] for curve in pair] for pair in pairs]
+        ln_deltas = np.minimum.accumulate(np.transpose(ln_deltas_of_pairs), axis=1)
 
         ln_before = np.pad(ln_deltas[:, :-1], ((0, 0), (1, 0)))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -198,12 +199,12 @@ class SummedRounds:
             pair = _curves_of_best_kind(stage, ln_rare_of_count)
             pairs_and_rounds.append((pair, stage.rounds))
         if not self._unseen:
-            composed = sums.together(pairs_and_rounds, self._neighbours)
+            composed = sums.compose_stages(pairs_and_rounds, self._neighbours)
         else:
             # One bound for a whole round, in which the target user may not take part.
             curves_and_rounds = []
             for stage, (pair, rounds) in zip(self._stages, pairs_and_rounds, strict=True):
-                of_round = sums.together([(pair, 1)], self._neighbours)
+                of_round = sums.compose_stages([(pair, 1)], self._neighbours)
                 curve = _curve_with_participation(of_round, stage.group.participation)
                 curves_and_rounds.append((curve, rounds))
             composed = [Rounds(curves_and_rounds)]
@@ -225,16 +226,17 @@ def _ln_chances_of_fewer(cover: Cover, numbers: Sequence[int]) -> Floats:
 
 
 def _curves_of_best_kind(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
-    """Upper bounds on delta of the two counts of one round that depend on the target user (`sums.curves`).
+    """Upper bounds on delta of the two counts of one round that depend on the target user.
 
-    They hold but for a probability with the natural log ``ln_rare`` that fewer bits than assumed hide the
-    target user's. All bits that hide it count as bits of one kind. Each kind that ``stage.covers`` has is
-    possible. The one whose bits have the largest variance in sum is taken.
+    They are those of `sums.curves_of_two_counts`, and hold but for a probability with the natural log
+    ``ln_rare`` that fewer bits than assumed hide the target user's. All bits that hide it count as bits of
+    one kind. Each kind that ``stage.covers`` has is possible. The one whose bits have the largest variance in
+    sum is taken.
     """
     numbers = {odds: cover.likely_minimum(ln_rare) for odds, cover in stage.covers.items()}
     # How many bits there are at least, but for the rare event, times the variance of one of them.
     odds = max(numbers, key=lambda kind: numbers[kind] * _smaller_variance(kind))
-    return sums.curves(_unary_encoding(stage.data, stage.group), numbers[odds], odds)
+    return sums.curves_of_two_counts(_unary_encoding(stage.data, stage.group), numbers[odds], odds)
 
 
 def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
@@ -313,12 +315,12 @@ def _curve_with_participation(bounds: Sequence[Rounds], probability: float) -> C
 
     It is the probability times the bound for a user who takes part: the largest of ``bounds``.
     """
-    log10_probability = math.log10(max(probability, _LEAST_PARTICIPATION))
+    ln_probability = math.log(max(probability, _LEAST_PARTICIPATION))
 
-    def log10_delta(eps: Floats) -> Floats:
-        return np.max([bound.log10_delta(eps) for bound in bounds], axis=0) + log10_probability
+    def ln_delta(eps: Floats) -> Floats:
+        return np.max([bound.ln_delta(eps) for bound in bounds], axis=0) + ln_probability
 
-    return Curve(log10_delta, max(bound.largest for bound in bounds))
+    return Curve(ln_delta, max(bound.largest for bound in bounds))
 
 
 def _unary_encoding(data: Data, group: Group) -> UnaryEncoding:

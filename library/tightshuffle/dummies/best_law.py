@@ -37,8 +37,9 @@ from tightshuffle.dummies.laws import (
     poisson,
     sum_of_parties,
 )
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.gaussian import scale_over_sensitivity
 from tightshuffle.number_text import e_notation, from_log10
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole
 from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
@@ -67,7 +68,6 @@ _LONGEST_STEP = 0.1  # in ln x, from a bad guess: much wider laws are too wide t
 _LEAST_LN_RATIO = -10.0
 # Numbers whose probability is below e^-30 of the likeliest's do not count in an error.
 _ERROR_DEPTH = 30.0
-_LN10 = math.log(10)
 
 
 def best_cut_law(
@@ -375,7 +375,7 @@ class _Guarantee:
         honest = check_whole("honest", honest, 1, parties)
         return cls(
             check_guarantee(eps),
-            target_log10_delta * _LN10,
+            target_log10_delta * LN10,
             values,
             rounds,
             check_neighbours(neighbours),
@@ -394,8 +394,7 @@ class _Guarantee:
         Its sensitivity is the root of `changed_counts`, as each of these counts changes by 1.
         """
         sensitivity = math.sqrt(self.changed_counts)
-        log10_delta = self.ln_delta / _LN10
-        return float(exact_scale(self.eps, log10_delta=log10_delta, sensitivity=sensitivity))
+        return scale_over_sensitivity(self.eps, self.ln_delta) * sensitivity
 
     def approximate_deviation(self, power: float) -> float:
         """About the smallest deviation with which a law of this power that is not cut has the guarantee."""
@@ -413,7 +412,7 @@ class _Guarantee:
         It is that of the Gaussian mechanism, between this ln delta and one that is 0.1 % larger without sign.
         """
         ln_deltas = self.ln_delta * np.array([1.0, 1 + _RELATIVE_STEP])
-        deviations = exact_scale(self.eps, log10_delta=ln_deltas / _LN10)
+        deviations = [scale_over_sensitivity(self.eps, target) for target in ln_deltas.tolist()]
         return float(np.diff(-ln_deltas)[0] / np.diff(np.log(deviations))[0])
 
     def ln_delta_ratio(self, law: Law, rough: bool = False) -> float:

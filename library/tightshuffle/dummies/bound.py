@@ -24,9 +24,10 @@ from tightshuffle.arguments import (
     check_one,
     check_whole,
 )
-from tightshuffle.bounds.rounds import Composition, Depth, margin
+from tightshuffle.bounds.rounds import BoundAtDepth, Composition, margin
 from tightshuffle.dummies.laws import Law, check_law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import LARGEST_ROUNDS, Neighbours, check_neighbours
 from tightshuffle.side import Side
 
@@ -68,7 +69,7 @@ class HiddenByDummies(Composition):
 
     # One depth is enough for every eps, as nothing is left out: see `_build`.
     first_depth = 0.0
-    clear = 0.0
+    ln_clearance = 0.0
 
     def __init__(
         self,
@@ -128,20 +129,22 @@ class HiddenByDummies(Composition):
 
     def log10_delta(self, eps: npt.ArrayLike) -> Floats:
         """log10 of the bound on delta at ``eps`` >= 0, a number or an array; -inf where delta is 0."""
-        points = check_eps(eps)
-        log10_bounds = self.ln_delta(points.ravel()).reshape(points.shape) / _LN10
-        return np.asarray(np.minimum(log10_bounds, 0.0))[()]
+        return np.minimum(self.ln_delta(check_eps(eps)) / LN10, 0.0)
 
     def epsilon(self, delta: float | None = None, *, log10_delta: float | None = None) -> float:
         """The smallest eps with this delta, or log10 delta, on the bound's side; inf if there is none."""
         target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
-        eps = self.epsilon_of(target_log10_delta * _LN10)
-        if math.isnan(eps):
-            return math.inf
-        # epsilon_of rounds up.
-        return eps if self._side is Side.UPPER else max(eps - margin(eps), 0.0)
+        eps = self.epsilon_of(target_log10_delta * LN10)
+        return math.inf if math.isnan(eps) else eps
 
-    def _build(self, depth: float) -> Depth:
+    def epsilon_of(self, target_ln_delta: float) -> float:
+        """The smallest eps with this ln delta, on the bound's side; nan if there is none."""
+        eps = super().epsilon_of(target_ln_delta)
+        if self._side is Side.UPPER or math.isnan(eps):
+            return eps  # rounded up
+        return max(eps - 2 * margin(eps), 0.0)
+
+    def _build(self, depth: float) -> BoundAtDepth:
         """delta, of which nothing is left out at any ``depth``: a bound on the side of ``self._side``.
 
         delta is the largest of ``self._cases``. A case has the losses' distributions, each with the number of
@@ -154,7 +157,7 @@ class HiddenByDummies(Composition):
             of_cases = [ln_delta(eps + shift, case, side=self._side) for case in self._cases]
             return np.asarray(np.max(of_cases, axis=0))
 
-        return Depth(largest_ln_delta, ln_left_out=-math.inf, is_last=True)
+        return BoundAtDepth(largest_ln_delta, ln_left_out=-math.inf, is_last=True)
 
 
 def _losses_of_counts(law: Law) -> list[Floats]:

@@ -17,7 +17,7 @@ from tightshuffle.points import Points
 RANDOMIZERS = ("krr", "generic")
 # For a warning's ``stacklevel``: so many calls above `_ln_delta_within` is the line of the user's program
 # that calls `tightshuffle.delta`, which calls a theorem.
-_CALLS_TO_USERS_LINE = 6
+_CALLS_TO_USERS_LINE = 5
 
 
 def ln_erlingsson(points: Points) -> Floats:

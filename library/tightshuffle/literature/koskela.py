@@ -2,7 +2,7 @@
 
 The target user's x0 or x1 is hidden among N_1 reports x0 and N_2 reports x1; each of the n - 1 other users
 gives one of them with probability q. delta is E[(G_1 + ... + G_n)_+] / n with G = 1 / q, -e^eps / q or 0, and
-does not reach 0. Their weak adversary is `privacy_blanket.log10_upper`.
+does not reach 0. Their weak adversary is `privacy_blanket.ln_upper`.
 
 We read (3.1) as the joint distribution of (N_1 + 1, N_2) against (N_1, N_2 + 1): its two binomials alone are
 not what the adversary sees. In (3.2) we read that the n_i sum to B + 1, so that the blanket's term is gamma

@@ -1,9 +1,13 @@
-"""delta from its logarithm."""
+"""delta and its logarithms: natural ones inside of the package, to base 10 at its doors."""
+
+import math
 
 import numpy as np
 
 from tightshuffle.arguments import Floats
 from tightshuffle.side import Side
+
+LN10 = math.log(10)  # ln delta over log10 delta
 
 
 def delta_of_log10(log10_delta: Floats, side: Side | None) -> Floats:

@@ -5,14 +5,12 @@ together are (eps, delta)-private for every dataset if one user's values change.
 parameters of a design guarantee this; here the designs are compared.
 """
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import (
     check_colluding,
@@ -34,11 +32,17 @@ from tightshuffle.dummies.best_law import (
 )
 from tightshuffle.dummies.laws import Law, error_of_parties, expected_tv, poisson
 from tightshuffle.dummies.shares import error_of_shares
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
+from tightshuffle.gaussian import (
+    HISTOGRAM_SENSITIVITY,
+    geometric_error,
+    scale_over_sensitivity,
+)
 from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
-from tightshuffle.numerics.roots import least_whole
+from tightshuffle.numerics.powers import LN10
+from tightshuffle.numerics.roots import least_enough
 from tightshuffle.planning.plan import expected_reports, plan
+from tightshuffle.planning.search import fewest
 from tightshuffle.points import (
     LARGEST_EPS0_OF_UPPER,
     LARGEST_K_OF_COLLECTION,
@@ -52,8 +56,6 @@ from tightshuffle.side import Side
 
 # The error of k-RR with dummies over that of dummies alone: a few percent buy a smaller eps0.
 ALLOWED_ERROR_RATIO = 1.05
-# A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
-_LEAST_SURPLUS = -1e3
 
 
 @dataclass(frozen=True)
@@ -455,7 +457,7 @@ def _krr_with_dummies(task: _Task, eps0: float, poisson_mean: float) -> Design:
 
 def _central_gaussian(task: _Task) -> Design:
     """The design of a curator with all values, who adds Gaussian noise to each count."""
-    sigma = _central_sigma(task.eps, task.log10_delta, task.changed_values)
+    sigma = _central_sigma(task.eps, task.log10_delta * LN10, task.changed_values)
     return _central(
         task,
         "central Gaussian",
@@ -518,32 +520,26 @@ def fewest_dummies(
     n = check_whole("n", n, 1, int(LARGEST_N_OF_UPPER))
     k = check_whole("k", k, 2, LARGEST_K_OF_COLLECTION)
     eps = check_guarantee(eps)
-    target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+    target_ln_delta = LN10 * check_one("delta", check_log10_delta(delta, log10_delta))
 
-    @functools.cache
-    def surplus(dummies: int) -> float:
-        """log10 of delta over its target, with so many dummies, by the upper bound for all rounds."""
+    def ln_delta_of(dummies: int) -> float:
+        """ln of delta with so many dummies, by the upper bound for all rounds."""
         collection = collection_with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
-        return max(float(collection.log10_delta(eps)) - target_log10_delta, _LEAST_SURPLUS)
+        return float(collection.log10_delta(eps)) * LN10
 
     # Without local noise, so many dummies per value would about be enough.
     if guess is not None:
         enough_alone = float(check_one("guess", check_positive("guess", guess)))
-    elif surplus(0) <= 0:
+    elif ln_delta_of(0) <= target_ln_delta:
         return 0
     else:
         # A Poisson number of this mean has the variance of the central Gaussian's noise.
-        enough_alone = _central_sigma(eps, target_log10_delta, rounds) ** 2
+        enough_alone = _central_sigma(eps, target_ln_delta, rounds) ** 2
 
     # The reports of k-RR hide each other, so fewer may be enough.
     reports = expected_reports(n, participation)
     start = k * max(_dummies_per_value(reports, k, eps0, enough_alone), 1.0)
-    fewest = least_whole(surplus, guess=start, least=1, most=int(LARGEST_N_OF_UPPER))
-    if fewest is None:
-        raise ValueError(
-            f"eps must be larger: even {LARGEST_N_OF_UPPER:.0e} dummies are too few; got {eps:g}"
-        )
-    return fewest
+    return fewest(ln_delta_of, target_ln_delta, guess=start, least=1, of="dummies")
 
 
 def collection_with_dummies(
@@ -560,14 +556,14 @@ def collection_with_dummies(
     return Collection(int(k), (group,), dummies=Dummies(number=dummies), rounds=int(rounds))
 
 
-def _central_sigma(eps: float, log10_delta: float, changed_values: int) -> float:
+def _central_sigma(eps: float, ln_delta: float, changed_values: int) -> float:
     """The standard deviation of the central Gaussian mechanism's noise on each count, in users.
 
-    It is (``eps``, 10^``log10_delta``)-private if one user changes so many values, each of which changes two
+    It is (``eps``, e^``ln_delta``)-private if one user changes so many values, each of which changes two
     counts by 1.
     """
     sensitivity = HISTOGRAM_SENSITIVITY * math.sqrt(changed_values)
-    return float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
+    return scale_over_sensitivity(eps, ln_delta) * sensitivity
 
 
 def _dummies_per_value(n: int, k: int, eps0: float, enough_alone: float) -> float:
@@ -607,15 +603,15 @@ def _eps0_with_dummies(
     n, k = task.reports, task.k
     target_error = ALLOWED_ERROR_RATIO * expected_tv(poisson(poisson_mean), n=n, k=k)
 
-    def surplus(eps0: float) -> float:
+    def excess(eps0: float) -> float:
         """By how much the expected error at this eps0 is above the target."""
         dummies = max(0, round(k * _dummies_per_value(n, k, eps0, poisson_mean)))
         return collection_with_dummies(n, k, eps0, dummies).expected_error() - target_error
 
-    if surplus(eps0_of_krr) <= 0:
+    if excess(eps0_of_krr) <= 0:
         return None, "k-RR alone is about as accurate"
-    if surplus(LARGEST_EPS0_OF_UPPER) > 0:
+    if excess(LARGEST_EPS0_OF_UPPER) > 0:
         allowed_excess = f"{ALLOWED_ERROR_RATIO - 1:.0%}"
         return None, f"at no eps0 is its error within {allowed_excess} of that of dummies alone"
-    root = scipy.optimize.brentq(surplus, eps0_of_krr, LARGEST_EPS0_OF_UPPER, xtol=0.01)
-    return math.ceil(10 * root) / 10, ""
+    eps0 = least_enough(excess, eps0_of_krr, LARGEST_EPS0_OF_UPPER, tolerance=0.001)
+    return math.ceil(10 * eps0) / 10, ""

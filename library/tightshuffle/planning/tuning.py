@@ -8,13 +8,13 @@ at the same error, where eps0 has a closed form. Data are uniform: a parameter m
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import log10_upper_of_round
+from tightshuffle.guarantee import ln_upper_of_round
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import LocalHashing, SubsetSelection
 
 Tunable = type[SubsetSelection] | type[LocalHashing]
 TUNABLE: dict[str, Tunable] = {kind.key: kind for kind in (SubsetSelection, LocalHashing)}
-_Results = dict[tuple[int, int], tuple[float, float]]  # point and parameter -> log10 delta and eps0
+_Results = dict[tuple[int, int], tuple[float, float]]  # point and parameter -> ln delta and eps0
 # The search compares a parameter with those about so many times smaller and larger: at first, and, or by a
 # smaller factor, at last.
 _FIRST_FACTOR = 4.0
@@ -107,8 +107,8 @@ def most_private(
             eps0 = _eps0_of_variance(
                 kind, parameters, n=n[rows], k=k[rows], variance=variance[rows]
             )
-            log10_deltas = _log10_deltas(kind, parameters, eps0, eps[rows], users[rows], k[rows])
-            pairs = zip(log10_deltas.tolist(), eps0.tolist(), strict=True)
+            ln_deltas = _ln_deltas(kind, parameters, eps0, eps[rows], users[rows], k[rows])
+            pairs = zip(ln_deltas.tolist(), eps0.tolist(), strict=True)
             results.update(zip(new_tries, pairs, strict=True))
 
         # Move to the best candidate. Where that is the parameter itself, take smaller steps, or finish.
@@ -130,31 +130,31 @@ def most_private(
 def _best_candidate(point: int, candidates: list[int], results: _Results) -> int:
     """The parameter with the least delta at this ``point``, among its ``candidates``.
 
-    ``results`` maps a point and a parameter to its log10 delta and eps0. Of several parameters with the same
+    ``results`` maps a point and a parameter to its ln delta and eps0. Of several parameters with the same
     delta, the result is the first candidate if it is among them, or else the smallest.
     """
 
     def rank(parameter: int) -> tuple[float, bool, int]:
         """What is least for the best candidate."""
-        log10_delta, _ = results[point, parameter]
-        return log10_delta, parameter != candidates[0], parameter
+        ln_delta, _ = results[point, parameter]
+        return ln_delta, parameter != candidates[0], parameter
 
     return min(candidates, key=rank)
 
 
-def _log10_deltas(
+def _ln_deltas(
     kind: Tunable, parameters: Integers, eps0: Floats, eps: Floats, users: Floats, k: Floats
 ) -> Floats:
-    """log10 of the upper bound on delta of one round, for each parameter with its eps0; (tries,).
+    """ln of the upper bound on delta of one round, for each parameter with its eps0; (tries,).
 
     It is inf where eps0 is too large for the bound.
     """
-    log10_deltas = np.full(len(parameters), np.inf)
+    ln_deltas = np.full(len(parameters), np.inf)
     rows = np.flatnonzero(eps0 <= LARGEST_EPS0_OF_UPPER)
     randomizers = [kind.of(int(k[row]), float(eps0[row]), int(parameters[row])) for row in rows]
     points = points_of_randomizers(eps[rows], users[rows], randomizers)
-    log10_deltas[rows] = log10_upper_of_round(points, width=_WIDTH)
-    return log10_deltas
+    ln_deltas[rows] = ln_upper_of_round(points, width=_WIDTH)
+    return ln_deltas
 
 
 def _eps0_of_variance(

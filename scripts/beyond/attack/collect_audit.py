@@ -25,7 +25,7 @@ from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_pri
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import log10_upper
+from tightshuffle.guarantee import ln_upper
 from tightshuffle.points import make_points
 
 OBSERVES = ("count", "histogram")
@@ -184,7 +184,7 @@ def _rows_of_tally(tally: Tally, eps: Floats, confidence: float) -> Iterator[dic
     log10_exact = log10_delta_of_count(
         eps, form="exact", count=tally.count, direction="both", **setting
     )
-    log10_of_histogram = log10_upper(make_points(eps, **setting))
+    log10_of_histogram = ln_upper(make_points(eps, **setting)) / np.log(10)
     for i, one_eps in enumerate(eps):
         for observes in OBSERVES:
             event = best_event(tally, one_eps, observes=observes, confidence=confidence)

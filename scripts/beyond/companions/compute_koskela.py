@@ -16,14 +16,14 @@ import pandas as pd
 from scripts.beyond.companions.axes import Axis, rounded_to_10_decimals
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, OutsideRange, check_eps, check_eps0, check_k, check_n
-from tightshuffle.bounds.rounds import log10_delta as log10_delta_of_rounds
+from tightshuffle.bounds.rounds import ln_delta as ln_delta_of_rounds
 from tightshuffle.doors import delta
 from tightshuffle.methods import METHODS
 from tightshuffle.points import make_points
 
 NumbersOfRounds = Sequence[int]
 COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
-BOUNDS = {  # the figure's name of a curve -> an upper bound on delta of one round
+BOUNDS = {  # the figure's name of a curve -> ln of an upper bound on delta of one round
     "strong": METHODS["koskela-strong"].bound,
     # the blanket's bound alone, as in that paper: the method `upper` can be smaller
     "weak": METHODS["privacy-blanket"].bound,
@@ -99,7 +99,8 @@ def composed_curves(
         # Whether the bound of one round is 0 from eps = eps0 on.
         zero_from_eps0 = curve not in DOES_NOT_REACH_0
         # `delta` does not compose the method privacy-blanket, which is the curve "weak".
-        upper = log10_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
+        ln_upper = ln_delta_of_rounds(BOUNDS[curve], points, zero_from_eps0=zero_from_eps0)
+        upper = ln_upper / np.log(10)
         tables.append(_curve_table(curve, eps, upper, setting, rounds=number))
     return tables
 

@@ -230,10 +230,10 @@ def run_parity_point(
             # Of standard deviation 1: the same draw for both bounds, so that they can be compared.
             noise = np.random.default_rng(gaussian_seed).standard_normal(samples.shape)
             delta = rule.delta(n)
-            log10_delta = float(np.log10(delta))
+            ln_delta = float(np.log(delta))
 
             for bound in bounds:
-                eps = EPSILONS[bound](log10_delta, make_point(n=n, k=k, eps0=budget))
+                eps = EPSILONS[bound](ln_delta, make_point(n=n, k=k, eps0=budget))
                 sigma = float(exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY))
                 estimates = gaussian_estimates(samples, sigma * noise)
                 gaussian = error_rows(estimates, truth, cells, counts)

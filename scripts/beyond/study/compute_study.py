@@ -17,7 +17,7 @@ from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
-from tightshuffle.guarantee import log10_upper_of_round
+from tightshuffle.guarantee import ln_upper_of_round
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import BY_KEY
@@ -207,7 +207,7 @@ def largest_eps0(
         tried = _with_eps0([randomizers[point] for point in open_points.tolist()], eps0)
         points = points_of_randomizers(eps[open_points], n[open_points], tried)
         # The function `upper` takes one randomizer, and here m or g differ from point to point.
-        bound = log10_upper_of_round(points, width=_WIDTH_OF_BOUND)
+        bound = ln_upper_of_round(points, width=_WIDTH_OF_BOUND) / np.log(10)
         met = bound <= log10_delta[open_points]
         low[open_points[met]] = eps0[met]
         log10_upper[open_points[met]] = bound[met]
