@@ -15,6 +15,7 @@ from tightshuffle.cli.layout import (
     what_is_left,
     who_is_protected,
 )
+from tightshuffle.cli.means_command import WHOLE_RANGE, answer_means
 from tightshuffle.number_text import plain
 from tightshuffle.planning.designs import Comparison, Design, compare_designs
 from tightshuffle.planning.plan import expected_reports
@@ -55,9 +56,19 @@ _LEGEND = (
 def answer_design(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle design`: every design for one guarantee, with its errors and its costs.
 
+    With --mean it is that of `means_command`.
+
     The text has two tables, each with a line per design: one of numbers, and one of texts. Sentences that
     explain them follow. Of the arguments, it shows those that the user changed.
     """
+    if arguments.mean:
+        return answer_means(arguments)
+    for name in ("deviation", "range"):
+        if getattr(arguments, name) not in (None, WHOLE_RANGE):
+            raise ValueError(f"--{name} is only for --mean")
+    if arguments.k is None:
+        raise ValueError("k must be given, unless --mean is")
+
     setting = {"n": arguments.n, "k": arguments.k}
     for name, default in DEFAULTS.items():
         value = getattr(arguments, name)
