@@ -17,6 +17,7 @@ from tightshuffle.cli.layout import (
     who_is_protected,
     with_plot,
 )
+from tightshuffle.cli.means_command import WHOLE_RANGE, answer_means
 from tightshuffle.cli.plot_file import check_plot_file, format_of, write_plot_file
 from tightshuffle.number_text import plain
 from tightshuffle.planning.designs import Comparison, Design, compare_designs
@@ -58,10 +59,22 @@ _LEGEND = (
 def answer_design(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle design`: every design for one guarantee, with its errors and its costs.
 
+    With --mean it is that of `means_command`.
+
     The text has two tables, each with a line per design: one of numbers, and one of texts. Sentences that
     explain them follow. Of the arguments, it shows those that the user changed. With ``--plot`` there is a
     picture, too.
     """
+    if arguments.mean and arguments.plot is not None:
+        raise ValueError("--plot is not for --mean: it draws the errors of counts")
+    if arguments.mean:
+        return answer_means(arguments)
+    for name in ("deviation", "range"):
+        if getattr(arguments, name) not in (None, WHOLE_RANGE):
+            raise ValueError(f"--{name} is only for --mean")
+    if arguments.k is None:
+        raise ValueError("k must be given, unless --mean is")
+
     if arguments.plot is not None:
         check_plot_file(arguments.plot)
     setting = {"n": arguments.n, "k": arguments.k}

@@ -95,12 +95,16 @@ Which design to run: every one at its best parameters for (eps, delta), the most
 Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; sums to which
 aggregators add noise; values sent as they are, hidden by dummies; and for comparison two mechanisms of a
 curator who sees all values. The first one has the smallest error of a value that many users hold.
+
+With --mean, users have numbers instead of one of k values, and the table has every design for their mean.
 """
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
   tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --rounds 52 --participation 80%
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6 --plot designs.pdf
+  tightshuffle design --mean --n 100000 --eps 1 --delta 1e-6 --range 0:120
+  tightshuffle design --mean --deviation 0.001 --eps 1 --delta 1e-6
 
 In JSON, a null stands for infinity. `tightshuffle plan` and `tightshuffle dummies` say more of one design.
 """
@@ -340,7 +344,17 @@ def make_parser() -> argparse.ArgumentParser:
     )
 
     design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
-    _add(design, "--n", "--k", required=True)
+    question = design.add_mutually_exclusive_group(required=True)
+    _add(question, "--n")
+    deviation = "with --mean: find the fewest users whose mean has at most this standard deviation"
+    question.add_argument("--deviation", metavar="SD", type=values.number, help=deviation)
+    _add(design, "--k")
+    mean = "compare the designs for the mean of numbers; --k is then left out"
+    design.add_argument("--mean", action="store_true", help=mean)
+    ends = "with --mean: the smallest and the largest value (default 0:1), as in --range=-40:50"
+    design.add_argument(
+        "--range", metavar="A:B", type=values.interval, default=(0.0, 1.0), help=ends
+    )
     _add(design, "--delta", "--rounds", "--values-per-user", "--colluding", "--participation")
     aggregators = "how many aggregators add noise to the sums (default 2)"
     _add(design, "--parties", default=2, help=aggregators)

@@ -33,14 +33,9 @@ def error_of_shares(deviation: float, parties: int, honest: int) -> float:
     P(z) of the sum of the honest parties' shares is in proportion to exp(-|z| / ``deviation``), as for
     `dummies.laws.noise` of the power 1. ``parties`` is at least ``honest``. ValueError names a bad argument.
 
-    Let a = exp(-1 / deviation), r = parties / honest, and f the characteristic function of the sum, which is
-    ((1 - a)^2 / (1 - 2 a cos t + a^2))^r. For every whole z, |z| is the mean of (1 - cos(z t)) / (1 - cos t)
-    over a period. So the mean of |z| is that of (1 - f(t)) / (1 - cos t). With tan(t / 2) = (1 - a) / (1 + a)
-    tan(s / 2) it becomes 2 a / (1 - a^2) times the mean, over s, of
-
-        (1 - w^r) / (1 - w),    w = 1 - 4 a / (1 + a)^2 sin^2(s / 2).
-
-    The first factor is the error of the honest parties' shares, where r = 1.
+    With a = exp(-1 / deviation) and r = parties / honest it is 2 a / (1 - a^2), that of the honest parties'
+    shares, times the mean over all angles s of (1 - w^r) / (1 - w), w = 1 - 4 a / (1 + a)^2 sin^2(s / 2)
+    (docs/theory.md, "Dummies alone").
     """
     deviation, parties, honest = _check_shares(deviation, parties, honest)
     r = parties / honest
@@ -73,11 +68,7 @@ def deviation_of_sum(
     delta)-private, where ``eps`` and ``delta`` are as for `best_law.best_noise`. For one round delta is 0,
     and the deviation 1 / eps.
 
-    Why the unit does not matter: let a round have s = 1 / unit units, eps' = 1 / deviation, and the ratio a =
-    e^(-eps' / s). The noise is log-concave. So delta of a round is that of the largest change, s, and of a
-    half-line: it is 1 - e^((x - eps') / 2) at the s + 1 points x = -eps', -eps' + 2 eps' / s, ..., eps', and
-    linear in e^x between them. For more points delta is nowhere larger, as it is convex in e^x. So a sum of
-    1,024 units has the largest delta, also of all rounds together.
+    delta of a sum of 1,024 units is at least that of a multiple of them (docs/theory.md, "Dummies alone").
     """
     target = check_one("delta", check_log10_delta(delta, log10_delta)) * _LN10
     eps = check_guarantee(eps)
