@@ -110,7 +110,7 @@ class Points:
     Attributes
     ----------
     eps : float array (points,), at least 0
-    n, users : int arrays (points,)
+    n, honest_users : int arrays (points,)
         All users, and those who do not collude.
     k, eps0 : int and float array (points,)
         Those of the randomizer at each point.
@@ -126,7 +126,7 @@ class Points:
 
     eps: Floats
     n: Integers
-    users: Integers
+    honest_users: Integers
     k: Integers
     eps0: Floats
     rounds: Integers
@@ -158,7 +158,7 @@ class Points:
             self,
             eps=self.eps[chosen],
             n=self.n[chosen],
-            users=self.users[chosen],
+            honest_users=self.honest_users[chosen],
             k=self.k[chosen],
             eps0=self.eps0[chosen],
             rounds=self.rounds[chosen],
@@ -174,7 +174,7 @@ class Points:
     def by_setting(self) -> list[list[int]]:
         """The numbers of the points of each setting: those that differ in eps alone."""
         points_of_setting: dict[tuple[float, ...], list[int]] = {}
-        columns = (self.n, self.users, self.k, self.eps0, self.rounds)
+        columns = (self.n, self.honest_users, self.k, self.eps0, self.rounds)
         settings = zip(*(column.tolist() for column in columns), strict=True)
         for number, setting in enumerate(settings):
             points_of_setting.setdefault(setting, []).append(number)
@@ -267,13 +267,13 @@ def make_points(
     arrays = (check_eps(eps), all_users, honest_users, values, budget, number_of_rounds, holders)
     broadcast = np.broadcast_arrays(*arrays)
     shape = broadcast[0].shape
-    eps, n, users, k, eps0, rounds, holders = (array.ravel() for array in broadcast)
+    eps, n, honest_users, k, eps0, rounds, holders = (array.ravel() for array in broadcast)
     if isinstance(randomizer, str) and eps.size:
         _named_randomizer(randomizer, k[0].item(), eps0[0].item())  # a bad name fails at once
     return Points(
         eps=eps,
         n=n,
-        users=users,
+        honest_users=honest_users,
         k=k,
         eps0=eps0,
         rounds=rounds,
@@ -307,7 +307,7 @@ def points_of_randomizers(
     return Points(
         eps=eps,
         n=users,
-        users=users,
+        honest_users=users,
         k=np.array([randomizer.k for randomizer in randomizers], dtype=int),
         eps0=np.array([randomizer.eps0 for randomizer in randomizers], dtype=float),
         rounds=np.ones(eps.shape, dtype=int),

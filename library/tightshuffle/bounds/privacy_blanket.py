@@ -84,7 +84,7 @@ def _ln_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
     and of the privacy blanket. ``width`` is the relative error that the latter
     may have.
     """
-    low, high = ln_bracket_of_binary_krr(points.eps, n=points.users, eps0=points.eps0)
+    low, high = ln_bracket_of_binary_krr(points.eps, n=points.honest_users, eps0=points.eps0)
     if side is Side.LOWER:
         return low
 
@@ -94,7 +94,7 @@ def _ln_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
         points = points.at(far_apart)
         # k-RR is the selection of a subset of one value. With this class, `ln_upper` takes the blanket.
         subsets = [SubsetSelection(2, eps0, 1) for eps0 in points.eps0.tolist()]
-        same_points = points_of_randomizers(points.eps, points.users, subsets)
+        same_points = points_of_randomizers(points.eps, points.honest_users, subsets)
         high[far_apart] = np.minimum(high[far_apart], ln_upper(same_points, width=width))
     return high
 
@@ -127,7 +127,7 @@ def _ln_bound_of_gains(points: Points, side: Side, width: float, mixtures: bool)
             ulps = ulps.max() + 2.0 ** (53 - BITS)
 
         distribution = outwards(values, probabilities, side, ulps)
-        users = points.users[owners]
+        users = points.honest_users[owners]
         # Only the largest row of each point has to be exact.
         ln_low, ln_high = log_positive_part(*distribution, users, width=width, groups=owners)
         ln_bounds = ln_high if side is Side.UPPER else ln_low

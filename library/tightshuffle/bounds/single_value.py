@@ -56,7 +56,7 @@ def ln_upper(points: Points, *, other_bound: Floats | None = None) -> Floats:
         other_bound = np.full(points.eps.size, math.inf)
     points_with_other = zip(
         points.eps.tolist(),
-        points.users.tolist(),
+        points.honest_users.tolist(),
         points.randomizers,
         other_bound.tolist(),
         strict=True,
@@ -118,7 +118,7 @@ def _may_be_smaller(points: Points) -> Booleans:
     from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to 1e-158) `ln_upper` was smaller in 848. Where
     this function leaves it out, it would lower eps by at most 0.0042 %.
     """
-    eps, n, k, eps0 = points.eps, points.users, points.k, points.eps0
+    eps, n, k, eps0 = points.eps, points.honest_users, points.k, points.eps0
     e_eps0 = np.exp(eps0)
     # The gains G at the reports x0, x1, all others but x2, and x2; (references, reports, points). Each row is
     # a reference: the distribution w. Its numerator and w are both in units of the probability of a wrong

@@ -41,7 +41,7 @@ def _collection_of(point: Points) -> Collection:
         point.n.item(),
         point.eps0.item(),
         participation=point.participation,
-        colluding=(point.n - point.users).item(),
+        colluding=(point.n - point.honest_users).item(),
     )
     return Collection(
         point.k.item(),
