@@ -125,9 +125,9 @@ def check_colluding(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     return _integers("colluding", counts, rule, lambda x: (x >= 0) & (x < users))
 
 
-def colluding_users(colluding: Floats, n: Integers) -> Integers:
+def colluding_users(colluding: npt.ArrayLike, n: npt.ArrayLike) -> Integers:
     """`check_colluding` of what was checked before, for at least as many users."""
-    return _users_or_share(colluding, n).astype(np.int64)
+    return _users_or_share(np.asarray(colluding), np.asarray(n)).astype(np.int64)
 
 
 def _users_or_share(numbers: Floats, n: Integers) -> Floats:

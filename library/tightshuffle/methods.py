@@ -15,7 +15,6 @@ from tightshuffle.bounds import privacy_blanket, rounds, single_value
 from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
-from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_EPS0_OF_UPPER,
@@ -124,12 +123,12 @@ class OwnMethod(Method):
 
     def ln_delta(self, points: Points) -> Floats:
         if points.participation < 1:
-            return one_group.log10_delta(points, self._own_side) * LN10
+            return one_group.ln_delta(points, self._own_side)
         return super().ln_delta(points)
 
     def epsilon(self, target_ln_delta: float, point: Points) -> float:
         if point.participation < 1:
-            return one_group.epsilon(target_ln_delta / LN10, point, self._own_side)
+            return one_group.epsilon(target_ln_delta, point, self._own_side)
         return self._epsilon_of_all(target_ln_delta, point)
 
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:

@@ -189,7 +189,7 @@ class Points:
     def with_users(self, n: int, colluding: float) -> "Points":
         """This one point, with n users, of whom ``colluding`` ones, or below 1 such a share, collude."""
         all_users = np.array([n])
-        honest_users = all_users - colluding_users(np.asarray(colluding), all_users)
+        honest_users = all_users - colluding_users(colluding, all_users)
         return dataclasses.replace(self, n=all_users, users=honest_users)
 
     def with_eps0(self, eps0: float) -> "Points":

@@ -206,7 +206,7 @@ EDITS = {  # edited file -> the rules that rerun, and no others
 EDITS_OF_BOUNDS = {  # edited file of the library -> rules that do not rerun, while others do
     "library/tightshuffle/bounds/rounds.py": {"run_audit"} | NO_BOUND,
     "library/tightshuffle/bounds/privacy_blanket.py": {"run_audit"} | NO_BOUND,
-    "library/tightshuffle/collection/bounds.py": {"run_parity", "collect_audit"} | NO_BOUND,
+    "library/tightshuffle/collection/upper.py": {"run_parity", "collect_audit"} | NO_BOUND,
     "library/tightshuffle/randomizers/subset.py": NO_BOUND,
 }
 

@@ -20,7 +20,8 @@ from tests.collection.every_dataset import (
 )
 from tests.collection.simulation import simulated_error
 from tests.collection.upper_and_lower import delta_bounds, epsilon_bounds
-from tightshuffle.collection import Collection, Dummies, Group, bounds
+from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.collection.gains import ulps_of_gains, uniform_gains
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law
 from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
@@ -252,10 +253,10 @@ def exact_gains(k, eps0, eps):
 def test_gains_are_known_to_their_ulps(eps0, k):
     """`uniform_gains` differ by at most `ulps_of_gains` units in the last place from 50 digits of mpmath."""
     group = Group("a", users=10, eps0=eps0)
-    allowed = bounds.ulps_of_gains(group) * 2.0**-52  # relative: a unit in the last place is 2^-52
+    allowed = ulps_of_gains(group) * 2.0**-52  # relative: a unit in the last place is 2^-52
     # From 0 to just below eps0, where gains cancel. For an infinite eps0 the last is nearly 60.
     all_eps = min(eps0, 60.0) * np.array([0.0, 1e-9, 0.4, 1 - 1e-12])
-    found = bounds.uniform_gains(Collection(k, (group,)), all_eps, group)
+    found = uniform_gains(Collection(k, (group,)), all_eps, group)
     with mpmath.workdps(50):
         for gains, eps in zip(found, all_eps.tolist(), strict=True):
             for gain, exact in zip(gains, exact_gains(k, eps0, eps), strict=True):

@@ -8,8 +8,9 @@ from scipy import stats
 
 from tests.bounds.enumeration import add_report
 from tightshuffle import Collection, Group
-from tightshuffle.collection import bounds, third_value
+from tightshuffle.collection import lower, third_value
 from tightshuffle.collection.cover import Cover
+from tightshuffle.collection.gains import uniform_gains
 from tightshuffle.krr import lie_probability, truth_probability
 
 
@@ -33,7 +34,7 @@ def test_ratio_of_binomial_probabilities_is_that_of_the_formula(n, share):
 def ln_bound_of_third_value(n, k, eps0, eps):
     """Natural log of the lower bound on delta of k-RR where all n - 1 other users hold one third value."""
     eps, group = np.array(eps), Group("a", n, eps0)
-    gains = bounds.uniform_gains(Collection(k, (group,)), eps, group)
+    gains = uniform_gains(Collection(k, (group,)), eps, group)
     lie = float(lie_probability(eps0, k))  # the probability of reporting one given other value
     reports_of_other_values = Cover.from_numbers([(n - 1, (k - 1) * lie)])
     return third_value.ln_delta_of_third_value(
@@ -107,7 +108,7 @@ def test_lower_bound_for_few_users_is_delta_where_all_others_hold_a_third_value(
     eps = eps0 * np.array([0.0, 0.1, 0.3, 0.7, 0.95])
     exact = delta_of_third_value(n, k, eps0, eps)
     group = Group("a", n, eps0)
-    found = 10 ** bounds.log10_lower_of_third_value(Collection(k, (group,)), eps, group, width=1e-4)
+    found = np.exp(lower.ln_lower_of_third_value(Collection(k, (group,)), eps, group, width=1e-4))
     assert np.all(found <= exact * (1 + 1e-9))
     assert np.all(found >= exact * (1 - 2e-4))  # relative: twice the width that is asked for
 

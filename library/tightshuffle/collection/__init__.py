@@ -13,7 +13,7 @@ This is about users who each send a report, not about DP-SGD, which shuffles bat
 """
 
 from tightshuffle.collection.collection import Collection
-from tightshuffle.collection.data import Dummies, Group
 from tightshuffle.collection.file import make_collection, read_collection
+from tightshuffle.collection.setup import Dummies, Group
 
 __all__ = ["Collection", "Dummies", "Group", "make_collection", "read_collection"]

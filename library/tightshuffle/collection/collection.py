@@ -1,11 +1,8 @@
 """A collection with its bounds for one round and for all rounds, and with its errors."""
 
-import functools
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import (
@@ -18,11 +15,11 @@ from tightshuffle.arguments import (
     check_one,
     check_positive,
 )
-from tightshuffle.bounds.inverse import epsilon_from_gaussian
-from tightshuffle.bounds.rounds import Curve, LowerRounds, Rounds, sum_of_budgets
-from tightshuffle.collection import bounds, errors, sums
-from tightshuffle.collection.data import Data, Group
-from tightshuffle.dummies.bound import HiddenByDummies
+from tightshuffle.bounds.rounds import sum_of_budgets
+from tightshuffle.collection import errors
+from tightshuffle.collection.all_rounds import AllRounds
+from tightshuffle.collection.one_round import OneRound
+from tightshuffle.collection.setup import CollectionSetup
 from tightshuffle.numerics.powers import LN10, delta_of_log10
 from tightshuffle.points import Neighbours
 from tightshuffle.side import Side
@@ -31,11 +28,10 @@ if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
 BOUNDS = ("upper", "lower")
-_WIDTH_OF_ROUNDS = 1e-3  # of each round's delta: it makes eps about 0.01 % larger
 
 
 @dataclass(frozen=True)
-class Collection(Data):
+class Collection(CollectionSetup):
     """A collection of reports, with bounds on its eps and delta. A ValueError names a bad group and key.
 
     Parameters
@@ -65,8 +61,10 @@ class Collection(Data):
     """
 
     then: tuple["Collection", ...] = ()
-    # The bounds on all rounds that have been made, by what they depend on, such as the target user's group.
-    _cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    # The bounds on all rounds that have been made, by the target user's group and whether it is unseen.
+    _bounds: dict[tuple[str, bool], AllRounds] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def one_round(
         self,
@@ -87,19 +85,16 @@ class Collection(Data):
         ValueError names a bad argument.
         """
         check_choice("bound", bound, BOUNDS)
-        unseen = check_flag("unseen", unseen)
         width = float(check_one("width", check_positive("width", width)))
-        target_group = self.group_named(group)
-        points = check_eps(eps).ravel()
-
+        of_round = OneRound(self, self.group_named(group), check_flag("unseen", unseen))
+        checked_eps = check_eps(eps)
+        points = checked_eps.ravel()
         if bound == "lower":
-            log10_bounds = self._log10_lower_of_round(points, target_group, unseen)
-        elif self.release == "sums":
-            log10_bounds = self._log10_delta_of_sums(points, group, unseen, rounds=1)
+            ln_bounds = of_round.ln_lower(points)
         else:
-            log10_bounds = bounds.log10_upper(self, points, target_group, unseen, width)
+            ln_bounds = of_round.ln_upper(points, width)
         # [()] makes a number of an array without axes.
-        return log10_bounds.reshape(np.shape(eps))[()]
+        return (ln_bounds / LN10).reshape(checked_eps.shape)[()]
 
     def log10_delta(
         self,
@@ -114,22 +109,12 @@ class Collection(Data):
         Parameters and errors are those of `one_round`. With several rounds, the bound "lower" is delta of one
         dataset in all rounds, or the lower bound of a single round if that is larger.
         """
-        unseen = check_flag("unseen", unseen)
-        if bound == "upper" and self.release == "sums":
-            return self._log10_delta_of_sums(check_eps(eps), group, unseen)
-        if bound == "upper" and not self._is_one_round:
-            return self._upper_bound_of_rounds(group, unseen).ln_delta(check_eps(eps)) / LN10
-
-        # All rounds together leak at least as much as a single one: take the largest bound of a single round,
-        # of this collection and of those in `then` (the stages). It is the result if there is only one round.
-        log10_of_stages = [
-            stage.one_round(eps, group=group, bound=bound, unseen=unseen) for stage in self._stages
-        ]
-        largest = np.max(log10_of_stages, axis=0)
-        lower_rounds = self._lower_bound_of_rounds(group, unseen)
-        if lower_rounds is not None:
-            largest = np.maximum(largest, lower_rounds.ln_delta(check_eps(eps)) / LN10)
-        return largest[()]
+        check_choice("bound", bound, BOUNDS)
+        bounds = self._bounds_of_all_rounds(group, unseen)
+        checked_eps = check_eps(eps)
+        points = checked_eps.ravel()
+        ln_bounds = bounds.ln_lower(points) if bound == "lower" else bounds.ln_upper(points)
+        return (ln_bounds / LN10).reshape(checked_eps.shape)[()]
 
     def epsilon(
         self,
@@ -147,20 +132,12 @@ class Collection(Data):
         `one_round`. The result is math.inf where no such eps is found. Of a single round without a law of
         dummies, eps up to 300 are looked at.
         """
-        target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))
+        target_ln_delta = LN10 * check_one("delta", check_log10_delta(delta, log10_delta))
         check_choice("bound", bound, BOUNDS)
+        bounds = self._bounds_of_all_rounds(group, unseen)
         if bound == "lower":
-            return self._lower_epsilon(target_log10_delta, group, unseen)
-
-        if self.release == "sums":
-            bounds_of_sums = self._bounds_of_sums(group, unseen)
-            return min(
-                summed_rounds.epsilon(target_log10_delta) for summed_rounds in bounds_of_sums
-            )
-        if self._is_one_round:
-            return self._epsilon_of_round(target_log10_delta, group, Side.UPPER, unseen)
-        eps = self._upper_bound_of_rounds(group, unseen).epsilon_of(target_log10_delta * LN10)
-        return math.inf if math.isnan(eps) else eps
+            return bounds.epsilon_of_lower(target_ln_delta)
+        return bounds.epsilon_of_upper(target_ln_delta)
 
     def delta(self, eps: float, **arguments: Any) -> float:
         """A bound on delta: 10 to the power `log10_delta`, rounded up for "upper" and down for "lower"."""
@@ -180,31 +157,13 @@ class Collection(Data):
         delta below 1e-14 times the number of rounds; `epsilon` bounds its rounding.
         """
         check_installed("pld", "dp_accounting")
-        from tightshuffle.bounds.pld import LN_NEGLIGIBLE, pessimistic_pld
-
-        unseen = check_flag("unseen", unseen)
-        if self.neighbours is not Neighbours.REPLACEMENT:
+        if self.neighbours != Neighbours.REPLACEMENT:
             raise ValueError("neighbours must be 'replacement' for to_pld; got 'deletion'")
-
-        pld_of_stages = []
-        for stage in self._stages:
-            # The losses end at an eps from which on delta is negligible, or does not change.
-            curve = stage._upper_curve(group, unseen)
-            negligible_from = stage._epsilon_of_round(
-                LN_NEGLIGIBLE / LN10, group, Side.UPPER, unseen
-            )
-            last = min(negligible_from, curve.eps0, bounds.LARGEST_EPS)
-            pld_of_round = pessimistic_pld(curve.ln_delta, last, spacing)
-            pld_of_stages.append(pld_of_round.self_compose(stage.rounds))
-
-        composed = pld_of_stages[0]
-        for pld in pld_of_stages[1:]:
-            composed = composed.compose(pld)
-        return composed
+        return self._bounds_of_all_rounds(group, unseen).dominating_pld(spacing)
 
     def if_the_shuffler_fails(self, group: str | None = None) -> float:
         """The eps that is left for all rounds together, with delta = 0: the local budgets add up."""
-        return sum_of_budgets((stage.rounds, stage.eps0(group)) for stage in self._stages)
+        return sum_of_budgets((stage.rounds, stage.eps0(group)) for stage in self.stages)
 
     def expected_error(self, shares: npt.ArrayLike | None = None) -> float:
         """See `errors.expected_error`."""
@@ -216,175 +175,11 @@ class Collection(Data):
         """See `errors.gaussian_error`, with the rounds of `then`."""
         return errors.gaussian_error(self, eps, log10_delta, shares)
 
-    @property
-    def _stages(self) -> tuple["Collection", ...]:
-        """This collection and those of ``then``, each with its own ``rounds``."""
-        return (self, *self.then)
-
-    @property
-    def _is_one_round(self) -> bool:
-        """Whether all stages together are a single round."""
-        return self.rounds == 1 and not self.then
-
-    def _log10_lower_of_round(self, eps: Floats, group: Group, unseen: bool) -> Floats:
-        """log10 of a lower bound on delta of one round at ``eps``, (points,); -inf where none is known."""
-        if unseen and group.participation < 1:
-            return np.full(eps.shape, -np.inf)
-        if self.release == "sums":
-            return sums.log10_lower(self, eps, group)
-        return bounds.log10_lower(self, eps, group)
-
-    def _epsilon_of_round(
-        self, target_log10_delta: float, group: str | None, side: Side, unseen: bool
-    ) -> float:
-        """The eps at which the ``side``'s bound on delta of one round is 10^``target_log10_delta``.
-
-        It is at most eps0, and math.inf where no eps up to `bounds.LARGEST_EPS` reaches the target. The
-        search starts from a Gaussian mechanism with about the same delta at eps = 0.
-        """
-        if self.dummies.parsed_law is not None:
-            return self._epsilon_of_law(target_log10_delta, group, side, unseen)
-
-        def ln_delta_at(eps: float) -> float:
-            return float(self.one_round(eps, group=group, bound=side.value, unseen=unseen)) * LN10
-
-        # delta of a mu-Gaussian mechanism at eps = 0 is 2 Phi(mu / 2) - 1, which is about mu / sqrt(2 pi). mu
-        # is its sensitivity over its standard deviation, at most 10 here.
-        delta_at_zero = 10 ** float(self.one_round(0.0, group=group))
-        mu = min(10.0, math.sqrt(2 * math.pi) * delta_at_zero)
-        largest = min(self.eps0(group), bounds.LARGEST_EPS)
-        target_ln_delta = target_log10_delta * LN10
-        eps = epsilon_from_gaussian(ln_delta_at, target_ln_delta, largest, mu=mu, side=side)
-        return math.inf if eps >= bounds.LARGEST_EPS * (1 - 1e-6) else eps
-
-    def _epsilon_of_law(
-        self, target_log10_delta: float, group: str | None, side: Side, unseen: bool
-    ) -> float:
-        """`_epsilon_of_round` where dummies have a law; it looks at every eps."""
-        participation = self.group_named(group).participation if unseen else 1.0
-        if side is Side.LOWER and participation < 1:
-            return 0.0  # no lower bound is known
-        # An unseen user's delta is at most that of a seen one times the probability to take part.
-        log10_of_seen = target_log10_delta - math.log10(participation)
-        if log10_of_seen >= 0:
-            return 0.0
-        law = self.dummies.parsed_law
-        assert law is not None
-        return bounds.bound_of_law(law, side).epsilon(log10_delta=log10_of_seen)
-
-    def _lower_epsilon(self, target_log10_delta: float, group: str | None, unseen: bool) -> float:
-        """A lower bound on the eps of all rounds together at which delta is 10^``target_log10_delta``.
-
-        It is the largest of lower bounds on the eps of one round of each stage (a stage is this collection or
-        one of ``then``) and, where one is known, of all rounds together.
-        """
-        eps = max(
-            stage._epsilon_of_round(target_log10_delta, group, Side.LOWER, unseen)
-            for stage in self._stages
-        )
-        lower_rounds = self._lower_bound_of_rounds(group, unseen)
-        if lower_rounds is None:
-            return eps
-        eps_of_rounds = lower_rounds.epsilon_of(target_log10_delta * LN10)
-        return math.inf if math.isnan(eps_of_rounds) else max(eps, eps_of_rounds)
-
-    def _upper_curve(self, group: str | None, unseen: bool = False) -> Curve:
-        """The upper bound on delta of one round, as a function of eps."""
-        bound = functools.partial(
-            self.one_round, group=group, unseen=unseen, width=_WIDTH_OF_ROUNDS
-        )
-        return Curve(lambda eps: bound(eps) * LN10, self.eps0(group))
-
-    def _third_value_curve(self, group: str | None) -> Curve:
-        """A lower bound on delta of one round where all others hold a third value, as a function of eps."""
+    def _bounds_of_all_rounds(self, group: str | None, unseen: bool) -> AllRounds:
+        """The bounds for a target user of the group of this name; they are made once and kept."""
         target_group = self.group_named(group)
-        bound = functools.partial(
-            bounds.log10_lower_of_third_value, self, group=target_group, width=_WIDTH_OF_ROUNDS
-        )
-        return Curve(lambda eps: bound(eps) * LN10, self.eps0(group))
-
-    def _log10_delta_of_sums(
-        self, eps: Floats, group: str | None, unseen: bool, rounds: int | None = None
-    ) -> Floats:
-        """log10 of an upper bound on delta where only sums are released, in the shape of ``eps``.
-
-        It is for all rounds together, or for so many ``rounds`` of this collection alone.
-        """
-        bounds_of_sums = self._bounds_of_sums(group, unseen, rounds)
-        return np.min([bound.log10_delta(eps) for bound in bounds_of_sums], axis=0)[()]
-
-    def _bounds_of_sums(
-        self, group: str | None, unseen: bool, rounds: int | None = None
-    ) -> list[sums.SummedRounds]:
-        """Upper bounds on delta where only sums are released; each holds, so the smallest counts.
-
-        They are for all rounds together, or for so many ``rounds`` of this collection alone. One is for a
-        user who takes part in every round. If ``unseen`` (nobody can know who takes part), it holds, too, and
-        another one is for a user who takes part by chance. Bounds are kept in ``self._cache``.
-        """
-        stages = [(stage, stage.rounds) for stage in self._stages]
-        if rounds is not None:
-            stages = [(self, rounds)]
-        bounds_of_sums = []
-        for is_unseen in {False, unseen}:
-            key = (group, is_unseen, "sums", rounds)
-            if key not in self._cache:
-                self._cache[key] = sums.SummedRounds(stages, group, is_unseen)
-            bounds_of_sums.append(self._cache[key])
-        return bounds_of_sums
-
-    def _bound_of_law(self, group: str | None, unseen: bool, side: Side) -> HiddenByDummies | None:
-        """The ``side``'s bound on delta of all rounds, as a function of eps, if dummies have a law.
-
-        The law is that of how many dummies each value gets. All users send their values as they are. The
-        result is None without a law. It is also None if ``then`` adds collections, or if the target user
-        takes part by chance and nobody can know it.
-        """
-        law = self.dummies.parsed_law
-        if law is None or self.then or (unseen and self.group_named(group).participation < 1):
-            return None
-        return bounds.bound_of_law(law, side, self.rounds)
-
-    def _upper_bound_of_rounds(self, group: str | None, unseen: bool) -> Rounds | HiddenByDummies:
-        """The upper bound on delta of all rounds together, as a function of eps; it is made once and kept.
-
-        If a law says how many dummies each value gets, it is the bound of that law. Else it composes the
-        upper bounds on delta of the single rounds.
-        """
-        bound_of_law = self._bound_of_law(group, unseen, Side.UPPER)
-        if bound_of_law is not None:
-            return bound_of_law
-        key = (group, unseen, "upper")
-        if key not in self._cache:
-            curves = [(stage._upper_curve(group, unseen), stage.rounds) for stage in self._stages]
-            self._cache[key] = Rounds(curves)
-        return self._cache[key]
-
-    def _lower_bound_of_rounds(
-        self, group: str | None, unseen: bool
-    ) -> LowerRounds | HiddenByDummies | None:
-        """A lower bound on delta of all rounds together, as a function of eps; None where none is known.
-
-        It holds for one dataset. For k-RR with k >= 3 all other users hold a third value in every round.
-        With a law of dummies it is the bound of that law. It is None for a single round, because `one_round`
-        has a lower bound for it. What is made is kept.
-        """
-        if self._is_one_round:
-            return None
-        if self.dummies.law is not None:
-            return self._bound_of_law(group, unseen, Side.LOWER)
-        if self.randomizer != "grr" or self.cells == 2:
-            return None
-        if unseen and self.group_named(group).participation < 1:
-            return None
-        if any(stage.dummies.probability_per_user_and_value for stage in self._stages):
-            return None
-
-        key = (group, "lower")
-        if key not in self._cache:
-            curves = []
-            for stage in self._stages:
-                lower, upper = stage._third_value_curve(group), stage._upper_curve(group)
-                curves.append((lower, upper, stage.rounds))
-            self._cache[key] = LowerRounds(curves)
-        return self._cache[key]
+        key = (target_group.name, check_flag("unseen", unseen))
+        if key not in self._bounds:
+            seen = self._bounds_of_all_rounds(group, unseen=False) if unseen else None
+            self._bounds[key] = AllRounds(self, target_group, seen)
+        return self._bounds[key]

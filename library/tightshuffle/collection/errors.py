@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_shares
-from tightshuffle.collection.data import Data, Group
+from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.dummies.laws import Law
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.points import Neighbours
@@ -15,21 +15,21 @@ from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import Reporters, errors_of_count, mean_absolute
 
 
-def expected_error(data: Data, shares: npt.ArrayLike | None = None) -> float:
+def expected_error(setup: CollectionSetup, shares: npt.ArrayLike | None = None) -> float:
     """Expected total variation error of the unbiased estimate from one round, in shares; nan without one.
 
     It is half the sum of `errors_of_values` over all values. The estimate is not projected on histograms. It
     includes the error of not asking everybody, and it uses the reports of colluding users.
 
     ``shares`` (k,) are the shares of users who hold each value, the same in every group; None is for uniform
-    data. If groups differ in them, the estimate is biased, and the result is too small: the estimate weights
+    setup. If groups differ in them, the estimate is biased, and the result is too small: the estimate weights
     a group by users * participation * (p - q). Here p and q are the probabilities that a report supports the
     user's value, and another one. ValueError unless ``shares`` are k numbers >= 0 that sum to 1.
     """
-    return float(errors_of_values(data, _checked_shares(data, shares)).sum()) / 2
+    return float(errors_of_values(setup, _checked_shares(setup, shares)).sum()) / 2
 
 
-def errors_of_values(data: Data, shares: Floats) -> Floats:
+def errors_of_values(setup: CollectionSetup, shares: Floats) -> Floats:
     """Expected absolute errors of the estimated shares of some values, (v,).
 
     ``shares`` (v,) are the true shares of users who hold these values. The unbiased estimate of a value is
@@ -41,23 +41,23 @@ def errors_of_values(data: Data, shares: Floats) -> Floats:
     The result is nan for a `WorstPair`, which has no estimate, and for a matrix, unless everybody takes part.
     For a matrix, ``shares`` are those of all k values.
     """
-    users = sum(group.users for group in data.groups)
-    randomizer = data.randomizer_of(data.groups[0])
+    users = sum(group.users for group in setup.groups)
+    randomizer = setup.randomizer_of(setup.groups[0])
     if isinstance(randomizer, WorstPair):
         return np.full(shares.shape, np.nan)
     if randomizer is not None and not isinstance(randomizer, SupportRandomizer):
-        if any(group.participation < 1 for group in data.groups):
+        if any(group.participation < 1 for group in setup.groups):
             return np.full(shares.shape, np.nan)
         return _normal_absolute_errors(randomizer.variance(shares, users))
 
-    reporters = [_reporters(data, group) for group in data.groups]
+    reporters = [_reporters(setup, group) for group in setup.groups]
     slope = sum(group.users * (group.p - group.q) for group in reporters)
     if slope == 0:  # eps0 is so small that both probabilities are the same float
         return np.full(shares.shape, np.inf)
-    law = data.dummies.parsed_law
+    law = setup.dummies.parsed_law
     if law is None:
-        support = _support_probability_of_dummy(data)
-        binomials, poisson_mean = data.dummies.supporting(users, data.cells, support)
+        support = _support_probability_of_dummy(setup)
+        binomials, poisson_mean = setup.dummies.supporting(users, setup.number_of_values, support)
         of_counts = errors_of_count(shares, reporters, dummies=binomials, poisson_mean=poisson_mean)
         return of_counts / slope
 
@@ -81,21 +81,21 @@ def _absolute_error_of_sum(law: Law, variance: float) -> float:
     return float(np.exp(law.log_mass) @ mean_absolute(math.sqrt(variance), law.distances()))
 
 
-def _checked_shares(data: Data, shares: npt.ArrayLike | None) -> Floats:
+def _checked_shares(setup: CollectionSetup, shares: npt.ArrayLike | None) -> Floats:
     """``shares`` as an array (k,), those of uniform data for None. ValueError unless they are k shares."""
     if shares is None:
-        return np.full(data.cells, 1 / data.cells)
-    return check_shares(shares, data.cells)
+        return np.full(setup.number_of_values, 1 / setup.number_of_values)
+    return check_shares(shares, setup.number_of_values)
 
 
-def _reporters(data: Data, group: Group) -> Reporters:
+def _reporters(setup: CollectionSetup, group: Group) -> Reporters:
     """The users of a group, and the probabilities that one takes part and supports a value.
 
     A report supports a value if it counts in the estimate of that value. Without a randomizer the report
     is the user's value, and supports no other one.
     """
     share, absent = group.participation, 1 - group.participation
-    randomizer = data.randomizer_of(group)
+    randomizer = setup.randomizer_of(group)
     if randomizer is None:
         return Reporters(group.users, share, 0.0, absent, 1.0)
     assert isinstance(randomizer, SupportRandomizer)
@@ -108,36 +108,36 @@ def _reporters(data: Data, group: Group) -> Reporters:
     )
 
 
-def _support_probability_of_dummy(data: Data) -> float:
+def _support_probability_of_dummy(setup: CollectionSetup) -> float:
     """The probability that a dummy, which no user's value determines, supports one given value."""
-    randomizer = data.randomizer_of(data.groups[0])
+    randomizer = setup.randomizer_of(setup.groups[0])
     if randomizer is None:
-        return 1 / data.cells
+        return 1 / setup.number_of_values
     assert isinstance(randomizer, SupportRandomizer)
     return float(randomizer.patterns((0,))[1])
 
 
 def gaussian_error(
-    data: Data, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None
+    setup: CollectionSetup, eps: float, log10_delta: float, shares: npt.ArrayLike | None = None
 ) -> float:
     """Expected total variation error of the estimate from one round of the analytic Gaussian mechanism.
 
     A trusted curator adds normal noise to the counts of the users who take part. The noise gives delta =
     10^``log10_delta`` at ``eps`` for all rounds together. The estimate divides by the expected number of
     users who take part, so it has the error of not asking everybody, too. ``shares`` (k,) are the shares of
-    users who hold each value; None is for uniform data. The result is half the sum over all values of the
+    users who hold each value; None is for uniform setup. The result is half the sum over all values of the
     expected absolute errors of the estimated shares, which are taken as normal.
     """
-    shares = _checked_shares(data, shares)
-    rounds = sum(stage.rounds for stage in (data, *data.then))
-    sensitivity = Neighbours(data.neighbours).sensitivity * math.sqrt(rounds)
+    shares = _checked_shares(setup, shares)
+    rounds = sum(stage.rounds for stage in (setup, *setup.then))
+    sensitivity = Neighbours(setup.neighbours).sensitivity * math.sqrt(rounds)
     sigma = float(exact_scale(eps, log10_delta=log10_delta, sensitivity=sensitivity))
 
     # Of each count: that of the noise, and that of who takes part among the users who hold the value.
-    variance = np.full(data.cells, sigma**2)
-    for group in data.groups:
+    variance = np.full(setup.number_of_values, sigma**2)
+    for group in setup.groups:
         variance += group.users * shares * group.participation * (1 - group.participation)
-    expected_users = sum(group.users * group.participation for group in data.groups)
+    expected_users = sum(group.users * group.participation for group in setup.groups)
     return float(_normal_absolute_errors(variance / expected_users**2).sum()) / 2
 
 

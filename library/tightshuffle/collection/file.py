@@ -10,7 +10,7 @@ from typing import Any
 
 from tightshuffle.arguments import check_installed, check_path
 from tightshuffle.collection.collection import Collection
-from tightshuffle.collection.data import NESTED, Dummies, Group
+from tightshuffle.collection.setup import NESTED, Dummies, Group
 
 _TEXT_KEYS = ("randomizer", "name", "release", "neighbours", "law")
 _WHOLE_KEYS = ("k", "rounds", "users", "number")

@@ -8,33 +8,37 @@ import math
 import numpy as np
 
 from tightshuffle.arguments import Floats
-from tightshuffle.collection.collection import Collection
-from tightshuffle.collection.data import Group
+from tightshuffle.collection.all_rounds import AllRounds
+from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.points import Points
 from tightshuffle.side import Side
 
 
-def log10_delta(points: Points, side: Side) -> Floats:
-    """log10 of the ``side``'s bound on delta of all rounds together; (points,)."""
+def ln_delta(points: Points, side: Side) -> Floats:
+    """ln of the ``side``'s bound on delta of all rounds together; (points,)."""
     result = np.empty(points.eps.size)
     for numbers in points.by_setting():
-        collection = _collection_of(points.at(numbers[:1]))
-        result[numbers] = collection.log10_delta(points.eps[numbers], bound=side.value)
+        bounds = _bounds_of(points.at(numbers[:1]))
+        ln_bound = bounds.ln_upper if side is Side.UPPER else bounds.ln_lower
+        result[numbers] = ln_bound(points.eps[numbers])
     return result
 
 
-def epsilon(target_log10_delta: float, point: Points, side: Side) -> float:
-    """The eps at which the ``side``'s bound is 10^``target_log10_delta``; nan if none is known.
+def epsilon(target_ln_delta: float, point: Points, side: Side) -> float:
+    """The eps at which the ``side``'s bound is e^``target_ln_delta``; nan if none is known.
 
     ``point`` has length 1.
     """
-    collection = _collection_of(point)
-    eps = collection.epsilon(log10_delta=target_log10_delta, bound=side.value)
+    bounds = _bounds_of(point)
+    if side is Side.UPPER:
+        eps = bounds.epsilon_of_upper(target_ln_delta)
+    else:
+        eps = bounds.epsilon_of_lower(target_ln_delta)
     return eps if eps < math.inf else math.nan
 
 
-def _collection_of(point: Points) -> Collection:
-    """The collection of one group whose setting is that of ``point``, which has length 1."""
+def _bounds_of(point: Points) -> AllRounds:
+    """The bounds of one group of users in the setting of ``point``, which has length 1."""
     assert isinstance(point.randomizer, str)  # `make_points` asks for it
     users = Group(
         "users",
@@ -43,7 +47,7 @@ def _collection_of(point: Points) -> Collection:
         participation=point.participation,
         colluding=(point.n - point.honest_users).item(),
     )
-    return Collection(
+    setup = CollectionSetup(
         point.k.item(),
         (users,),
         randomizer=point.randomizer,
@@ -51,3 +55,4 @@ def _collection_of(point: Points) -> Collection:
         release=point.release,
         neighbours=point.neighbours,
     )
+    return AllRounds(setup, users)

@@ -22,15 +22,15 @@ from tightshuffle.bounds.bits import ln_delta_of_datasets
 from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.collection.cover import Cover
-from tightshuffle.collection.data import Data, Group
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.collection.setup import CollectionSetup, Group
+from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import Neighbours
 from tightshuffle.randomizers.unary import UnaryEncoding
 
-_LN10 = math.log(10)
-# log10 of delta over the probability of too few bits, which is added to delta: eps is 0.01 % larger.
-_LOG10_OVER_RARE = 3.0
-_FIRST_LOG10_RARE = -9.0  # log10 of the probability of too few bits to begin with
+# ln of delta over the probability of too few bits, which is added to delta: eps is 0.01 % larger.
+_LN_OVER_RARE = 3 * LN10
+_FIRST_LN_RARE = -9 * LN10  # ln of the probability of too few bits to begin with
 # Probabilities of too few bits per factor of ten of their log: bounds for one of them serve many eps.
 _STEPS_PER_DECADE = 10
 _NUMBERS_OF_MEAN = 8  # of bits, in the mean over them: the fewer, the larger is the bound
@@ -41,13 +41,13 @@ _LogOdds = tuple[float, float]
 
 
 class _Stage(NamedTuple):
-    """Rounds that share one collection: ``data``, the target user's ``group`` and the number of ``rounds``.
+    """Rounds that share one collection: its ``setup``, the target user's ``group`` and how many ``rounds``.
 
     ``covers`` has, for each kind of bit, the law of how many bits hide one of the target user's if all of
     them count as bits of this kind (`_covers_by_kind`).
     """
 
-    data: Data
+    setup: CollectionSetup
     group: Group
     rounds: int
     covers: dict[_LogOdds, Cover]
@@ -61,7 +61,9 @@ class SummedRounds:
     probability, and nobody can see when.
     """
 
-    def __init__(self, stages: Sequence[tuple[Data, int]], group: str | None, unseen: bool) -> None:
+    def __init__(
+        self, stages: Sequence[tuple[CollectionSetup, int]], group: str | None, unseen: bool
+    ) -> None:
         """Note for each stage the law of how many bits hide those of the target user."""
         self._stages = []
         for stage, rounds in stages:
@@ -69,13 +71,13 @@ class SummedRounds:
             self._stages.append(
                 _Stage(stage, target_group, rounds, _covers_by_kind(stage, target_group))
             )
-        self._neighbours = Neighbours(self._stages[0].data.neighbours)
+        self._neighbours = Neighbours(self._stages[0].setup.neighbours)
         self._unseen = unseen and any(stage.group.participation < 1 for stage in self._stages)
         # Whether it is known how many bits hide the target user's: then they are never too few.
         self._is_fixed = all(
             np.all(cover.shares == 1) for stage in self._stages for cover in stage.covers.values()
         )
-        # By log10 of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
+        # By ln of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
         self._kept_rounds: dict[float, list[Rounds]] = {}
         # Whether there is one round, in which one count changes: then delta is also at most a mean.
         self._has_mean = (
@@ -84,80 +86,76 @@ class SummedRounds:
             and sum(stage.rounds for stage in self._stages) == 1
         )
 
-    def log10_delta(self, eps: Floats) -> Floats:
-        """log10 of the upper bound on delta at ``eps`` >= 0, in the shape of ``eps``; -inf where delta is 0.
+    def ln_delta(self, eps: Floats) -> Floats:
+        """ln of the upper bound on delta at ``eps`` >= 0, in the shape of ``eps``; -inf where delta is 0.
 
         Rarely, too few bits hide the target user. The probability of this event is added to a bound for
         enough bits. A smaller probability leaves fewer bits that are sure, and a larger bound. So the
         probability of each eps begins at 10^-9. It is lowered until it is at most 1/1000 of the bound.
-        Where one count changes in all, `_log10_mean` is smaller.
+        Where one count changes in all, `_ln_mean` is smaller.
         """
         points = eps.ravel()
         result = np.full(points.shape, np.inf)
-        # log10 of the probability of the event, which is 0 if the number of bits is known.
-        log10_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST_LOG10_RARE)
+        # ln of the probability of the event, which is 0 if the number of bits is known.
+        ln_rare = np.full(points.shape, -np.inf if self._is_fixed else _FIRST_LN_RARE)
         waiting = np.ones(points.shape, dtype=bool)
         while waiting.any():
-            for probability in np.unique(log10_rare[waiting]).tolist():
-                chosen = np.flatnonzero(waiting & (log10_rare == probability))
-                composed = self._rounds_but_for_rare_event(probability)  # the largest of them holds
-                bounds = [rounds.ln_delta(points[chosen]) / _LN10 for rounds in composed]
-                log10_bounds = np.max(bounds, axis=0)
-                is_positive = log10_bounds > -np.inf
-                total = np.logaddexp(log10_bounds * _LN10, probability * _LN10) / _LN10
-                total = np.where(is_positive, total, log10_bounds)
+            for ln_of_event in np.unique(ln_rare[waiting]).tolist():
+                chosen = np.flatnonzero(waiting & (ln_rare == ln_of_event))
+                composed = self._rounds_but_for_rare_event(ln_of_event)  # the largest of them holds
+                bounds = [rounds.ln_delta(points[chosen]) for rounds in composed]
+                ln_bounds = np.max(bounds, axis=0)
+                is_positive = ln_bounds > -np.inf
+                total = np.where(is_positive, np.logaddexp(ln_bounds, ln_of_event), ln_bounds)
                 result[chosen] = np.minimum(result[chosen], total)
 
                 # The event has to be rare beside the bound: lower its probability, to a number on the grid.
-                too_often = is_positive & (log10_bounds - _LOG10_OVER_RARE < probability)
+                too_often = is_positive & (ln_bounds - _LN_OVER_RARE < ln_of_event)
                 waiting[chosen] = too_often
-                log10_rare[chosen[too_often]] = _round_down_to_grid(
-                    log10_bounds[too_often] - _LOG10_OVER_RARE
+                ln_rare[chosen[too_often]] = _round_down_to_grid(
+                    ln_bounds[too_often] - _LN_OVER_RARE
                 )
         if self._has_mean:
             for index in np.flatnonzero(result > -np.inf).tolist():
                 # The mean may be ten times smaller.
-                log10_rare_of_mean = min(result[index], 0.0) - _LOG10_OVER_RARE - 1
-                mean = self._log10_mean(points[index].item(), log10_rare_of_mean)
+                ln_rare_of_mean = min(result[index], 0.0) - _LN_OVER_RARE - LN10
+                mean = self._ln_mean(points[index].item(), ln_rare_of_mean)
                 result[index] = min(result[index], mean)
         return np.minimum(result, 0.0).reshape(eps.shape)[()]
 
-    def epsilon(self, log10_delta: float) -> float:
-        """The smallest eps with delta 10^``log10_delta``, rounded up; math.inf where none is known."""
+    def epsilon(self, ln_delta: float) -> float:
+        """The smallest eps with delta e^``ln_delta``, rounded up; math.inf where none is known."""
         # delta is shared between the event that too few bits hide the target user, and all else.
-        log10_rare, log10_rest = -math.inf, log10_delta
+        ln_rare, ln_rest = -math.inf, ln_delta
         if not self._is_fixed:
-            log10_rare = log10_delta - _LOG10_OVER_RARE
-            log10_rest = log10_delta + math.log1p(-(10**-_LOG10_OVER_RARE) * (1 + 1e-9)) / _LN10
-        eps = max(
-            rounds.epsilon_of(log10_rest * _LN10)
-            for rounds in self._rounds_but_for_rare_event(log10_rare)
-        )
+            ln_rare = ln_delta - _LN_OVER_RARE
+            ln_rest = ln_delta + math.log1p(-math.exp(-_LN_OVER_RARE) * (1 + 1e-9))
+        eps = max(rounds.epsilon_of(ln_rest) for rounds in self._rounds_but_for_rare_event(ln_rare))
         if math.isnan(eps):
             return math.inf
-        return min(eps, self._epsilon_of_mean(log10_delta, eps)) if self._has_mean else eps
+        return min(eps, self._epsilon_of_mean(ln_delta, eps)) if self._has_mean else eps
 
-    def _epsilon_of_mean(self, log10_delta: float, largest: float) -> float:
-        """The smallest eps up to ``largest`` where `_log10_mean` is at most ``log10_delta``, rounded up."""
+    def _epsilon_of_mean(self, ln_delta: float, largest: float) -> float:
+        """The smallest eps up to ``largest`` where `_ln_mean` is at most ``ln_delta``, rounded up."""
 
         def ln_mean(eps: float) -> float:
-            return self._log10_mean(eps, log10_delta - _LOG10_OVER_RARE) * _LN10
+            return self._ln_mean(eps, ln_delta - _LN_OVER_RARE)
 
         # The first eps to try is a little below ``largest``.
-        mu = 0.98 / float(exact_scale(largest, log10_delta=log10_delta))
-        return epsilon_from_gaussian(ln_mean, log10_delta * _LN10, largest, mu=mu)
+        mu = 0.98 / scale_over_sensitivity(largest, ln_delta)
+        return epsilon_from_gaussian(ln_mean, ln_delta, largest, mu=mu)
 
-    def _log10_mean(self, eps: float, log10_rare: float) -> float:
-        """log10 of a bound on delta of a deletion in one round: the mean over how many bits hide the target.
+    def _ln_mean(self, eps: float, ln_rare: float) -> float:
+        """ln of a bound on delta of a deletion in one round: the mean over how many bits hide the target.
 
         The observer sees their number J. delta falls with it, so for ascending numbers j_0, j_1, ... the mean
         is at most the delta of the last one plus, for each j_i, P(J < j_i) times by how much delta of j_i
         bits is below that of the number before. Before j_0 delta counts as 1. P(J < j_0) is about
-        10^``log10_rare``.
+        e^``ln_rare``.
         """
         [stage] = self._stages
         # ln of Chernoff's bounds, evenly spaced in standard deviations of J.
-        reach = math.sqrt(-2 * log10_rare * _LN10)
+        reach = math.sqrt(-2 * ln_rare)
         ln_chances = -((reach * np.linspace(1, 0, _NUMBERS_OF_MEAN, endpoint=False)) ** 2) / 2
         odds = max(stage.covers, key=lambda kind: stage.covers[kind].mean * _smaller_variance(kind))
         cover = stage.covers[odds]
@@ -165,7 +163,7 @@ class SummedRounds:
         ln_chances = np.minimum(ln_chances, _ln_chances_of_fewer(cover, numbers))
 
         # ln delta of each number of bits, of a count that falls and of one that rises; (2, numbers).
-        encoding, point = _unary_encoding(stage.data, stage.group), np.array([eps])
+        encoding, point = _unary_encoding(stage.setup, stage.group), np.array([eps])
         pairs = [sums.curves_of_two_counts(encoding, number, odds) for number in numbers]
         ln_deltas_of_pairs = [[curve.ln_delta(point)[0] for curve in pair] for pair in pairs]
         ln_deltas = np.minimum.accumulate(np.transpose(ln_deltas_of_pairs), axis=1)
@@ -176,23 +174,23 @@ class SummedRounds:
         ln_terms = np.where(ln_deltas < ln_before, ln_chances + ln_falls, -np.inf)
         ln_means = np.logaddexp(np.logaddexp.reduce(ln_terms, axis=1), ln_deltas[:, -1])
         participation = stage.group.participation if self._unseen else 1.0
-        log10_participation = math.log10(max(participation, _LEAST_PARTICIPATION))
+        ln_participation = math.log(max(participation, _LEAST_PARTICIPATION))
         # 1e-12 is more than what rounding may take away.
-        return float(ln_means.max()) / _LN10 + log10_participation + 1e-12
+        return float(ln_means.max()) + ln_participation + 1e-12
 
-    def _rounds_but_for_rare_event(self, log10_rare: float) -> list[Rounds]:
+    def _rounds_but_for_rare_event(self, ln_rare: float) -> list[Rounds]:
         """Bounds on delta of all rounds together; the largest of them holds but for a rare event.
 
         The event is that in some round too few bits hide the target user's. It does not depend on any value,
-        and ``log10_rare`` is log10 of its probability. A bound is a function of eps. For a deletion there can
+        and ``ln_rare`` is ln of its probability. A bound is a function of eps. For a deletion there can
         be two (all counts that change fall, or all rise), else there is one. They are kept.
         """
-        if log10_rare in self._kept_rounds:
-            return self._kept_rounds[log10_rare]
+        if ln_rare in self._kept_rounds:
+            return self._kept_rounds[ln_rare]
 
         # Up to two counts of each round depend on the target user. Each of them may have too few bits.
         rounds = sum(stage.rounds for stage in self._stages)
-        ln_rare_of_count = log10_rare * _LN10 - math.log(2 * rounds)
+        ln_rare_of_count = ln_rare - math.log(2 * rounds)
         pairs_and_rounds = []
         for stage in self._stages:
             # The bound for each of the two counts, as functions of eps.
@@ -208,7 +206,7 @@ class SummedRounds:
                 curve = _curve_with_participation(of_round, stage.group.participation)
                 curves_and_rounds.append((curve, rounds))
             composed = [Rounds(curves_and_rounds)]
-        self._kept_rounds[log10_rare] = composed
+        self._kept_rounds[ln_rare] = composed
         return composed
 
 
@@ -236,11 +234,11 @@ def _curves_of_best_kind(stage: _Stage, ln_rare: float) -> tuple[Curve, Curve]:
     numbers = {odds: cover.likely_minimum(ln_rare) for odds, cover in stage.covers.items()}
     # How many bits there are at least, but for the rare event, times the variance of one of them.
     odds = max(numbers, key=lambda kind: numbers[kind] * _smaller_variance(kind))
-    return sums.curves_of_two_counts(_unary_encoding(stage.data, stage.group), numbers[odds], odds)
+    return sums.curves_of_two_counts(_unary_encoding(stage.setup, stage.group), numbers[odds], odds)
 
 
-def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
-    """log10 of a lower bound on delta of one round at ``eps``, if only sums are released; both (points,).
+def ln_lower(setup: CollectionSetup, eps: Floats, group: Group) -> Floats:
+    """ln of a lower bound on delta of one round at ``eps``, if only sums are released; both (points,).
 
     The target user, who takes part, moves from the value x0 to x1. This changes one bit in the sum of x0,
     from p to q: it is 1 with probability p before, and q < p afterwards. In the sum of x1 it changes one from
@@ -253,14 +251,14 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
     """
     # Each item: how many users have the bit, and its log odds. flipped_bits has zeros and ones exchanged.
     bits, flipped_bits = [], []
-    for users, hiding_group in data.others(group):
-        if_held, if_not = _unary_encoding(data, hiding_group).log_odds
+    for users, hiding_group in setup.others(group):
+        if_held, if_not = _unary_encoding(setup, hiding_group).log_odds
         if_held = _log_odds_of_product(hiding_group.participation, if_held)
         if_not = _log_odds_of_product(hiding_group.participation, if_not)
         bits.append((users, (if_held, if_not)))
         flipped_bits.append((users, (-if_not, -if_held)))
 
-    if_held, if_not = _unary_encoding(data, group).log_odds
+    if_held, if_not = _unary_encoding(setup, group).log_odds
     result = np.full(eps.shape, -np.inf)
     for target_bit, hiding_bits in (
         (Bit.with_log_odds(if_held, if_not), bits),
@@ -269,23 +267,23 @@ def log10_lower(data: Data, eps: Floats, group: Group) -> Floats:
         for index in np.flatnonzero(eps < target_bit.largest).tolist():
             # 1e-9 is more than rounded log odds lose in ln delta.
             ln_delta = ln_delta_of_datasets(float(eps[index]), target_bit, hiding_bits) - 1e-9
-            result[index] = max(result[index], ln_delta / _LN10)
+            result[index] = max(result[index], ln_delta)
     return np.minimum(result, 0.0)
 
 
-def _covers_by_kind(data: Data, group: Group) -> dict[_LogOdds, Cover]:
+def _covers_by_kind(setup: CollectionSetup, group: Group) -> dict[_LogOdds, Cover]:
     """For each kind of bit, the law of how many bits of other users hide a bit of the target user.
 
     The kinds, the keys, are the log odds of the bits of each group. Other bits count as bits of one kind with
     a probability (`_share_of_kind`), and else are revealed. ``group`` is the target user's.
     """
-    hiding_groups = data.others(group)
+    hiding_groups = setup.others(group)
     covers = {}
     for _, kind_group in hiding_groups:
-        kind = _unary_encoding(data, kind_group).log_odds
+        kind = _unary_encoding(setup, kind_group).log_odds
         binomials = []
         for n, other in hiding_groups:
-            share = _share_of_kind(_unary_encoding(data, other).log_odds, kind)
+            share = _share_of_kind(_unary_encoding(setup, other).log_odds, kind)
             binomials.append((float(n), other.participation * share))
         covers[kind] = Cover.from_numbers(binomials)
     return covers
@@ -323,10 +321,10 @@ def _curve_with_participation(bounds: Sequence[Rounds], probability: float) -> C
     return Curve(ln_delta, max(bound.largest for bound in bounds))
 
 
-def _unary_encoding(data: Data, group: Group) -> UnaryEncoding:
+def _unary_encoding(setup: CollectionSetup, group: Group) -> UnaryEncoding:
     """The randomizer of the ``group``, which sends one bit per value."""
-    randomizer = data.randomizer_of(group)
-    assert isinstance(randomizer, UnaryEncoding)  # `Data` checked it
+    randomizer = setup.randomizer_of(group)
+    assert isinstance(randomizer, UnaryEncoding)  # `CollectionSetup` checked it
     return randomizer
 
 
@@ -335,9 +333,10 @@ def _log_odds_of_product(factor: float, odds: float) -> float:
     return math.log(factor) - math.log1p(math.exp(-odds) - factor) if factor < 1 else odds
 
 
-def _round_down_to_grid(log10: Floats) -> Floats:
-    """The next smaller logarithms on a grid of probabilities, for ``log10`` < 0.
+def _round_down_to_grid(ln_probability: Floats) -> Floats:
+    """The next smaller logarithms, natural ones, on a grid of probabilities; the given ones are below 0.
 
-    The grid is -10^(j / 10) for whole j, so a logarithm falls by at most about a quarter of itself.
+    The grid is -10^(j / 10) for whole j, times ln 10. So a logarithm falls by at most about a quarter.
     """
-    return -(10 ** ((np.floor(np.log10(-log10) * _STEPS_PER_DECADE) + 1) / _STEPS_PER_DECADE))
+    decades = np.log10(-ln_probability / LN10)
+    return -LN10 * 10 ** ((np.floor(decades * _STEPS_PER_DECADE) + 1) / _STEPS_PER_DECADE)

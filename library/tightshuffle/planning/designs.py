@@ -23,6 +23,7 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.collection import Collection, Dummies, Group
+from tightshuffle.collection.all_rounds import AllRounds
 from tightshuffle.collection.errors import errors_of_values
 from tightshuffle.dummies.best_law import (
     best_cut_law,
@@ -525,7 +526,8 @@ def fewest_dummies(
     def ln_delta_of(dummies: int) -> float:
         """ln of delta with so many dummies, by the upper bound for all rounds."""
         collection = collection_with_dummies(n, k, eps0, dummies, colluding, rounds, participation)
-        return float(collection.log10_delta(eps)) * LN10
+        bounds = AllRounds(collection, collection.groups[0])
+        return float(bounds.ln_upper(np.array([eps]))[0])
 
     # Without local noise, so many dummies per value would about be enough.
     if guess is not None:

@@ -12,6 +12,7 @@ from tightshuffle.arguments import (
     check_one,
     check_participation,
     check_whole,
+    colluding_users,
 )
 from tightshuffle.dummies.laws import Law, parse_law
 from tightshuffle.points import (
@@ -83,12 +84,12 @@ class Group:
             object.__setattr__(self, "eps0", eps0)
 
     @property
-    def hidden(self) -> int:
+    def honest_users(self) -> int:
         """The number of users who do not collude."""
-        return self.users - int(check_one("colluding", check_colluding(self.colluding, self.users)))
+        return self.users - int(colluding_users(self.colluding, self.users))
 
     @property
-    def budget(self) -> float:
+    def given_eps0(self) -> float:
         """eps0, where the randomizer is not read from a file."""
         assert self.eps0 is not None
         return self.eps0
@@ -178,15 +179,15 @@ class Dummies:
 
 
 @dataclass(frozen=True)
-class Data:
-    """A collection without its bounds; `Collection` has the parameters and errors."""
+class CollectionSetup:
+    """The description of a collection, without its bounds; `Collection` has the parameters and errors."""
 
     k: int | None
     groups: tuple[Group, ...]
     randomizer: str = "grr"
     dummies: Dummies = field(default_factory=Dummies)
     rounds: int = 1
-    then: tuple["Data", ...] = ()
+    then: tuple["CollectionSetup", ...] = ()
     release: str = "reports"
     neighbours: str = Neighbours.REPLACEMENT
     # Of each group, by its name; None if reports are the values. A file is read once, here: it may change
@@ -241,7 +242,7 @@ class Data:
         # Each sum that changes in a round counts as a round.
         if self.release == "sums":
             largest //= neighbours.changed_counts
-        rounds = sum(stage.rounds for stage in (self, *self.then))
+        rounds = sum(stage.rounds for stage in self.stages)
         if rounds > largest:
             raise ValueError(f"rounds must be at most {largest} in all; got {rounds}")
 
@@ -315,6 +316,16 @@ class Data:
         return randomizers
 
     @property
+    def stages(self) -> tuple["CollectionSetup", ...]:
+        """This collection and those of ``then``, each with its own ``rounds``."""
+        return (self, *self.then)
+
+    @property
+    def is_one_round(self) -> bool:
+        """Whether all stages together are a single round."""
+        return self.rounds == 1 and not self.then
+
+    @property
     def _group_names(self) -> list[str]:
         return [group.name for group in self.groups]
 
@@ -324,7 +335,7 @@ class Data:
         return self.randomizer.partition(":")[0]
 
     @property
-    def cells(self) -> int:
+    def number_of_values(self) -> int:
         """k, the number of values, also that of a randomizer from a file."""
         if self.k is not None:
             return self.k
@@ -333,15 +344,15 @@ class Data:
         return randomizer.k
 
     @property
-    def devices(self) -> int:
+    def honest_users(self) -> int:
         """The number of users who do not collude, in all groups together."""
-        return sum(group.hidden for group in self.groups)
+        return sum(group.honest_users for group in self.groups)
 
     @property
     def mean_poisson_dummies(self) -> float:
         """The mean number of dummies whose number is Poisson, of all values and devices together."""
-        of_devices = self.devices * self.dummies.poisson_per_user_and_value
-        return self.cells * (self.dummies.poisson_per_value + of_devices)
+        of_devices = self.honest_users * self.dummies.poisson_per_user_and_value
+        return self.number_of_values * (self.dummies.poisson_per_value + of_devices)
 
     def others(self, group: Group) -> list[tuple[int, Group]]:
         """Each group with its number of users who hide one target user of ``group``, as (number, group).
@@ -350,7 +361,9 @@ class Data:
         """
         hiding_users = []
         for other in self.groups:
-            users = other.hidden - 1 if other.name == group.name else other.hidden
+            users = other.honest_users
+            if other.name == group.name:
+                users -= 1
             hiding_users.append((max(users, 0), other))
         return hiding_users
 
