@@ -190,7 +190,7 @@ class Points:
         """This one point, with n users, of whom ``colluding`` ones, or below 1 such a share, collude."""
         all_users = np.array([n])
         honest_users = all_users - colluding_users(colluding, all_users)
-        return dataclasses.replace(self, n=all_users, users=honest_users)
+        return dataclasses.replace(self, n=all_users, honest_users=honest_users)
 
     def with_eps0(self, eps0: float) -> "Points":
         """This one point, at another ``eps0``."""

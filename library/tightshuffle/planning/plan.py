@@ -439,7 +439,7 @@ def _tuned_plan(kind: Tunable, task: _Task, make_plan: Callable[[_Task], Plan]) 
         # The m or g with the least delta at the error of the best plan so far. Its eps0 is for the plan to
         # find.
         randomizer = parse(best.randomizer, k=task.k, eps0=best.eps0)
-        honest_users = task.point.with_users(best.n, task.colluding).users
+        honest_users = task.point.with_users(best.n, task.colluding).honest_users
         parameters, _ = most_private(
             kind,
             np.array([parameter]),
