@@ -75,7 +75,7 @@ REFUSED = [
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
             "deletion must be left out": {"release": "reports", "deletion": True},
             "^participation must be a probability above 0; got 0": {"participation": 0},
-            "^randomizer must be a name, and no file, .*; got file:a": {
+            "^randomizer must be a name, and no file or density, .*; got file:a": {
                 "randomizer": "file:a",
                 "participation": 0.5,
             },

@@ -48,7 +48,7 @@ from tightshuffle.points import (
     make_point,
     make_points,
 )
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer, has_own_budget, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
 # Of eps0, relative: as precisely as the bound is known.
@@ -172,9 +172,10 @@ def plan(
             colluding=colluding,
             deletion=deletion,
         )
-    if not isinstance(randomizer, str) or randomizer.startswith("file:"):
+    if not isinstance(randomizer, str) or has_own_budget(randomizer):
         raise ValueError(
-            f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
+            "randomizer must be a name; a plan cannot change the eps0 of a matrix or density; got"
+            f" {randomizer!r}"
         )
     deletion = check_flag("deletion", deletion)
     target_log10_delta = check_one("delta", check_log10_delta(delta, log10_delta))

@@ -7,6 +7,8 @@ import reprlib
 from typing import TypeVar
 
 from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
+from tightshuffle.randomizers.density import Density, Gaussian, Laplace
+from tightshuffle.randomizers.density_file import PiecewiseLinear, parse_density
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
 from tightshuffle.randomizers.krr import KRandomizedResponse
@@ -21,15 +23,20 @@ from tightshuffle.randomizers.unary import (
 __all__ = [
     "BY_KEY",
     "NAMES",
+    "Density",
     "Finite",
+    "Gaussian",
     "HadamardResponse",
     "KRandomizedResponse",
+    "Laplace",
     "LocalHashing",
     "OptimizedUnaryEncoding",
+    "PiecewiseLinear",
     "Randomizer",
     "SubsetSelection",
     "SymmetricUnaryEncoding",
     "check_given",
+    "has_own_budget",
     "parse",
 ]
 
@@ -48,7 +55,15 @@ BY_KEY: dict[str, type[SupportRandomizer]] = {
 NAMES = (
     *(f"{key}:{kind.parameter.upper()}" if kind.parameter else key for key, kind in BY_KEY.items()),
     "file:MATRIX.csv",
+    "density:laplace:SCALE",
+    "density:gaussian:SIGMA",
+    "density:file:FILE.csv",
 )
+
+
+def has_own_budget(name: str) -> bool:
+    """Whether k and eps0 follow from what this ``name`` of a randomizer says, and must be left out."""
+    return name.startswith(("file:", "density:"))
 
 
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
@@ -56,16 +71,18 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
 
     `NAMES` lists the names: "grr", "subset:M" and "hash:G" with a whole number for M or G, and so on.
     "file:MATRIX.csv" reads a randomizer's matrix from a file (see `read_matrix`). Its k and eps0 follow from
-    the matrix, and must be left out. ValueError names an argument that is bad, missing or must be left out.
+    the matrix, and must be left out, as for a density (see `density_file.parse_density`). ValueError names an
+    argument that is bad, missing or must be left out.
     """
     key, colon, suffix = name.partition(":")
-    if key == "file" and colon:
+    if has_own_budget(name):
+        subject = "matrix" if key == "file" else "density"
         for argument, value in (("k", k), ("eps0", eps0)):
             if value is not None:
                 raise ValueError(
-                    f"leave out {argument} = {value}: it follows from the matrix of {name}"
+                    f"leave out {argument} = {value}: it follows from the {subject} of {name}"
                 )
-        return read_matrix(suffix)
+        return read_matrix(suffix) if key == "file" else parse_density(suffix)
 
     # `BY_KEY` has the classes. A name has a colon if and only if its class has a parameter.
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
