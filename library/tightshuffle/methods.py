@@ -12,7 +12,8 @@ import numpy as np
 from tightshuffle import guarantee
 from tightshuffle.arguments import Floats, check_at_most, check_choice
 from tightshuffle.bounds import privacy_blanket, rounds, single_value
-from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
+from tightshuffle.bounds.densities import epsilon_of_round
+from tightshuffle.bounds.inverse import smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
 from tightshuffle.points import (
@@ -135,7 +136,7 @@ class OwnMethod(Method):
 
     def _epsilon_of_all(self, target_log10_delta: float, point: Points) -> float:
         """`epsilon` if all users take part."""
-        return epsilon_near_gaussian(self.bound, target_log10_delta, point, self._own_side)
+        return epsilon_of_round(self.bound, target_log10_delta, point, self._own_side)
 
     @property
     def _own_side(self) -> Side:

@@ -13,14 +13,12 @@ from tightshuffle.arguments import Floats, OutsideRange
 from tightshuffle.bounds.gaussian_limit import gaussian_eps, gaussian_mu
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.points import Points
-from tightshuffle.randomizers.density import LARGEST_EPS
 from tightshuffle.side import Side
 
 TOLERANCE = 1e-5  # in log10 delta: the bounds have a relative width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps
 _FLAT = 1e-3  # of eps, relative: delta is flat if so much changes it by less than the tolerance
 _NEAR = 0.01  # of eps, relative: between two eps that are so near, delta tells whether it is flat
-_LARGEST_MU = 10.0  # of the Gaussian to start from, if eps0 is infinite
 _GRID = 513  # values of eps at which a theorem with gaps is evaluated
 
 
@@ -171,17 +169,11 @@ def epsilon_near_gaussian(
         return float(log10_delta_of_round(point.with_eps(eps))[0])
 
     randomizer = point.randomizers[0]
-    mu = float(gaussian_mu(n=point.users.item(), randomizer=randomizer))
-    largest = randomizer.eps0
-    if math.isinf(largest):
-        largest, mu = LARGEST_EPS, min(mu, _LARGEST_MU)
-        if side is Side.UPPER and log10_delta_at(largest) > target_log10_delta:
-            return math.nan  # reports that only one input can cause are more likely than that
     return epsilon_from_gaussian(
         log10_delta_at,
         target_log10_delta,
-        largest,
-        mu=mu,
+        randomizer.eps0,
+        mu=float(gaussian_mu(n=point.users.item(), randomizer=randomizer)),
         side=side,
     )
 

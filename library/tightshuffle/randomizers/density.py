@@ -65,12 +65,14 @@ class Bins:
     error_of_1: Floats
 
     def cut(self, tail: float) -> "Bins":
-        """These bins with the last ones, of at most the probability ``tail`` for the input 0, as one.
+        """These bins with the last ones as one, the tail, whose largest loss counts as infinite.
 
-        Losses beyond `LARGEST_LOSS` are in this bin, too, whose largest loss counts as infinite.
+        Bins with losses beyond `LARGEST_LOSS` are in it, and others of at most the probability ``tail`` for
+        the input 0.
         """
-        probability_from = np.cumsum(self.of_0[::-1])[::-1]
-        in_tail = (probability_from <= tail) | (self.high > LARGEST_LOSS)
+        identifies = self.high > LARGEST_LOSS
+        probability_from = np.cumsum(np.where(identifies, 0.0, self.of_0)[::-1])[::-1]
+        in_tail = (probability_from <= tail) | identifies
         if not in_tail.any():
             return self
         first = int(in_tail.argmax())
@@ -96,6 +98,10 @@ class Bins:
     def mass_of_tail(self) -> float:
         """The probability, for the input 0, of the bins with an infinite loss."""
         return float(self.of_0[np.isinf(self.high)].sum())
+
+    def mass_beyond(self, loss: float) -> float:
+        """The probability, for the input 0, of finite losses in the bins that begin at ``loss`` or beyond."""
+        return float(self.of_0[(self.low >= loss) & (self.high <= LARGEST_LOSS)].sum())
 
     @cached_property
     def _ends(self) -> tuple[Floats, Floats, Floats, float]:
@@ -272,12 +278,12 @@ class Laplace(Density):
 class Gaussian(Density):
     """The input plus Gaussian noise with the standard deviation ``sigma``; eps0 is infinite.
 
-    ValueError unless ``sigma`` is from 0.2 to 1000.
+    ValueError unless ``sigma`` is from 0.3 to 1000.
     """
 
     sigma: float
     eps0: float = field(default=math.inf, init=False)
-    least: ClassVar[float] = 0.2
+    least: ClassVar[float] = 0.3
     most: ClassVar[float] = 1000.0
 
     def __post_init__(self) -> None:
