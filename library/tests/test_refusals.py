@@ -80,7 +80,7 @@ REFUSED = [
                 "neighbours": "deletion",
             },
             "^participation must be a probability above 0; got 0": {"participation": 0},
-            "^randomizer must be a name, and no file, .*; got file:a": {
+            "^randomizer must be a name, and no file or density, .*; got file:a": {
                 "randomizer": "file:a",
                 "participation": 0.5,
             },

@@ -12,7 +12,8 @@ import numpy as np
 from tightshuffle import guarantee
 from tightshuffle.arguments import Floats, check_at_most, check_choice
 from tightshuffle.bounds import privacy_blanket, rounds, single_value
-from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
+from tightshuffle.bounds.densities import epsilon_of_round
+from tightshuffle.bounds.inverse import smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
 from tightshuffle.points import (
@@ -22,7 +23,7 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     Points,
 )
-from tightshuffle.randomizers import WorstPair
+from tightshuffle.randomizers import Density, WorstPair
 from tightshuffle.side import Side
 
 UPPER, LOWER = "upper bound", "lower bound"
@@ -63,6 +64,7 @@ class Method:
     composes: bool = False
     takes_participation: bool = False
     takes_any_randomizer: bool = False  # else k-RR only
+    takes_densities: bool = False
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
@@ -118,6 +120,7 @@ class OwnMethod(Method):
     """A bound of this project on one round of any randomizer: its delta is nearly that of a Gaussian."""
 
     takes_any_randomizer: bool = True
+    takes_densities: bool = True
     largest_n: int = LARGEST_N_OF_UPPER
     largest_eps0: float = LARGEST_EPS0_OF_UPPER
 
@@ -133,7 +136,7 @@ class OwnMethod(Method):
 
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
         """`epsilon` if all users take part."""
-        return epsilon_near_gaussian(self.ln_bound, target_ln_delta, point, self._own_side)
+        return epsilon_of_round(self.ln_bound, target_ln_delta, point, self._own_side)
 
     @property
     def _own_side(self) -> Side:
@@ -203,6 +206,7 @@ METHODS = {
         OwnMethod(
             name="single-value",
             ln_bound=single_value.ln_upper,
+            takes_densities=False,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users",
@@ -287,7 +291,12 @@ def chosen_method(name: str, points: Points) -> Method:
         raise ValueError(f"participation must be 1 for {name}; below 1: {able}")
 
     check_at_most("n", points.n, method.largest_n)
-    check_at_most("eps0", points.eps0, method.largest_eps0)
+    if isinstance(points.randomizer, Density):
+        if not method.takes_densities:
+            able = _names(method for method in METHODS.values() if method.takes_densities)
+            raise ValueError(f"randomizer must be no density for {name}; densities: {able}")
+    else:
+        check_at_most("eps0", points.eps0, method.largest_eps0)
     if np.any(points.rounds > 1) and not method.composes:
         able = _names(method for method in METHODS.values() if method.composes)
         raise ValueError(f"rounds must be 1 for {name}; for more rounds use {able}")

@@ -34,7 +34,13 @@ from tightshuffle.arguments import (
     colluding_users,
 )
 from tightshuffle.numerics.powers import LN10, delta_of_log10
-from tightshuffle.randomizers import Randomizer, check_given, parse
+from tightshuffle.randomizers import (
+    Density,
+    Randomizer,
+    check_given,
+    has_own_budget,
+    parse,
+)
 from tightshuffle.side import Side
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
@@ -233,12 +239,13 @@ def make_points(
             f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}"
         )
     participation = check_participation(participation)
-    if participation < 1 and (not isinstance(randomizer, str) or randomizer.startswith("file:")):
+    if participation < 1 and (not isinstance(randomizer, str) or has_own_budget(randomizer)):
         name = randomizer if isinstance(randomizer, str) else randomizer.name
         raise ValueError(
-            f"randomizer must be a name, and no file, where participation is below 1; got {name}"
+            "randomizer must be a name, and no file or density, where participation is below 1; got"
+            f" {name}"
         )
-    if isinstance(randomizer, str) and randomizer.startswith("file:"):
+    if isinstance(randomizer, str) and has_own_budget(randomizer):
         randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
     given_k: npt.ArrayLike
     given_eps0: npt.ArrayLike
@@ -249,7 +256,10 @@ def make_points(
 
     all_users = check_n(n)
     honest_users = all_users - check_colluding(colluding, all_users)
-    values, budget = check_k(given_k), check_eps0(given_eps0)
+    values = check_k(given_k)
+    # A density's is its own, and may be infinite.
+    is_density = isinstance(randomizer, Density)
+    budget = np.asarray(given_eps0, dtype=float) if is_density else check_eps0(given_eps0)
     number_of_rounds = check_rounds(rounds)
     # Other users who hold x0; without a count nothing reads the 0.
     holders = np.zeros((), dtype=int) if count is None else check_count(count, honest_users)
@@ -262,7 +272,8 @@ def make_points(
     if release == "sums":
         check_rounds_of_sums(number_of_rounds, neighbours)
     check_at_most("n", all_users, LARGEST_N_OF_UPPER)
-    check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
+    if not is_density:
+        check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
 
     arrays = (check_eps(eps), all_users, honest_users, values, budget, number_of_rounds, holders)
     broadcast = np.broadcast_arrays(*arrays)

@@ -17,10 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.bounds import densities
 from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points, points_of_randomizers
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection
+from tightshuffle.randomizers import (
+    Density,
+    Finite,
+    KRandomizedResponse,
+    Randomizer,
+    SubsetSelection,
+)
 from tightshuffle.side import Side
 
 _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
@@ -54,8 +61,11 @@ def _ln_bound(points: Points, side: Side, width: float, mixtures: bool) -> Float
 
     ``side`` upper is for every dataset, and lower for some dataset. ``width`` is the largest relative error
     that the computation adds. ``mixtures`` says whether the lower bound tries random datasets of two values,
-    too. k-RR with two values, whose histogram is one count, has a bound of its own.
+    too. k-RR with two values, whose histogram is one count, has a bound of its own, and so have densities,
+    whose errors are their own.
     """
+    if isinstance(points.randomizer, Density):
+        return densities.ln_bounds(points, points.randomizer, side, mixtures)
     below_eps0 = points.eps < points.eps0
     is_binary = np.array([_is_binary(randomizer) for randomizer in points.randomizers], dtype=bool)
     binary_points = np.flatnonzero(below_eps0 & is_binary)

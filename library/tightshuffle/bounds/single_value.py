@@ -21,7 +21,7 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.bounds.privacy_blanket import BITS, merge_equal_values, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import Points
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, WorstPair
+from tightshuffle.randomizers import Density, Finite, KRandomizedResponse, Randomizer, WorstPair
 from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
@@ -73,11 +73,14 @@ def ln_smaller(points: Points, other_bound: Floats) -> Floats:
     """ln of the smaller one of two upper bounds on delta: `ln_upper` and ``other_bound``; (points,).
 
     ``other_bound`` (points,) is ln of the upper bound of `privacy_blanket`. To save time, the result is this
-    alone, which also holds, in two cases:
+    alone, which also holds, in three cases:
 
     * for matrices of more than 32 values, where the time grows as k^4, to about 1 s per point;
-    * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller.
+    * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller;
+    * for densities, as nothing is proved for inputs between 0 and 1.
     """
+    if isinstance(points.randomizer, Density):
+        return other_bound
     below_eps0 = points.eps < points.eps0
     is_krr = np.array(
         [isinstance(randomizer, KRandomizedResponse) for randomizer in points.randomizers],

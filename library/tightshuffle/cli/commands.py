@@ -35,7 +35,7 @@ from tightshuffle.cli.plot_file import check_plot_file, format_of, write_plot_fi
 from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
 from tightshuffle.points import Neighbours
-from tightshuffle.randomizers import Randomizer, check_given, parse
+from tightshuffle.randomizers import Density, Randomizer, check_given, has_own_budget, parse
 from tightshuffle.side import Side
 
 _LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
@@ -275,9 +275,9 @@ def _compute_eps(
     eps = tightshuffle.epsilon(log10_delta=log10_delta, method=method.name, **setting)
     answers = _list_of_floats(eps)
     eps_without_shuffler = setting["eps0"] * setting.get("rounds", 1)
-    reason = (
-        f"no guarantee from shuffling here; eps = {eps_without_shuffler:g} holds without shuffling"
-    )
+    reason = "no guarantee from shuffling here"
+    if math.isfinite(eps_without_shuffler):
+        reason += f"; eps = {eps_without_shuffler:g} holds without shuffling"
     return answers, reason
 
 
@@ -464,6 +464,8 @@ def _answer_compare(arguments: Namespace) -> Answer:
     for name, method in methods.METHODS.items():
         applies = method.takes_any_randomizer or arguments.randomizer == "grr"
         applies = applies and (method.takes_participation or arguments.participation == 1)
+        if arguments.randomizer.startswith("density:"):
+            applies = applies and method.takes_densities
         if method.kind == methods.UPPER and name != "upper" and applies:
             names.append(name)
     arguments.method = ",".join(names)
@@ -547,7 +549,7 @@ def _settings_of_methods(
     does. --rounds goes to the methods that compose rounds, and to all methods if it is not 1.
     """
     shared: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
-    if arguments.randomizer.startswith("file:"):
+    if has_own_budget(arguments.randomizer):
         randomizer = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
         shared.update(k=randomizer.k, eps0=randomizer.eps0, randomizer=randomizer)
     elif arguments.randomizer != "grr":
@@ -579,10 +581,19 @@ def _changed_options(arguments: Namespace, names: Iterable[str]) -> dict[str, An
 
 
 def _with_name_of_randomizer(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of the setting, in which the name of a randomizer has the place of the object."""
+    """A copy of the setting, in which the name of a randomizer has the place of the object.
+
+    A density has inputs instead of a number of values: those for which the guarantee is.
+    """
     named = dict(setting)
-    if isinstance(named.get("randomizer"), Randomizer):
-        named["randomizer"] = named["randomizer"].name
+    randomizer = named.get("randomizer")
+    if isinstance(randomizer, Randomizer):
+        named["randomizer"] = randomizer.name
+    if isinstance(randomizer, Density):
+        del named["k"]
+        if math.isinf(randomizer.eps0):
+            del named["eps0"]
+        named["inputs"] = "[0, 1]"
     return named
 
 

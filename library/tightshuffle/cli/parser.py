@@ -200,7 +200,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "R",
         "default": "grr",
         "help": f"{', '.join(randomizers.NAMES)} (default grr, k-randomized response); a matrix file has a"
-        " row per report and a column per value, and k and eps0 follow from it",
+        " row per report and a column per value, and k and eps0 follow from it; a density is that of noise"
+        " added to inputs from 0 to 1, and its file has rows of a distance and the density there",
     },
     "--colluding": {
         "metavar": "C",

@@ -291,6 +291,10 @@ class CollectionSetup:
         None stands for reports that are the values themselves: k-RR with eps0 = inf. ValueError if k or eps0
         is missing, infinite where it cannot be, or given although the randomizer's file determines it.
         """
+        if self._randomizer_key == "density":
+            raise ValueError(
+                f"randomizer must be no density for a collection; got {self.randomizer!r}"
+            )
         if self._randomizer_key == "file":
             for group in self.groups:
                 if self.k is not None or group.eps0 is not None:

@@ -43,7 +43,7 @@ from tightshuffle.points import (
     check_guarantee,
     make_point,
 )
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer, has_own_budget, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
 # Of eps0, relative: as precisely as the bound is known.
@@ -139,9 +139,10 @@ def plan(
     kind = TUNABLE.get(randomizer) if isinstance(randomizer, str) else None
     if kind is not None:
         _check_tunable(randomizer, participation, rounds, release)
-    elif not isinstance(randomizer, str) or randomizer.startswith("file:"):
+    elif not isinstance(randomizer, str) or has_own_budget(randomizer):
         raise ValueError(
-            f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
+            "randomizer must be a name; a plan cannot change the eps0 of a matrix or density; got"
+            f" {randomizer!r}"
         )
     if randomizer.startswith(("unary:", "support:")):
         why = "has one eps0" if randomizer.startswith("unary:") else "has no estimates"

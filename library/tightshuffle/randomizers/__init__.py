@@ -9,6 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
+from tightshuffle.randomizers.density import Density, Gaussian, Laplace
+from tightshuffle.randomizers.density_file import PiecewiseLinear, parse_density
 from tightshuffle.randomizers.finite import Finite
 from tightshuffle.randomizers.hadamard import HadamardResponse
 from tightshuffle.randomizers.krr import KRandomizedResponse
@@ -26,16 +28,21 @@ __all__ = [
     "BY_KEY",
     "NAMES",
     "ChosenUnaryEncoding",
+    "Density",
     "Finite",
+    "Gaussian",
     "HadamardResponse",
     "KRandomizedResponse",
+    "Laplace",
     "LocalHashing",
     "OptimizedUnaryEncoding",
+    "PiecewiseLinear",
     "Randomizer",
     "SubsetSelection",
     "SymmetricUnaryEncoding",
     "WorstPair",
     "check_given",
+    "has_own_budget",
     "parse",
 ]
 
@@ -56,10 +63,18 @@ NAMES = (
     "unary:P:Q",
     "support:ALPHA:BETA",
     "file:MATRIX.csv",
+    "density:laplace:SCALE",
+    "density:gaussian:SIGMA",
+    "density:file:FILE.csv",
 )
 # The names of the two numbers in a name, by its key.
 _NUMBERS = {"unary": ("p", "q"), "support": ("alpha", "beta")}
 _ANY_K = 2  # where nothing depends on k
+
+
+def has_own_budget(name: str) -> bool:
+    """Whether k and eps0 follow from what this ``name`` of a randomizer says, and must be left out."""
+    return name.startswith(("file:", "density:"))
 
 
 def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Randomizer:
@@ -68,16 +83,18 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
     `NAMES` lists the names: "grr", "subset:M" and "hash:G" with a whole number for M or G, and so on.
     "unary:P:Q" has its own eps0, which may be left out, and "support:ALPHA:BETA" (`WorstPair`) no k.
     "file:MATRIX.csv" reads a randomizer's matrix from a file (see `read_matrix`). Its k and eps0 follow from
-    the matrix, and must be left out. ValueError names an argument that is bad, missing or must be left out.
+    the matrix, and must be left out, as for a density (see `density_file.parse_density`). ValueError names an
+    argument that is bad, missing or must be left out.
     """
     key, colon, suffix = name.partition(":")
-    if key == "file" and colon:
+    if has_own_budget(name):
+        subject = "matrix" if key == "file" else "density"
         for argument, value in (("k", k), ("eps0", eps0)):
             if value is not None:
                 raise ValueError(
-                    f"leave out {argument} = {value}: it follows from the matrix of {name}"
+                    f"leave out {argument} = {value}: it follows from the {subject} of {name}"
                 )
-        return read_matrix(suffix)
+        return read_matrix(suffix) if key == "file" else parse_density(suffix)
 
     if key in _NUMBERS:
         given_k, budget = check_given(name, k, eps0)
