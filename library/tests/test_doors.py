@@ -137,10 +137,10 @@ def test_eps_and_delta_are_checked_once_however_long_a_search_is(ask):
 def test_users_who_take_part_by_chance_are_a_collection_of_one_group(randomizer, rounds):
     setting = {"k": 8, "eps0": 2.0, "randomizer": randomizer, "participation": 0.4}
     eps = np.array([0.1, 0.3])
-    some = {**setting, "n": [[900], [1000]], "colluding": [[0], [100]], "rounds": rounds}
+    some = {**setting, "n": [[90], [100]], "colluding": [[0], [10]], "rounds": rounds}
     found = tightshuffle.delta(eps, log10=True, **some)
     assert found.shape == (2, 2)
-    for row, (n, colluding) in enumerate([(900, 0), (1000, 100)]):
+    for row, (n, colluding) in enumerate([(90, 0), (100, 10)]):
         users = Group("users", n, 2.0, participation=0.4, colluding=colluding)
         collection = Collection(8, (users,), randomizer=randomizer, rounds=rounds)
         np.testing.assert_array_equal(found[row], collection.log10_delta(eps))

@@ -7,12 +7,15 @@ of the function's code without layout, comments and docstrings.
 import ast
 import hashlib
 import re
+from pathlib import Path
 
 import pytest
 
+import tightshuffle
 from tests import ROOT
 
 THEORY = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+PACKAGE = Path(tightshuffle.__file__).parent  # as installed: the tests may run without the sources
 PROVED = re.findall(r"<!-- proves ([\w.]+): ([0-9a-f]*) -->", THEORY)
 
 
@@ -22,7 +25,7 @@ def digest_of_code(name):
     They depend on what the code does and on its names, not on layout, comments and docstrings.
     """
     module, _, function = name.rpartition(".")
-    text = (ROOT / "tightshuffle" / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
+    text = (PACKAGE / (module.replace(".", "/") + ".py")).read_text(encoding="utf-8")
     [definition] = [
         node for node in ast.parse(text).body if getattr(node, "name", None) == function
     ]

@@ -8,7 +8,8 @@ PUBLIC = """
 Collection Dummies Group bracket delta epsilon fewest_users plan to_pld tradeoff
 balle-bennett balle-hoeffding blanket clones count-exact erlingsson feldman girgis koskela-strong lower
 privacy-blanket single-value stronger-clones upper
-grr subset:M oue hash:G rappor hadamard file:MATRIX.csv
+grr subset:M oue hash:G rappor hadamard unary:P:Q support:ALPHA:BETA file:MATRIX.csv
+density:laplace:SCALE density:gaussian:SIGMA density:file:FILE.csv
 collection compare delta design dummies epsilon methods plan users
 """
 

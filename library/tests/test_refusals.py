@@ -33,6 +33,7 @@ from tightshuffle.dummies.laws import (
     read_law,
     sum_of_parties,
 )
+from tightshuffle.dummies.shares import deviation_of_sum, error_of_shares
 from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
 from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.literature import biswas_blanket, count, renyi
@@ -71,7 +72,7 @@ REFUSED = [
         partial(tightshuffle.delta, 0.1),
         {**KRR, "randomizer": "oue", "release": "sums"},
         {
-            "randomizer must be rappor or oue": {"randomizer": "grr"},
+            "randomizer must be rappor, oue or unary:P:Q": {"randomizer": "grr"},
             "release must be one of reports, sums; got 'sum'": {"release": "sum"},
             "neighbours must be one of replacement, deletion; got 'add'": {"neighbours": "add"},
             "neighbours must be 'replacement' unless release is 'sums'; got 'deletion'": {
@@ -79,7 +80,7 @@ REFUSED = [
                 "neighbours": "deletion",
             },
             "^participation must be a probability above 0; got 0": {"participation": 0},
-            "^randomizer must be a name, and no file, .*; got file:a": {
+            "^randomizer must be a name, and no file or density, .*; got file:a": {
                 "randomizer": "file:a",
                 "participation": 0.5,
             },
@@ -199,8 +200,26 @@ REFUSED = [
         {"eps": 1.0, "delta": 1e-6},
         {
             "^honest must be a whole number from 1 to 2; got 0": {"honest": 0},
-            "^eps must be larger: too many dummies per value are needed; got 1e-06": {"eps": 1e-6},
+            "^eps must be larger: too many dummies per value are needed; got 1e-07": {"eps": 1e-7},
             "^eps must be larger: too many dummies .* got 0.0001": {"eps": 1e-4, "honest": 2},
+        },
+    ),
+    (
+        deviation_of_sum,
+        {"eps": 1.0, "delta": 1e-6, "rounds": 2},
+        {
+            "^eps must be .* got 0": {"eps": 0},
+            "^delta must be between 0 and 1": {"delta": 1},
+            "^rounds must be a whole number from 1 to 100000; got 1.5": {"rounds": 1.5},
+        },
+    ),
+    (
+        error_of_shares,
+        {"deviation": 2.0, "parties": 4, "honest": 3},
+        {
+            "^deviation must be from 0.01 to .* got 0": {"deviation": 0},
+            "^parties must be a whole number from 1 to 100; got 101": {"parties": 101},
+            "^honest must be a whole number from 1 to 4; got 5": {"honest": 5},
         },
     ),
     (

@@ -19,8 +19,13 @@ from tightshuffle.arguments import (
 from tightshuffle.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.methods import METHODS, chosen_method
 from tightshuffle.numerics.powers import LN10
-from tightshuffle.points import in_callers_shape, make_point, make_points
-from tightshuffle.randomizers import Randomizer
+from tightshuffle.points import (
+    LARGEST_EPS0_OF_UPPER,
+    in_callers_shape,
+    make_point,
+    make_points,
+)
+from tightshuffle.randomizers import Density, Randomizer
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -102,12 +107,16 @@ def delta(
     n : number or array, from 1 to 10^12
         Users who send a report in each round; with ``participation``, users who could.
     k : number or array, at least 2
-        Values. Leave it out if ``randomizer`` is a file or an object, which has its own.
+        Values. Leave it out if ``randomizer`` is a file, a density or an object, which has its own,
+        or if it is "support:ALPHA:BETA", where nothing depends on it.
     eps0 : number or array, above 0 and at most 50
-        Local budget of one report. Leave it out if ``randomizer`` is a file or an object.
+        Local budget of one report. Leave it out if ``randomizer`` is a file, a density, an object or
+        "unary:P:Q".
     randomizer : str or Randomizer
-        A name, "file:MATRIX.csv", or an object; "grr" is k-randomized response. The methods upper, lower,
-        privacy-blanket and single-value take every randomizer, all others take "grr" only.
+        A name, "file:MATRIX.csv", a density, or an object; "grr" is k-randomized response. The methods upper,
+        lower, privacy-blanket and single-value take every randomizer, all others take "grr" only. A density,
+        such as "density:laplace:SCALE", is that of noise that is added to an input from 0 to 1; single-value
+        does not take it.
     colluding : number or array, at least 0
         Users who reveal their reports to the adversary, or send none; below 1, a share of the n users,
         rounded up. The guarantee is for the other users.
@@ -120,7 +129,7 @@ def delta(
         change between rounds. The guarantee covers all values of one user together.
     release : str
         What the analyst sees: "reports", all of them shuffled; or "sums", one count per value, as from Prio,
-        DAP or secure aggregation. Sums are for the method upper and the randomizers rappor and oue.
+        DAP or secure aggregation. Sums are for the method upper and the randomizers rappor, oue and unary.
     neighbours : str
         "replacement": two datasets differ in the value of one user; or, for sums, "deletion": in one user's
         having a value or none. All bits of a report without a value are drawn as for a value that the user
@@ -356,7 +365,8 @@ def tradeoff(
     rates = check_probability("alpha", alpha)
 
     # Dense near 0, where the curve of many users bends.
-    eps = point.eps0 * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
+    largest_eps = np.minimum(point.eps0, LARGEST_EPS0_OF_UPPER)  # which may be infinite
+    eps = largest_eps * np.concatenate([[0.0], np.geomspace(1e-6, 1, _TRADEOFF_POINTS - 1)])
     one_less_delta = -np.expm1(ln_upper_of_round(point.with_eps(eps)))
     alphas = rates[..., None]
     forward = one_less_delta - np.exp(eps) * alphas
@@ -410,6 +420,8 @@ def to_pld(
     from tightshuffle.bounds import pld
 
     point = make_point(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
+    if isinstance(point.randomizer, Density):
+        raise ValueError(f"randomizer must be no density here; got {point.randomizer.name}")
     pessimistic = check_flag("pessimistic", pessimistic)
     last_eps = end_of_losses(point)
     if pessimistic:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds import privacy_blanket, rounds, single_value, sums
-from tightshuffle.bounds.inverse import epsilon_near_gaussian
+from tightshuffle.bounds.densities import epsilon_of_round
 from tightshuffle.points import Points
 from tightshuffle.side import Side
 
@@ -42,7 +42,7 @@ def epsilon_of_upper(target_ln_delta: float, point: Points) -> float:
         return sums.epsilon(target_ln_delta, point)
     if point.rounds.item() > 1:
         return rounds.epsilon(ln_upper_of_round, target_ln_delta, point)
-    return epsilon_near_gaussian(ln_upper_of_round, target_ln_delta, point, Side.UPPER)
+    return epsilon_of_round(ln_upper_of_round, target_ln_delta, point, Side.UPPER)
 
 
 def epsilon_of_lower(target_ln_delta: float, point: Points) -> float:
@@ -50,7 +50,7 @@ def epsilon_of_lower(target_ln_delta: float, point: Points) -> float:
 
     It is 0 where the bound is at most that at eps = 0.
     """
-    return epsilon_near_gaussian(privacy_blanket.ln_lower, target_ln_delta, point, Side.LOWER)
+    return epsilon_of_round(privacy_blanket.ln_lower, target_ln_delta, point, Side.LOWER)
 
 
 def end_of_losses(point: Points) -> float:

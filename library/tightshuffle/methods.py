@@ -12,7 +12,8 @@ import numpy as np
 from tightshuffle import guarantee
 from tightshuffle.arguments import Floats, check_at_most, check_choice
 from tightshuffle.bounds import privacy_blanket, rounds, single_value
-from tightshuffle.bounds.inverse import epsilon_near_gaussian, smallest_eps
+from tightshuffle.bounds.densities import epsilon_of_round
+from tightshuffle.bounds.inverse import smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
 from tightshuffle.points import (
@@ -22,6 +23,7 @@ from tightshuffle.points import (
     LARGEST_N_OF_UPPER,
     Points,
 )
+from tightshuffle.randomizers import Density, WorstPair
 from tightshuffle.side import Side
 
 UPPER, LOWER = "upper bound", "lower bound"
@@ -43,7 +45,7 @@ class Method:
 
     Attributes
     ----------
-    bound : function Points -> ln delta (points,)
+    ln_bound : function Points -> ln delta (points,)
         For a method that composes, of one round or of all rounds, as its class says.
     valid, source, kind : str
         In which settings it holds; paper and theorem; an upper or lower bound, or exact for one dataset.
@@ -54,7 +56,7 @@ class Method:
     """
 
     name: str
-    bound: Callable[[Points], Floats]
+    ln_bound: Callable[[Points], Floats]
     valid: str
     source: str
     kind: str = UPPER
@@ -62,6 +64,7 @@ class Method:
     composes: bool = False
     takes_participation: bool = False
     takes_any_randomizer: bool = False  # else k-RR only
+    takes_densities: bool = False
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
@@ -77,7 +80,7 @@ class Method:
 
     def ln_delta(self, points: Points) -> Floats:
         """ln delta of all rounds; (points,). -inf where delta is 0, nan outside of the theorem."""
-        return self.bound(points)
+        return self.ln_bound(points)
 
     def epsilon(self, target_ln_delta: float, point: Points) -> float:
         """The eps at which delta is e^``target_ln_delta``, on the method's side; nan if there is none."""
@@ -86,7 +89,7 @@ class Method:
 
     def _ln_delta_at(self, point: Points) -> Callable[[float], float]:
         """The bound as a function of eps: ``point`` gives all other arguments."""
-        return lambda eps: float(self.bound(point.with_eps(eps))[0])
+        return lambda eps: float(self.ln_bound(point.with_eps(eps))[0])
 
 
 @dataclass(frozen=True)
@@ -100,12 +103,14 @@ class PairMethod(Method):
     zero_from_eps0: bool = True
 
     def ln_delta(self, points: Points) -> Floats:
-        return rounds.ln_delta(self.bound, points, zero_from_eps0=self.zero_from_eps0)
+        return rounds.ln_delta(self.ln_bound, points, zero_from_eps0=self.zero_from_eps0)
 
     def epsilon(self, target_ln_delta: float, point: Points) -> float:
         if point.rounds.item() > 1:
             zero_from_eps0 = self.zero_from_eps0
-            return rounds.epsilon(self.bound, target_ln_delta, point, zero_from_eps0=zero_from_eps0)
+            return rounds.epsilon(
+                self.ln_bound, target_ln_delta, point, zero_from_eps0=zero_from_eps0
+            )
         eps0 = point.eps0.item()
         return smallest_eps(self._ln_delta_at(point), target_ln_delta, eps0, falls=True)
 
@@ -115,6 +120,7 @@ class OwnMethod(Method):
     """A bound of this project on one round of any randomizer: its delta is nearly that of a Gaussian."""
 
     takes_any_randomizer: bool = True
+    takes_densities: bool = True
     largest_n: int = LARGEST_N_OF_UPPER
     largest_eps0: float = LARGEST_EPS0_OF_UPPER
 
@@ -130,7 +136,7 @@ class OwnMethod(Method):
 
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
         """`epsilon` if all users take part."""
-        return epsilon_near_gaussian(self.bound, target_ln_delta, point, self._own_side)
+        return epsilon_of_round(self.ln_bound, target_ln_delta, point, self._own_side)
 
     @property
     def _own_side(self) -> Side:
@@ -155,7 +161,7 @@ def _ln_of_count(points: Points) -> Floats:
     assert points.count is not None  # `chosen_method` asks for it
     return count.ln_delta_of_count(
         points.eps,
-        n=points.users,
+        n=points.honest_users,
         k=points.k,
         eps0=points.eps0,
         count=points.count,
@@ -168,7 +174,7 @@ METHODS = {
     for method in (
         Method(
             name="count-exact",
-            bound=_ln_of_count,
+            ln_bound=_ln_of_count,
             kind=EXACT,
             valid="the noisy count of x0 only, in the dataset with this --count; no guarantee",
             source=f"{_BISWAS}, Definition 11 and Theorem 1, corrected",
@@ -176,7 +182,7 @@ METHODS = {
         ),
         OwnMethod(
             name="lower",
-            bound=privacy_blanket.ln_lower,
+            ln_bound=privacy_blanket.ln_lower,
             kind=LOWER,
             takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
@@ -185,7 +191,7 @@ METHODS = {
         ),
         GuaranteeMethod(
             name="upper",
-            bound=guarantee.ln_upper,
+            ln_bound=guarantee.ln_upper,
             takes_participation=True,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR, and mostly for others",
             source="the smaller one of privacy-blanket and single-value;"
@@ -193,64 +199,65 @@ METHODS = {
         ),
         OwnMethod(
             name="privacy-blanket",
-            bound=privacy_blanket.ln_upper,
+            ln_bound=privacy_blanket.ln_upper,
             valid="k-RR and other randomizers, every dataset; close to lower for k-RR wherever eps is small",
             source=f"{_BALLE}, Lemma 5.3, exactly; for k-RR {_KOSKELA}, sections 3.2 to 3.4 (weak adversary)",
         ),
         OwnMethod(
             name="single-value",
-            bound=single_value.ln_upper,
+            ln_bound=single_value.ln_upper,
+            takes_densities=False,
             valid="k-RR and other randomizers, every dataset; close to lower for many users. hash:G with"
             " G > 2 needs hash functions that are independent for every three values",
             source="this project: the target user is hidden among nearly all other users",
         ),
         Method(
             name="erlingsson",
-            bound=amplification.ln_erlingsson,
+            ln_bound=amplification.ln_erlingsson,
             valid="every eps0-LDP randomizer; n >= 1000, eps0 < 1/2, delta < 1/100",
             source="Erlingsson et al., Amplification by Shuffling (SODA 2019)",
         ),
         Method(
             name="balle-hoeffding",
-            bound=amplification.ln_balle_hoeffding,
+            ln_bound=amplification.ln_balle_hoeffding,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Hoeffding's inequality",
         ),
         Method(
             name="balle-bennett",
-            bound=amplification.ln_balle_bennett,
+            ln_bound=amplification.ln_balle_bennett,
             valid="k-RR, every dataset",
             source=f"{_BALLE}, with Bennett's inequality",
         ),
         Method(
             name="feldman",
-            bound=amplification.ln_feldman,
+            ln_bound=amplification.ln_feldman,
             valid="every eps0-LDP randomizer; eps0 <= log(n / (16 log(2 / delta)))",
             source=f"{_FELDMAN}, closed form",
         ),
         PairMethod(
             name="clones",
-            bound=clones.ln_clones,
+            ln_bound=clones.ln_clones,
             valid="every eps0-LDP randomizer, every dataset",
             source=f"{_FELDMAN}'s pair, computed exactly",
         ),
         PairMethod(
             name="stronger-clones",
-            bound=clones.ln_stronger_clones,
+            ln_bound=clones.ln_stronger_clones,
             valid="k-RR, every dataset",
             source="Feldman, McMillan, Talwar, Stronger Privacy Amplification by Shuffling (SODA 2023),"
             " Theorem 3.1's pair, computed exactly",
         ),
         PairMethod(
             name="koskela-strong",
-            bound=koskela.ln_koskela_strong,
+            ln_bound=koskela.ln_koskela_strong,
             zero_from_eps0=False,
             valid="k-RR, every dataset; not 0 at eps = eps0",
             source=f"{_KOSKELA}, section 3 (strong adversary)",
         ),
         Method(
             name="girgis",
-            bound=renyi.ln_girgis,
+            ln_bound=renyi.ln_girgis,
             valid="every eps0-LDP randomizer with discrete reports, every dataset",
             source="Girgis et al., On the Renyi Differential Privacy of the Shuffle Model (CCS 2021),"
             " Theorem 3.1, Lemmas 2.1 and 2.2",
@@ -258,7 +265,7 @@ METHODS = {
         ),
         Method(
             name="blanket",
-            bound=biswas_blanket.ln_blanket,
+            ln_bound=biswas_blanket.ln_blanket,
             valid="every eps0-LDP randomizer, every dataset; not 0 at eps = eps0",
             source="Biswas, Jung, Palamidessi, Tight Differential Privacy Blanket for Shuffle Model, eq. (3)",
         ),
@@ -272,6 +279,10 @@ def chosen_method(name: str, points: Points) -> Method:
     if points.randomizer != "grr" and not method.takes_any_randomizer:
         able = _names(method for method in METHODS.values() if method.takes_any_randomizer)
         raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able}")
+    if name == "single-value" and any(isinstance(r, WorstPair) for r in points.randomizers):
+        raise ValueError(
+            "randomizer must not be support for single-value, which asks for third values; use upper"
+        )
     if points.release != "reports" and name != "upper":
         raise ValueError(f"release must be 'reports' for {name}; sums: upper")
 
@@ -280,7 +291,12 @@ def chosen_method(name: str, points: Points) -> Method:
         raise ValueError(f"participation must be 1 for {name}; below 1: {able}")
 
     check_at_most("n", points.n, method.largest_n)
-    check_at_most("eps0", points.eps0, method.largest_eps0)
+    if isinstance(points.randomizer, Density):
+        if not method.takes_densities:
+            able = _names(method for method in METHODS.values() if method.takes_densities)
+            raise ValueError(f"randomizer must be no density for {name}; densities: {able}")
+    else:
+        check_at_most("eps0", points.eps0, method.largest_eps0)
     if np.any(points.rounds > 1) and not method.composes:
         able = _names(method for method in METHODS.values() if method.composes)
         raise ValueError(f"rounds must be 1 for {name}; for more rounds use {able}")

@@ -34,7 +34,13 @@ from tightshuffle.arguments import (
     colluding_users,
 )
 from tightshuffle.numerics.powers import LN10, delta_of_log10
-from tightshuffle.randomizers import Randomizer, check_given, parse
+from tightshuffle.randomizers import (
+    Density,
+    Randomizer,
+    check_given,
+    has_own_budget,
+    parse,
+)
 from tightshuffle.side import Side
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
@@ -110,7 +116,7 @@ class Points:
     Attributes
     ----------
     eps : float array (points,), at least 0
-    n, users : int arrays (points,)
+    n, honest_users : int arrays (points,)
         All users, and those who do not collude.
     k, eps0 : int and float array (points,)
         Those of the randomizer at each point.
@@ -126,7 +132,7 @@ class Points:
 
     eps: Floats
     n: Integers
-    users: Integers
+    honest_users: Integers
     k: Integers
     eps0: Floats
     rounds: Integers
@@ -158,7 +164,7 @@ class Points:
             self,
             eps=self.eps[chosen],
             n=self.n[chosen],
-            users=self.users[chosen],
+            honest_users=self.honest_users[chosen],
             k=self.k[chosen],
             eps0=self.eps0[chosen],
             rounds=self.rounds[chosen],
@@ -174,7 +180,7 @@ class Points:
     def by_setting(self) -> list[list[int]]:
         """The numbers of the points of each setting: those that differ in eps alone."""
         points_of_setting: dict[tuple[float, ...], list[int]] = {}
-        columns = (self.n, self.users, self.k, self.eps0, self.rounds)
+        columns = (self.n, self.honest_users, self.k, self.eps0, self.rounds)
         settings = zip(*(column.tolist() for column in columns), strict=True)
         for number, setting in enumerate(settings):
             points_of_setting.setdefault(setting, []).append(number)
@@ -190,7 +196,7 @@ class Points:
         """This one point, with n users, of whom ``colluding`` ones, or below 1 such a share, collude."""
         all_users = np.array([n])
         honest_users = all_users - colluding_users(colluding, all_users)
-        return dataclasses.replace(self, n=all_users, users=honest_users)
+        return dataclasses.replace(self, n=all_users, honest_users=honest_users)
 
     def with_eps0(self, eps0: float) -> "Points":
         """This one point, at another ``eps0``."""
@@ -233,12 +239,13 @@ def make_points(
             f"randomizer must be a name or a Randomizer; got {reprlib.repr(randomizer)}"
         )
     participation = check_participation(participation)
-    if participation < 1 and (not isinstance(randomizer, str) or randomizer.startswith("file:")):
+    if participation < 1 and (not isinstance(randomizer, str) or has_own_budget(randomizer)):
         name = randomizer if isinstance(randomizer, str) else randomizer.name
         raise ValueError(
-            f"randomizer must be a name, and no file, where participation is below 1; got {name}"
+            "randomizer must be a name, and no file or density, where participation is below 1; got"
+            f" {name}"
         )
-    if isinstance(randomizer, str) and randomizer.startswith("file:"):
+    if isinstance(randomizer, str) and has_own_budget(randomizer):
         randomizer = parse(randomizer, k=k, eps0=eps0)  # type: ignore[arg-type]
     given_k: npt.ArrayLike
     given_eps0: npt.ArrayLike
@@ -249,7 +256,10 @@ def make_points(
 
     all_users = check_n(n)
     honest_users = all_users - check_colluding(colluding, all_users)
-    values, budget = check_k(given_k), check_eps0(given_eps0)
+    values = check_k(given_k)
+    # A density's is its own, and may be infinite.
+    is_density = isinstance(randomizer, Density)
+    budget = np.asarray(given_eps0, dtype=float) if is_density else check_eps0(given_eps0)
     number_of_rounds = check_rounds(rounds)
     # Other users who hold x0; without a count nothing reads the 0.
     holders = np.zeros((), dtype=int) if count is None else check_count(count, honest_users)
@@ -262,18 +272,19 @@ def make_points(
     if release == "sums":
         check_rounds_of_sums(number_of_rounds, neighbours)
     check_at_most("n", all_users, LARGEST_N_OF_UPPER)
-    check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
+    if not is_density:
+        check_at_most("eps0", budget, LARGEST_EPS0_OF_UPPER)
 
     arrays = (check_eps(eps), all_users, honest_users, values, budget, number_of_rounds, holders)
     broadcast = np.broadcast_arrays(*arrays)
     shape = broadcast[0].shape
-    eps, n, users, k, eps0, rounds, holders = (array.ravel() for array in broadcast)
+    eps, n, honest_users, k, eps0, rounds, holders = (array.ravel() for array in broadcast)
     if isinstance(randomizer, str) and eps.size:
         _named_randomizer(randomizer, k[0].item(), eps0[0].item())  # a bad name fails at once
     return Points(
         eps=eps,
         n=n,
-        users=users,
+        honest_users=honest_users,
         k=k,
         eps0=eps0,
         rounds=rounds,
@@ -307,7 +318,7 @@ def points_of_randomizers(
     return Points(
         eps=eps,
         n=users,
-        users=users,
+        honest_users=users,
         k=np.array([randomizer.k for randomizer in randomizers], dtype=int),
         eps0=np.array([randomizer.eps0 for randomizer in randomizers], dtype=float),
         rounds=np.ones(eps.shape, dtype=int),

@@ -334,6 +334,22 @@ def test_the_curvature_bound_is_above_the_integrals_of_its_proof():
         assert bound <= exact + 0.7  # natural logs: it is not twice as large as needed, about
 
 
+@pytest.mark.parametrize(("p", "q"), [(0.3, 0.1), (0.05, 0.01), (0.95, 0.8), (0.6, 0.5)])
+def test_the_third_derivatives_of_two_bits_are_at_most_their_skews(p, q):
+    """That of ln(1 - p + p e^iu) is -i t (1 - t) (1 - 2 t) with t = p e^iu / (1 - p + p e^iu), |u| <= 1.
+
+    At eps = 0 a bit is not tilted. The code has the sum of both skews as a sixth, a coefficient of |u|^3.
+    """
+    both_odds = special.logit([p, q]).tolist()
+    counts = HolderCounts(np.array([0.0]), Bit.with_log_odds(*both_odds), 10, both_odds)
+    e_iu = np.exp(1j * np.linspace(-1, 1, 2001))
+    largest = []
+    for chance in (p, q):
+        t = chance * e_iu / (1 - chance + chance * e_iu)
+        largest.append(np.abs(t * (1 - t) * (1 - 2 * t)).max())
+    assert sum(largest) <= 6 * counts._sixth_of_skews.item()
+
+
 def test_delta_is_0_from_eps0_on():
     _, ln_delta = ln_bracket_of_binary_krr([1.0, 2.0], n=10, eps0=1.0)
     assert ln_delta.tolist() == [-math.inf, -math.inf]

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest.mock import patch
 
 import mpmath
 import numpy as np
@@ -10,10 +11,15 @@ import pytest
 import tightshuffle
 from tests.at_points import log10_at_points
 from tests.bounds import dominating
-from tests.bounds.enumeration import Shuffled, enumerate_worst_case, hockey_stick
-from tests.randomizers.matrices import exact_columns, matrix_of
+from tests.bounds.enumeration import (
+    Shuffled,
+    enumerate_worst_case,
+    hockey_stick,
+    krr_probabilities,
+)
+from tests.randomizers.matrices import exact_columns, matrix_of, random_matrix
 from tightshuffle.bounds import privacy_blanket
-from tightshuffle.randomizers import Finite
+from tightshuffle.randomizers import Finite, KRandomizedResponse
 
 lower = log10_at_points(privacy_blanket.ln_lower)
 upper = log10_at_points(privacy_blanket.ln_upper)
@@ -210,3 +216,39 @@ def test_the_upper_bound_of_many_reports_of_few_users_is_close():
     excess = upper(eps, n=1, randomizer=randomizer) - np.log10(max(delta, reverse))
     assert -1e-12 < excess < np.log10(1 + 1e-4)
     assert lower(eps, n=20, randomizer=randomizer) <= upper(eps, n=20, randomizer=randomizer)
+
+
+@mpmath.workdps(60)
+def exact_krr(k, eps0):
+    """P(report | value) of k-RR in mpmath, (reports, values)."""
+    e_eps0 = mpmath.exp(mpmath.mpf(eps0))
+    return np.transpose([krr_probabilities(value, e_eps0, k) for value in range(k)])
+
+
+@pytest.mark.parametrize(
+    ("randomizer", "exact_matrix"),
+    [
+        *[(KRandomizedResponse(4, eps0), exact_krr(4, eps0)) for eps0 in (0.01, 2.0, 25.0)],
+        (Finite(random_matrix(k=3)), exact_columns(random_matrix(k=3))),
+    ],
+    ids=["eps0=0.01", "eps0=2", "eps0=25", "matrix"],
+)
+@pytest.mark.parametrize("share_of_eps0", [0.1, 0.9])
+def test_gains_are_wrong_by_no_more_than_they_are_moved(randomizer, exact_matrix, share_of_eps0):
+    """`outwards` moves them by so many units in the last place. Each is next to an exact gain, in mpmath.
+
+    A gain is (R_x0 - e^eps R_x1) / w of a report, with the blanket w.
+    """
+    eps = share_of_eps0 * randomizer.eps0
+    with patch.object(privacy_blanket, "outwards", wraps=privacy_blanket.outwards) as spy:
+        upper(eps, n=10, randomizer=randomizer)
+    gains, probabilities, _side, ulps = spy.call_args.args
+    with mpmath.workdps(60):
+        e_eps = mpmath.exp(mpmath.mpf(eps))
+        blanket = exact_matrix.min(axis=1)
+        pairs = itertools.permutations(exact_matrix.T, 2)
+        exact = np.concatenate([(of_x0 - e_eps * of_x1) / blanket for of_x0, of_x1 in pairs])
+        for gain in gains[probabilities > 0].tolist():
+            errors = abs(exact - gain)
+            allowed = ulps.max() * 2.0**-52 * abs(exact[errors.argmin()])
+            assert errors.min() <= allowed

@@ -57,6 +57,15 @@ def test_gaussian_rounds_are_a_gaussian(mu, times, log10_delta):
     assert exact == 0 or together.ln_delta(np.array(exact)) >= ln_delta
 
 
+def test_epsilon_is_rounded_up_to_where_delta_is_small_enough():
+    """The search ends within 1e-11 of the root, on either side of it: the margin has to make up for that."""
+    together = rounds.Rounds([(gaussian_curve(0.2), 4)])
+    for target in np.linspace(-60, -3, 40).tolist():
+        eps = together.epsilon_of(target)
+        ln_delta, ln_delta_before = together.ln_delta(np.array([eps, eps - 1e-9]))
+        assert ln_delta <= target < ln_delta_before
+
+
 # Rows (P, Q) of pairs that are their own mirror images.
 THREE_OUTCOMES = [(0.5, 0.2), (0.2, 0.5), (0.3, 0.3)]
 INFINITE_LOSS = [(0.01, 0.0), (0.0, 0.01), (0.6, 0.39), (0.39, 0.6)]

@@ -234,7 +234,7 @@ def test_a_plan_for_an_error_has_no_larger_one():
 )
 def test_a_plan_names_the_sensitivity_of_its_sigma(flag, sensitivity, text_of_sensitivity):
     of_sums = "--randomizer rappor --release sums"
-    line = f"plan --n 1e5 --k 9 --eps 1 --delta 1e-6 {of_sums} {flag}"
+    line = f"plan --n 1e3 --k 3 --eps 1 --delta 1e-6 {of_sums} {flag}"
     plan = json_answer(line)
     assert plan["sensitivity"] == sensitivity
     assert plan["sigma"] == exact_scale(1.0, 1e-6, sensitivity=sensitivity)

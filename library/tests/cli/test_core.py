@@ -72,6 +72,18 @@ def test_every_command_answers_without_an_error_or_a_warning(
     assert json.loads(done.stdout)
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["compare --n 200 --k 8 --eps0 0.45", "design --n 200 --k 8 --eps 1 --delta 1e-3"],
+)
+def test_a_picture_needs_matplotlib_and_says_how_to_install_it(run_with_light_core, tmp_path, line):
+    path = tmp_path / "a.png"
+    done = run_with_light_core(f"sys.exit(main({[*line.split(), '--plot', str(path)]}))")
+    assert (done.returncode, done.stdout, path.exists()) == (2, "", False)
+    assert done.stderr.startswith("tightshuffle: this needs matplotlib: ")
+    assert done.stderr.endswith("pip install '.[plot]'\n")
+
+
 @pytest.mark.parametrize("randomizer", ["grr", "oue"])
 def test_delta_upper_imports_no_slow_module_that_it_does_not_need(run_with_light_core, randomizer):
     line = f"delta upper --eps 0.2 --n 100000 --k 408 --eps0 4 --randomizer {randomizer}"

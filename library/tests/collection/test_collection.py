@@ -677,7 +677,10 @@ WRONG = [
         lambda: Collection(10, A, rounds=60_000, then=(LONG,)),
         "rounds must be at most 100000 in all",
     ),
-    (lambda: Collection(10, (Group("a", 5),)), "group 'a': k and eps0 must be given"),
+    (
+        lambda: Collection(10, (Group("a", 5),)),
+        "group 'a': eps0 must be given for randomizer 'grr'",
+    ),
     (lambda: one_group(n=5, k=10, eps0=math.inf, randomizer="oue"), "eps0 must be finite"),
     (lambda: Collection(10, A, "oue", Dummies(5)), "dummies must not be given"),
     (lambda: Collection(10, A).one_round(1.0, group="b"), "group must be one of a; got 'b'"),

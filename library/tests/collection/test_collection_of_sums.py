@@ -277,7 +277,7 @@ WRONG = [
     ({"neighbours": "deletion"}, "neighbours must be 'replacement' unless release is 'sums'"),
     (
         {"release": "sums", "randomizer": "grr"},
-        "randomizer must be rappor or oue for release 'sums'",
+        "randomizer must be rappor, oue or unary:P:Q for release 'sums'",
     ),
     ({"release": "sums", "rounds": 50_001}, "rounds must be at most 50000 in all; got 50001"),
     (

@@ -1,4 +1,4 @@
-"""How many reports hide the target user's: the least number that Chernoff's bound proves."""
+"""How many reports hide the target user's, and delta of one report among a random number of them."""
 
 import math
 
@@ -6,7 +6,10 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from tightshuffle.collection.cover import Cover
+from tests.numerics.exact import exact_log
+from tightshuffle.collection import cover as cover_module
+from tightshuffle.collection.cover import Cover, ln_delta
+from tightshuffle.side import Side
 
 COVERS = [
     pytest.param([(1000, 0.3)], 0.0, id="binomial"),
@@ -49,3 +52,63 @@ def test_the_likely_minimum_is_what_is_proved_and_not_one_more_by_rounding(binom
     certain = sum(n for n, share in binomials if share == 1)
     assert cover.likely_minimum(low) == certain + wanted
     assert cover.likely_minimum(high * (1 - 1e-9)) == certain + wanted + 1
+
+
+# The values of a gain and their probabilities.
+ONE_VALUE = [1.0], [0.5]
+LATTICE = [1.0, -1.0], [0.25, 0.5]
+RARELY_ABOVE_0 = [1.0, -1.0], [0.25, 0.35]
+
+
+def ln_delta_of_law(law, cover, side):
+    """`ln_delta` of gains with one ``law``, which is (values, probabilities)."""
+    values, probabilities = law
+    return ln_delta(np.array([values]), np.array([probabilities]), cover, side=side).item()
+
+
+def exact_ln_delta(law, n, share):
+    """ln of the sum over j of P(J = j) E[(G_1 + ... + G_j)_+] / j, in mpmath: J - 1 is Binomial(n, share)."""
+    with mp.workdps(40):
+        share = mp.mpf(share)
+        terms = []
+        for others in range(n + 1):
+            probability = mp.binomial(n, others) * share**others * (1 - share) ** (n - others)
+            reports = others + 1
+            terms.append(probability * mp.exp(exact_log(*law, reports)) / reports)
+        return mp.log(mp.fsum(terms))
+
+
+@pytest.mark.parametrize("law", [ONE_VALUE, LATTICE])
+@pytest.mark.parametrize(("n", "share"), [(3, 0.5), (6, 0.1)])
+def test_a_sum_over_few_reports_is_rounded_to_its_side(law, n, share):
+    """The bounds are so close that the 1e-11 shows by which probabilities are rounded."""
+    cover = Cover.from_numbers([(n, share)])
+    low, high = [ln_delta_of_law(law, cover, side) for side in (Side.LOWER, Side.UPPER)]
+    assert low <= exact_ln_delta(law, n, share) <= high <= low + 1e-9
+
+
+@pytest.mark.parametrize("direction", [-1, 1])
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize(
+    ("binomials", "poisson"),
+    [
+        pytest.param([(1000, 0.3)], 0.0, id="binomial"),
+        pytest.param([(400, 0.5), (30, 0.9)], 20.0, id="two binomials and a Poisson number"),
+    ],
+)
+def test_a_bound_for_many_reports_allows_for_rounded_shares(
+    binomials, poisson, side, direction, monkeypatch
+):
+    """The shares under the tilt may be wrong by 3 ``_ULP``: here this is 3e-4, and all shares are wrong."""
+    cover = Cover.from_numbers(binomials, poisson)
+    right = ln_delta_of_law(RARELY_ABOVE_0, cover, side)
+
+    tilted_shares = Cover.tilted_shares
+    factor = 1 + direction * 3e-4
+    monkeypatch.setattr(Cover, "tilted_shares", lambda self, t: tilted_shares(self, t) * factor)
+    monkeypatch.setattr(cover_module, "_ULP", 1e-4)
+    # What is allowed for other errors would hide this one.
+    monkeypatch.setattr(cover_module, "_ULPS_OF_QUADRATURE", 0.0)
+    monkeypatch.setattr(Cover, "rounded", lambda self, side: self)
+    wrong = ln_delta_of_law(RARELY_ABOVE_0, cover, side)
+    assert wrong >= right if side is Side.UPPER else wrong <= right

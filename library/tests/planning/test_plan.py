@@ -51,8 +51,8 @@ def test_one_user_has_randomized_response():
 def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
     setting = {"k": 4, "eps": 1.0, "delta": 1e-2, "randomizer": randomizer}
     plans = (tightshuffle.plan(n=n, **setting) for n in itertools.count(1))
-    accurate_enough = (found for found in plans if found.tv["shuffle+INV"] <= 0.3)
-    assert tightshuffle.plan(error=0.3, **setting).n == next(accurate_enough).n > 10
+    accurate_enough = (found for found in plans if found.tv["shuffle+INV"] <= 0.5)
+    assert tightshuffle.plan(error=0.5, **setting).n == next(accurate_enough).n > 5
 
 
 # The randomizer, the number of values, the guarantee, the error, and further arguments of `plan`.
@@ -153,7 +153,7 @@ def test_the_gaussian_has_the_neighbours_of_the_sums():
     """By sqrt(2): a user whose value is deleted changes one count by 1, one whose value is replaced two."""
     asked = {"randomizer": "rappor", "release": "sums"}
     replaced, deleted = (
-        tightshuffle.plan(n=100_000, k=64, eps=1.0, delta=1e-6, neighbours=each, **asked).tv
+        tightshuffle.plan(n=1000, k=4, eps=1.0, delta=1e-6, neighbours=each, **asked).tv
         for each in ("replacement", "deletion")
     )
     assert replaced["gaussian"] == pytest.approx(math.sqrt(2) * deleted["gaussian"], rel=1e-9)

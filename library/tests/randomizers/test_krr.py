@@ -81,6 +81,11 @@ def test_inversion_of_a_budget_that_tells_little():
     assert invert([0.3, 0.7], eps0)[0] == pytest.approx(expected, rel=1e-9)
 
 
+def test_inversion_of_a_budget_that_tells_all():
+    """e^1000 is no float. All reports are true but for 1e-434 of them."""
+    assert invert([0.3, 0.7], 1000.0).tolist() == [0.3, 0.7]
+
+
 @st.composite
 def frequencies_of_reports(draw):
     """Shares of the reports of 2 to 12 values, in 1 to 4 rows, each of which has a report."""

@@ -56,14 +56,14 @@ def smallest_eps(
 def epsilon_from_gaussian(
     ln_delta_at: Callable[[float], Any],
     target_ln_delta: float,
-    budget: float,
+    largest_eps: float,
     *,
     mu: float,
     side: Side = Side.UPPER,
 ) -> float:
     """The eps at which a bound is the target, if the bound is nearly the delta of a Gaussian mechanism.
 
-    ``ln_delta_at`` is ln of the bound as a function of eps. It falls with eps, to -inf at ``budget``.
+    ``ln_delta_at`` is ln of the bound as a function of eps. It falls with eps, to -inf at ``largest_eps``.
     For ``side`` upper, the bound is at most the target at the result; otherwise it is at least the target.
     There the bound is within `TOLERANCE` of the target, in ln, or it jumps within 1e-9 of this eps,
     relatively. Where delta is so flat that the tolerance is more than 0.1 % of eps, the result is within 0.1
@@ -76,7 +76,7 @@ def epsilon_from_gaussian(
     # Aim at the middle of the tolerance on the side of the target where the result has to be.
     direction = 1 if side is Side.UPPER else -1
     aim = target_ln_delta - direction * TOLERANCE / 2
-    low, high = 0.0, budget
+    low, high = 0.0, largest_eps
     eps = gaussian_eps(aim, mu)
     # The last two eps, with the square root of -ln delta there, which is almost affine in eps.
     last_points: list[tuple[float, float]] = []
@@ -90,12 +90,12 @@ def epsilon_from_gaussian(
                 if float(ln_delta_at(0.0)) <= target_ln_delta:
                     return 0.0
                 looked_at_zero = True
-            if high < budget:
+            if high < largest_eps:
                 eps = (low + high) / 2
             else:
-                # With few users the bound jumps next to eps0, which is the budget: each step makes eps0 - eps
-                # 16 times as small.
-                eps = budget - (budget - low) / 16
+                # With few users the bound jumps next to eps0, the largest eps: each step makes eps0 - eps 16
+                # times as small.
+                eps = largest_eps - (largest_eps - low) / 16
 
         # `direction` makes both sides alike.
         ln_delta = float(ln_delta_at(eps))
@@ -173,22 +173,22 @@ def epsilon_near_gaussian(
         ln_delta_at,
         target_ln_delta,
         randomizer.eps0,
-        mu=float(gaussian_mu(n=point.users.item(), randomizer=randomizer)),
+        mu=float(gaussian_mu(n=point.honest_users.item(), randomizer=randomizer)),
         side=side,
     )
 
 
 def _interval_that_falls_to_target(
-    ln_delta_at: Callable[[float], Any], target_ln_delta: float, budget: float
+    ln_delta_at: Callable[[float], Any], target_ln_delta: float, largest_eps: float
 ) -> tuple[float, float] | None:
-    """The ends of an interval of eps in [0, ``budget``] in which a bound first falls to the target.
+    """The ends of an interval of eps in [0, ``largest_eps``] in which a bound first falls to the target.
 
     None if the bound is above the target everywhere. ``ln_delta_at`` is ln of the bound as a function
     of eps, and nan where the bound does not apply. It is computed on a grid of eps. The upper end is the
     first point of the grid at which the bound applies and is at most the target. The lower end is the point
     before, or, where the bound does not apply there, the eps from which on it does.
     """
-    grid = np.linspace(0, budget, _GRID)
+    grid = np.linspace(0, largest_eps, _GRID)
     ln_deltas = np.array([ln_delta_at(eps) for eps in grid])
     enough = np.flatnonzero(ln_deltas <= target_ln_delta)
     if enough.size == 0:

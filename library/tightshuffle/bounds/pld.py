@@ -74,7 +74,7 @@ def optimistic_pld(point: Points, last: float, spacing: float) -> "PrivacyLossDi
     """
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
 
-    randomizer, users = point.randomizers[0], point.users.item()
+    randomizer, users = point.randomizers[0], point.honest_users.item()
     index, eps = _make_grid(last, spacing)
     forward_low, forward_high = _delta_of_one_dataset(randomizer, (0, 1), eps, users)
     reverse_low, reverse_high = _delta_of_one_dataset(randomizer, (1, 0), eps, users)

@@ -17,10 +17,17 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
+from tightshuffle.bounds import densities
 from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points, points_of_randomizers
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer, SubsetSelection
+from tightshuffle.randomizers import (
+    Density,
+    Finite,
+    KRandomizedResponse,
+    Randomizer,
+    SubsetSelection,
+)
 from tightshuffle.side import Side
 
 _MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
@@ -54,8 +61,11 @@ def _ln_bound(points: Points, side: Side, width: float, mixtures: bool) -> Float
 
     ``side`` upper is for every dataset, and lower for some dataset. ``width`` is the largest relative error
     that the computation adds. ``mixtures`` says whether the lower bound tries random datasets of two values,
-    too. k-RR with two values, whose histogram is one count, has a bound of its own.
+    too. k-RR with two values, whose histogram is one count, has a bound of its own, and so have densities,
+    whose errors are their own.
     """
+    if isinstance(points.randomizer, Density):
+        return densities.ln_bounds(points, points.randomizer, side, mixtures)
     below_eps0 = points.eps < points.eps0
     is_binary = np.array([_is_binary(randomizer) for randomizer in points.randomizers], dtype=bool)
     binary_points = np.flatnonzero(below_eps0 & is_binary)
@@ -84,7 +94,7 @@ def _ln_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
     and of the privacy blanket. ``width`` is the relative error that the latter
     may have.
     """
-    low, high = ln_bracket_of_binary_krr(points.eps, n=points.users, eps0=points.eps0)
+    low, high = ln_bracket_of_binary_krr(points.eps, n=points.honest_users, eps0=points.eps0)
     if side is Side.LOWER:
         return low
 
@@ -94,7 +104,7 @@ def _ln_bound_of_binary(points: Points, side: Side, width: float) -> Floats:
         points = points.at(far_apart)
         # k-RR is the selection of a subset of one value. With this class, `ln_upper` takes the blanket.
         subsets = [SubsetSelection(2, eps0, 1) for eps0 in points.eps0.tolist()]
-        same_points = points_of_randomizers(points.eps, points.users, subsets)
+        same_points = points_of_randomizers(points.eps, points.honest_users, subsets)
         high[far_apart] = np.minimum(high[far_apart], ln_upper(same_points, width=width))
     return high
 
@@ -127,7 +137,7 @@ def _ln_bound_of_gains(points: Points, side: Side, width: float, mixtures: bool)
             ulps = ulps.max() + 2.0 ** (53 - BITS)
 
         distribution = outwards(values, probabilities, side, ulps)
-        users = points.users[owners]
+        users = points.honest_users[owners]
         # Only the largest row of each point has to be exact.
         ln_low, ln_high = log_positive_part(*distribution, users, width=width, groups=owners)
         ln_bounds = ln_high if side is Side.UPPER else ln_low

@@ -21,7 +21,7 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.bounds.privacy_blanket import BITS, merge_equal_values, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
 from tightshuffle.points import Points
-from tightshuffle.randomizers import Finite, KRandomizedResponse, Randomizer
+from tightshuffle.randomizers import Density, Finite, KRandomizedResponse, Randomizer, WorstPair
 from tightshuffle.side import Side
 
 _LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
@@ -56,7 +56,7 @@ def ln_upper(points: Points, *, other_bound: Floats | None = None) -> Floats:
         other_bound = np.full(points.eps.size, math.inf)
     points_with_other = zip(
         points.eps.tolist(),
-        points.users.tolist(),
+        points.honest_users.tolist(),
         points.randomizers,
         other_bound.tolist(),
         strict=True,
@@ -73,11 +73,14 @@ def ln_smaller(points: Points, other_bound: Floats) -> Floats:
     """ln of the smaller one of two upper bounds on delta: `ln_upper` and ``other_bound``; (points,).
 
     ``other_bound`` (points,) is ln of the upper bound of `privacy_blanket`. To save time, the result is this
-    alone, which also holds, in two cases:
+    alone, which also holds, in three cases:
 
     * for matrices of more than 32 values, where the time grows as k^4, to about 1 s per point;
-    * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller.
+    * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller;
+    * for densities, as nothing is proved for inputs between 0 and 1.
     """
+    if isinstance(points.randomizer, Density):
+        return other_bound
     below_eps0 = points.eps < points.eps0
     is_krr = np.array(
         [isinstance(randomizer, KRandomizedResponse) for randomizer in points.randomizers],
@@ -118,7 +121,7 @@ def _may_be_smaller(points: Points) -> Booleans:
     from 10 to 10^8, eps0 from 0.1 to 14, delta from 1e-2 to 1e-158) `ln_upper` was smaller in 848. Where
     this function leaves it out, it would lower eps by at most 0.0042 %.
     """
-    eps, n, k, eps0 = points.eps, points.users, points.k, points.eps0
+    eps, n, k, eps0 = points.eps, points.honest_users, points.k, points.eps0
     e_eps0 = np.exp(eps0)
     # The gains G at the reports x0, x1, all others but x2, and x2; (references, reports, points). Each row is
     # a reference: the distribution w. Its numerator and w are both in units of the probability of a wrong
@@ -188,9 +191,9 @@ def ln_bound(eps: float, n: int, randomizer: Randomizer, ln_other: float) -> flo
     worst one; `GainSums.ln_delta` has ln D. m is n - 1 less a geometric number of users who are left out,
     over which `ln_mean` takes the mean. ``ln_other`` is the natural log of another bound on delta, or inf.
     Once the largest bound of the pairs so far is above ``ln_other``, it is the result, and no other pair is
-    looked at.
+    looked at. It is ln 1 for a `WorstPair`, as a third value's reports are not known.
     """
-    if n == 1:
+    if n == 1 or isinstance(randomizer, WorstPair):
         return 0.0
     # The mass of the blanket, rounded down: rather more users are left out.
     gamma = randomizer.gamma * (1 - 1e-12)

@@ -66,7 +66,7 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
     if not isinstance(randomizer, UnaryEncoding):
         name = getattr(randomizer, "name", reprlib.repr(randomizer))
         raise ValueError(
-            "randomizer must be rappor or oue, or another unary encoding, for release = 'sums'; got"
+            "randomizer must be rappor, oue or unary:P:Q for release = 'sums'; got"
             f" {name} (k-RR's histogram is its sums: leave release out)"
         )
     return randomizer
@@ -75,7 +75,7 @@ def check_unary(randomizer: Randomizer) -> UnaryEncoding:
 def _rounds_of_point(point: Points) -> list[Rounds]:
     """Bounds for all rounds together; the largest of them holds. ``point`` has length 1."""
     randomizer = check_unary(point.randomizers[0])
-    return _compose(point.users.item(), randomizer, point.rounds.item(), point.neighbours)
+    return _compose(point.honest_users.item(), randomizer, point.rounds.item(), point.neighbours)
 
 
 @functools.lru_cache(maxsize=_KEPT_SETTINGS)

@@ -24,20 +24,24 @@ from tightshuffle.cli.layout import (
     delta_text,
     indented,
     one_or_all,
+    setting_in_words,
     setting_text,
     table,
     what_is_left,
     who_is_protected,
+    with_plot,
 )
+from tightshuffle.cli.plot_file import check_plot_file, format_of, write_plot_file
 from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
 from tightshuffle.points import Neighbours
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Density, Randomizer, check_given, has_own_budget, parse
 from tightshuffle.side import Side
 
 _LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
 _POINTS_OF_TEXT = 9  # eps of such a comparison
 _POINTS_OF_JSON = 65
+_POINTS_OF_PICTURE = 129
 _QUERIES = {  # for which the Gaussian's sigma is, and their sensitivity
     Neighbours.REPLACEMENT: "a histogram in which one user's value changes: sensitivity sqrt(2)",
     Neighbours.DELETION: "a histogram that lacks one user's value: sensitivity 1",
@@ -271,9 +275,9 @@ def _compute_eps(
     eps = tightshuffle.epsilon(log10_delta=log10_delta, method=method.name, **setting)
     answers = _list_of_floats(eps)
     eps_without_shuffler = setting["eps0"] * setting.get("rounds", 1)
-    reason = (
-        f"no guarantee from shuffling here; eps = {eps_without_shuffler:g} holds without shuffling"
-    )
+    reason = "no guarantee from shuffling here"
+    if math.isfinite(eps_without_shuffler):
+        reason += f"; eps = {eps_without_shuffler:g} holds without shuffling"
     return answers, reason
 
 
@@ -452,23 +456,56 @@ def _answer_compare(arguments: Namespace) -> Answer:
 
     delta is at the eps that the user names, or else at some from 0 to where the bound `upper` is 1e-12. The
     answer is that of `tightshuffle delta` with these methods and eps, which are set in ``arguments``.
+    With ``--plot`` there is a picture, too.
     """
+    if arguments.plot is not None:
+        check_plot_file(arguments.plot)
     names = ["lower", "upper"]
     for name, method in methods.METHODS.items():
         applies = method.takes_any_randomizer or arguments.randomizer == "grr"
         applies = applies and (method.takes_participation or arguments.participation == 1)
+        if arguments.randomizer.startswith("density:"):
+            applies = applies and method.takes_densities
         if method.kind == methods.UPPER and name != "upper" and applies:
             names.append(name)
     arguments.method = ",".join(names)
 
     if arguments.eps is None:
-        setting = _settings_of_methods(arguments, [methods.METHODS["upper"]])[0]
-        last = tightshuffle.epsilon(log10_delta=_LOG10_DELTA_AT_END, **setting)
-        if last == 0:  # delta is so small at every eps
-            last = setting["eps0"]
         points = _POINTS_OF_JSON if arguments.json else _POINTS_OF_TEXT
-        arguments.eps = np.linspace(0.0, last, points).tolist()
-    return _answer_bounds(arguments)
+        arguments.eps = np.linspace(0.0, _end_of_comparison(arguments), points).tolist()
+    answer = _answer_bounds(arguments)
+    if arguments.plot is None:
+        return answer
+    _draw_comparison(arguments)
+    return with_plot(answer, arguments.plot)
+
+
+def _end_of_comparison(arguments: Namespace) -> float:
+    """The eps where `upper` is 1e-12, or eps0 if it is less at every eps."""
+    setting = _settings_of_methods(arguments, [methods.METHODS["upper"]])[0]
+    last = tightshuffle.epsilon(log10_delta=_LOG10_DELTA_AT_END, **setting)
+    return float(last or setting["eps0"])
+
+
+def _draw_comparison(arguments: Namespace) -> None:
+    """Write the picture of a comparison: delta by the methods of ``arguments``, at many eps.
+
+    One eps is in the middle of the axis, which ends at eps0 if that is less. Several are the axis's ends.
+    """
+    from tightshuffle.cli.pictures import draw_bounds, encoded
+
+    first, last = min(arguments.eps), max(arguments.eps)
+    marked = [last] if first == last else []
+    if marked:
+        eps0 = _settings_of_methods(arguments, [methods.METHODS["upper"]])[0]["eps0"]
+        first, last = 0.0, min(2 * last, max(last, eps0)) or _end_of_comparison(arguments)
+    eps = np.linspace(first, last, _POINTS_OF_PICTURE)
+    columns = _compute_columns(arguments, eps.tolist(), of_delta=True)
+    curves = {column.method.name: np.array(column.answers) for column in columns}
+    setting = _with_name_of_randomizer(columns[0].setting)
+    title = f"delta over eps by every bound: {setting_in_words(setting)}"
+    figure = draw_bounds(eps, curves, title=title, asked=marked)
+    write_plot_file(encoded(figure, format_of(arguments.plot)), arguments.plot)
 
 
 def _answer_dummies(arguments: Namespace) -> Answer:
@@ -512,11 +549,14 @@ def _settings_of_methods(
     does. --rounds goes to the methods that compose rounds, and to all methods if it is not 1.
     """
     shared: dict[str, Any] = {"n": arguments.n, "k": arguments.k, "eps0": arguments.eps0}
-    if arguments.randomizer.startswith("file:"):
+    if has_own_budget(arguments.randomizer):
         randomizer = parse(arguments.randomizer, k=arguments.k, eps0=arguments.eps0)
         shared.update(k=randomizer.k, eps0=randomizer.eps0, randomizer=randomizer)
     elif arguments.randomizer != "grr":
-        shared["randomizer"] = arguments.randomizer
+        k, eps0 = check_given(arguments.randomizer, arguments.k, arguments.eps0)
+        shared.update(k=k, eps0=eps0, randomizer=arguments.randomizer)
+        if arguments.k is None:  # nothing depends on it
+            del shared["k"]
     if arguments.colluding:
         shared["colluding"] = int(check_colluding(arguments.colluding, check_n(arguments.n)))
     shared.update(_changed_options(arguments, _ROUND_OPTIONS))
@@ -541,10 +581,19 @@ def _changed_options(arguments: Namespace, names: Iterable[str]) -> dict[str, An
 
 
 def _with_name_of_randomizer(setting: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy of the setting, in which the name of a randomizer has the place of the object."""
+    """A copy of the setting, in which the name of a randomizer has the place of the object.
+
+    A density has inputs instead of a number of values: those for which the guarantee is.
+    """
     named = dict(setting)
-    if isinstance(named.get("randomizer"), Randomizer):
-        named["randomizer"] = named["randomizer"].name
+    randomizer = named.get("randomizer")
+    if isinstance(randomizer, Randomizer):
+        named["randomizer"] = randomizer.name
+    if isinstance(randomizer, Density):
+        del named["k"]
+        if math.isinf(randomizer.eps0):
+            del named["eps0"]
+        named["inputs"] = "[0, 1]"
     return named
 
 

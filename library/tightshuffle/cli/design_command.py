@@ -10,11 +10,15 @@ from tightshuffle.cli.layout import (
     USELESS_ERROR,
     Answer,
     delta_text,
+    setting_in_words,
     setting_text,
     table,
     what_is_left,
     who_is_protected,
+    with_plot,
 )
+from tightshuffle.cli.means_command import WHOLE_RANGE, answer_means
+from tightshuffle.cli.plot_file import check_plot_file, format_of, write_plot_file
 from tightshuffle.number_text import plain
 from tightshuffle.planning.designs import Comparison, Design, compare_designs
 from tightshuffle.planning.plan import expected_reports
@@ -55,9 +59,24 @@ _LEGEND = (
 def answer_design(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle design`: every design for one guarantee, with its errors and its costs.
 
+    With --mean it is that of `means_command`.
+
     The text has two tables, each with a line per design: one of numbers, and one of texts. Sentences that
-    explain them follow. Of the arguments, it shows those that the user changed.
+    explain them follow. Of the arguments, it shows those that the user changed. With ``--plot`` there is a
+    picture, too.
     """
+    if arguments.mean and arguments.plot is not None:
+        raise ValueError("--plot is not for --mean: it draws the errors of counts")
+    if arguments.mean:
+        return answer_means(arguments)
+    for name in ("deviation", "range"):
+        if getattr(arguments, name) not in (None, WHOLE_RANGE):
+            raise ValueError(f"--{name} is only for --mean")
+    if arguments.k is None:
+        raise ValueError("k must be given, unless --mean is")
+
+    if arguments.plot is not None:
+        check_plot_file(arguments.plot)
     setting = {"n": arguments.n, "k": arguments.k}
     for name, default in DEFAULTS.items():
         value = getattr(arguments, name)
@@ -93,7 +112,17 @@ def answer_design(arguments: Namespace) -> Answer:
         "designs": [vars(design) for design in comparison.designs],
         "left_out": comparison.left_out,
     }
-    return Answer("\n".join(lines), record)
+    answer = Answer("\n".join(lines), record)
+    if arguments.plot is None:
+        return answer
+
+    from tightshuffle.cli.pictures import draw_designs, encoded
+
+    guarantee = f"eps = {eps:.15g}, delta = {delta_text(log10_delta)}"
+    title = f"every design for {guarantee}: {setting_in_words(setting)}"
+    figure = draw_designs(comparison.designs, title=title, share=arguments.share)
+    write_plot_file(encoded(figure, format_of(arguments.plot)), arguments.plot)
+    return with_plot(answer, arguments.plot)
 
 
 def _design_cells(design: Design) -> tuple[str, ...]:

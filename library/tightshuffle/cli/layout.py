@@ -6,7 +6,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tightshuffle.number_text import e_notation, from_log10, plain
@@ -125,6 +125,36 @@ def setting_text(setting: Mapping[str, Any]) -> str:
     for name, value in setting.items():
         texts.append(f"{name} = {value:g}" if name == "eps0" else f"{name} = {value}")
     return ", ".join(texts)
+
+
+def setting_in_words(setting: Mapping[str, Any]) -> str:
+    """The arguments as a title has them, such as "1,000 users, 10 values, eps0 = 2, k-RR"."""
+    words = [f"{setting['n']:,} users"]
+    if "k" in setting:
+        words.append(f"{setting['k']:,} values")
+    if "eps0" in setting:
+        randomizer = setting.get("randomizer", "k-RR")
+        own = "a matrix of your own"
+        words += [f"eps0 = {setting['eps0']:g}", own if randomizer == "file" else randomizer]
+    if setting.get("rounds", 1) > 1:
+        words.append(f"{setting['rounds']:,} rounds")
+    if "values_per_user" in setting:
+        words.append(f"{setting['values_per_user']:,} values per user")
+    if "colluding" in setting:
+        words.append(f"{setting['colluding']:,} of the users colluding")
+    if "participation" in setting:
+        words.append(f"each user reports with probability {setting['participation']:g}")
+    if "parties" in setting or "honest" in setting:
+        words.append(
+            f"{setting.get('honest', 1)} of {setting.get('parties', 2)} aggregators honest"
+        )
+    return ", ".join(words)
+
+
+def with_plot(answer: Answer, path: str) -> Answer:
+    """The answer, which also says that the picture is in the file ``path``."""
+    text = f"{answer.text}\n\npicture: {path}"
+    return replace(answer, text=text, json={**answer.json, "plot": path})
 
 
 def one_or_all(items: Sequence[Any]) -> Any:

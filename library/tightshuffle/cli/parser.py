@@ -95,11 +95,16 @@ Which design to run: every one at its best parameters for (eps, delta), the most
 Reports of k-RR that a shuffler mixes, with and without dummies; sums of RAPPOR or OUE reports; sums to which
 aggregators add noise; values sent as they are, hidden by dummies; and for comparison two mechanisms of a
 curator who sees all values. The first one has the smallest error of a value that many users hold.
+
+With --mean, users have numbers instead of one of k values, and the table has every design for their mean.
 """
 _DESIGN_EXAMPLES = """\
 examples:
   tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6
   tightshuffle design --n 2e6 --k 408 --eps 1 --delta 1e-8 --rounds 52 --participation 80%
+  tightshuffle design --n 100000 --k 256 --eps 1 --delta 1e-6 --plot designs.pdf
+  tightshuffle design --mean --n 100000 --eps 1 --delta 1e-6 --range 0:120
+  tightshuffle design --mean --deviation 0.001 --eps 1 --delta 1e-6
 
 In JSON, a null stands for infinity. `tightshuffle plan` and `tightshuffle dummies` say more of one design.
 """
@@ -120,11 +125,12 @@ examples:
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
 
-Without --eps, eps runs from 0 to where upper is 1e-12.
+Without --eps, eps runs from 0 to where upper is 1e-12. The picture of one --eps runs from 0 to twice of it.
 """
 _COMPARE_EXAMPLES = """\
 examples:
   tightshuffle compare --n 1e4 --k 16 --eps0 2 --eps 0:1:50
+  tightshuffle compare --n 1e5 --k 408 --eps0 4 --plot bounds.png
 """
 _COLLECTION = """\
 eps or delta of a real collection: groups with different eps0, partial participation, dummies, rounds.
@@ -194,7 +200,8 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "metavar": "R",
         "default": "grr",
         "help": f"{', '.join(randomizers.NAMES)} (default grr, k-randomized response); a matrix file has a"
-        " row per report and a column per value, and k and eps0 follow from it",
+        " row per report and a column per value, and k and eps0 follow from it; a density is that of noise"
+        " added to inputs from 0 to 1, and its file has rows of a distance and the density there",
     },
     "--colluding": {
         "metavar": "C",
@@ -249,13 +256,17 @@ _OPTIONS: dict[str, dict[str, Any]] = {
         "choices": RELEASES,
         "default": "reports",
         "help": "what the analyst sees: all reports, shuffled (the default); or only their sums, as from Prio"
-        " or secure aggregation, for rappor and oue",
+        " or secure aggregation, for rappor, oue and unary",
     },
     "--neighbours": {
         "choices": [neighbours.value for neighbours in Neighbours],
         "default": Neighbours.REPLACEMENT.value,
         "help": "what the guarantee protects: which value a user has (the default); or, for sums, whether a"
         " user has one",
+    },
+    "--plot": {
+        "metavar": "FILE",
+        "help": "draw a picture, too: a file that ends in .png, .svg or .pdf (needs matplotlib)",
     },
     "--data": {
         "metavar": "FILE",
@@ -334,11 +345,21 @@ def make_parser() -> argparse.ArgumentParser:
     )
 
     design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
-    _add(design, "--n", "--k", required=True)
+    question = design.add_mutually_exclusive_group(required=True)
+    _add(question, "--n")
+    deviation = "with --mean: find the fewest users whose mean has at most this standard deviation"
+    question.add_argument("--deviation", metavar="SD", type=values.number, help=deviation)
+    _add(design, "--k")
+    mean = "compare the designs for the mean of numbers; --k is then left out"
+    design.add_argument("--mean", action="store_true", help=mean)
+    ends = "with --mean: the smallest and the largest value (default 0:1), as in --range=-40:50"
+    design.add_argument(
+        "--range", metavar="A:B", type=values.interval, default=(0.0, 1.0), help=ends
+    )
     _add(design, "--delta", "--rounds", "--values-per-user", "--colluding", "--participation")
     aggregators = "how many aggregators add noise to the sums (default 2)"
     _add(design, "--parties", default=2, help=aggregators)
-    _add(design, "--honest")
+    _add(design, "--honest", "--plot")
     share = "the share of the users who hold the popular value, such as 10%% (default) or 0"
     design.add_argument("--share", metavar="F", type=values.share, default=0.1, help=share)
     design.add_argument(
@@ -374,7 +395,7 @@ def make_parser() -> argparse.ArgumentParser:
         "compare", "delta as a function of eps, by all valid bounds", _COMPARE, _COMPARE_EXAMPLES
     )
     _add(compare, "--n", required=True)
-    _add(compare, *_SETTING, "--participation", "--eps")
+    _add(compare, *_SETTING, "--participation", "--eps", "--plot")
     compare.set_defaults(count=None, direction=None, rounds=1)
     compare.set_defaults(release="reports", neighbours=Neighbours.REPLACEMENT)
 

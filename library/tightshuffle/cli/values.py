@@ -75,6 +75,14 @@ def range_parser(*, by_factors: bool = False) -> Callable[[str], list[float]]:
     return parse
 
 
+def interval(text: str) -> tuple[float, float]:
+    """Two numbers with a colon between them: -40:50. The library refuses two that do not ascend."""
+    words = text.split(":")
+    if len(words) != 2:
+        raise _refusal("must be two numbers A:B, such as 0:120", text)
+    return number(words[0]), number(words[1])
+
+
 def log10_delta(text: str) -> float:
     """log10 of a delta between 0 and 1, however small: 1e-500 is fine."""
     try:

@@ -37,7 +37,8 @@ class Collection(CollectionSetup):
     Parameters
     ----------
     k : int, from 2 to 10^7, or None
-        The number of values. It is None for a randomizer that is read from a file.
+        The number of values. It is None for a randomizer that is read from a file, and may be None for
+        "support:ALPHA:BETA".
     groups : list or tuple of `Group`
         One group or several, with different names. Their reports are shuffled together.
     randomizer : str

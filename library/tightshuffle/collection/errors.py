@@ -10,6 +10,7 @@ from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.dummies.laws import Law
 from tightshuffle.gaussian import exact_scale
 from tightshuffle.points import Neighbours
+from tightshuffle.randomizers import WorstPair
 from tightshuffle.randomizers.base import SupportRandomizer
 from tightshuffle.randomizers.expected_errors import Reporters, errors_of_count, mean_absolute
 
@@ -37,11 +38,13 @@ def errors_of_values(setup: CollectionSetup, shares: Floats) -> Floats:
     (`errors_of_count`), with two exceptions, where the number of users' reports is taken as normal (central
     limit theorem): beside dummies of a law, whose number has that law, and for a matrix.
 
-    The result is nan for a matrix, unless everybody takes part. For a matrix, ``shares`` are those of all k
-    values.
+    The result is nan for a `WorstPair`, which has no estimate, and for a matrix, unless everybody takes part.
+    For a matrix, ``shares`` are those of all k values.
     """
     users = sum(group.users for group in setup.groups)
     randomizer = setup.randomizer_of(setup.groups[0])
+    if isinstance(randomizer, WorstPair):
+        return np.full(shares.shape, np.nan)
     if randomizer is not None and not isinstance(randomizer, SupportRandomizer):
         if any(group.participation < 1 for group in setup.groups):
             return np.full(shares.shape, np.nan)

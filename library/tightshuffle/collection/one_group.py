@@ -45,7 +45,7 @@ def _bounds_of(point: Points) -> AllRounds:
         point.n.item(),
         point.eps0.item(),
         participation=point.participation,
-        colluding=(point.n - point.users).item(),
+        colluding=(point.n - point.honest_users).item(),
     )
     setup = CollectionSetup(
         point.k.item(),

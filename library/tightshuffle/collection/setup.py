@@ -25,7 +25,7 @@ from tightshuffle.points import (
     check_neighbours,
     check_neighbours_of_release,
 )
-from tightshuffle.randomizers import BY_KEY, Randomizer, parse
+from tightshuffle.randomizers import BY_KEY, Randomizer, check_given, parse
 from tightshuffle.randomizers.unary import UnaryEncoding
 
 NESTED = "a collection under then must not have then itself; give all of them in one list"
@@ -43,7 +43,7 @@ class Group:
         The number of its users.
     eps0 : float, up to 50, or math.inf
         The local budget of a report. It is math.inf if the report is the value itself, and None for a
-        randomizer that is read from a file, which has a budget already.
+        randomizer that has a budget already: one that is read from a file, and "unary:P:Q".
     participation : float, above 0 and at most 1
         The probability that a user takes part in a round, independently of everybody, of the value and of
         other rounds. If a fixed number takes part, give that number as ``users``.
@@ -225,7 +225,8 @@ class CollectionSetup:
             for randomizer in self._randomizers.values():
                 if not isinstance(randomizer, UnaryEncoding):
                     raise ValueError(
-                        f"randomizer must be rappor or oue for release 'sums'; got {self.randomizer!r}"
+                        "randomizer must be rappor, oue or unary:P:Q for release 'sums'; got"
+                        f" {self.randomizer!r}"
                     )
         if sum(group.users for group in self.groups) > LARGEST_N_OF_UPPER:
             raise ValueError(f"groups must have at most {LARGEST_N_OF_UPPER:.0e} users in all")
@@ -293,6 +294,10 @@ class CollectionSetup:
         None stands for reports that are the values themselves: k-RR with eps0 = inf. ValueError if k or eps0
         is missing, infinite where it cannot be, or given although the randomizer's file determines it.
         """
+        if self._randomizer_key == "density":
+            raise ValueError(
+                f"randomizer must be no density for a collection; got {self.randomizer!r}"
+            )
         if self._randomizer_key == "file":
             for group in self.groups:
                 if self.k is not None or group.eps0 is not None:
@@ -304,15 +309,15 @@ class CollectionSetup:
         randomizers: dict[str, Randomizer | None] = {}
         for group in self.groups:
             where = f"group {group.name!r}: "
-            if self.k is None or group.eps0 is None:
-                raise ValueError(
-                    f"{where}k and eps0 must be given for randomizer {self.randomizer!r}"
-                )
-            if group.eps0 == math.inf and self.randomizer != "grr":
+            try:
+                k, eps0 = check_given(self.randomizer, self.k, group.eps0)
+            except ValueError as error:
+                raise ValueError(where + str(error)) from None
+            if eps0 == math.inf and self.randomizer != "grr":
                 raise ValueError(f"{where}eps0 must be finite for randomizer {self.randomizer!r}")
 
-            if group.eps0 < math.inf:
-                randomizers[group.name] = parse(self.randomizer, k=self.k, eps0=group.eps0)
+            if eps0 < math.inf:
+                randomizers[group.name] = parse(self.randomizer, k=k, eps0=eps0)
             else:
                 randomizers[group.name] = None
         return randomizers

@@ -177,16 +177,47 @@ def best_noise(
         deviations, key=lambda power: _error_of_uncut_law(power, deviations[power], parties)
     )
 
-    # By deviation, ln of the law's delta over the guarantee's. The deviations so far are by a rough bound.
+    deviation = _narrowest_noise(guarantee, power, deviations[power])
+    return noise(power, deviation, guarantee.mean_with_negligible_ends(power, deviation))
+
+
+def geometric_deviation(
+    eps: float,
+    delta: float | None = None,
+    *,
+    log10_delta: float | None = None,
+    values_per_user: int = 1,
+    rounds: int = 1,
+    neighbours: str = Neighbours.REPLACEMENT,
+) -> float:
+    """The smallest deviation of two-sided geometric `noise` (of the power 1) with a guarantee, rounded up.
+
+    One such number on every sum gives the guarantee, whether one party adds it or several add shares of it
+    (`dummies.shares`). Parameters and errors are those of `best_cut_law`.
+    """
+    guarantee = _Guarantee.from_arguments(
+        eps, delta, log10_delta, values_per_user, rounds, neighbours
+    )
+    guess = guarantee.approximate_deviation(1.0)
+    guarantee.mean_with_negligible_ends(1.0, guess)  # ValueError at once for too small an eps
+    ln_ratio = functools.partial(guarantee.ln_ratio_uncut, 1.0)
+    enough = _least_with_guarantee(ln_ratio, guess, guarantee.fall_of_ln_delta)
+    return _narrowest_noise(guarantee, 1.0, enough)
+
+
+def _narrowest_noise(guarantee: "_Guarantee", power: float, enough: float) -> float:
+    """The smallest deviation of `noise` of this ``power`` with the guarantee, rounded up.
+
+    ``enough`` is a deviation with the guarantee by a rough bound, close to the smallest one.
+    """
+    # By deviation, ln of the law's delta over the guarantee's.
     ln_ratio = functools.partial(guarantee.ln_ratio_uncut, power, rough=False)
     smallest = _least_with_guarantee(
-        ln_ratio, deviations[power], guarantee.fall_of_ln_delta, known_enough=deviations[power]
+        ln_ratio, enough, guarantee.fall_of_ln_delta, known_enough=enough
     )
-    # The deviation is rounded up to a few digits if that keeps the guarantee.
-    deviation = _rounded_up(smallest)
-    if ln_ratio(deviation) > 0:
-        deviation = smallest
-    return noise(power, deviation, guarantee.mean_with_negligible_ends(power, deviation))
+    # It is rounded up to a few digits if that keeps the guarantee.
+    rounded = _rounded_up(smallest)
+    return rounded if ln_ratio(rounded) <= 0 else smallest
 
 
 def _rounded_up(deviation: float) -> float:

@@ -26,7 +26,7 @@ def ln_erlingsson(points: Points) -> Floats:
     Their statement: for n >= 1000, 0 < eps0 < 1/2 and 0 < delta < 1/100 the shuffled reports are (eps,
     delta)-DP with eps = 12 eps0 sqrt(log(1 / delta) / n).
     """
-    eps, n, eps0 = points.eps, points.users, points.eps0
+    eps, n, eps0 = points.eps, points.honest_users, points.eps0
     ln_delta = -n * (eps / (12 * eps0)) ** 2
     conditions = {
         "n >= 1000": n >= 1000,
@@ -48,7 +48,7 @@ def ln_feldman(points: Points) -> Floats:
     Solved for delta, it is at most 1. The condition is that of the theorem; their code has 4 / delta in place
     of 2 / delta, and docs/upstream.md proves that 2 / delta is enough.
     """
-    eps, n, eps0 = points.eps, points.users, points.eps0
+    eps, n, eps0 = points.eps, points.honest_users, points.eps0
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         share = np.exp(eps0 - np.log(n))
         # Where eps is so small that only a negative root would solve this, the root is 0, and delta 1.
@@ -72,7 +72,7 @@ def ln_balle_hoeffding(points: Points, randomizer: str = "krr") -> Floats:
     (`_moments_of_gain`).
     """
     gain = _moments_of_gain(points, randomizer)
-    eps, n, gamma = points.eps, points.users, gain.gamma
+    eps, n, gamma = points.eps, points.honest_users, gain.gamma
     with np.errstate(all="ignore"):
         # a / e^eps and w / e^eps, which do not overflow. So ln_delta has eps added.
         a, w = -np.expm1(-eps), gain.width
@@ -94,7 +94,7 @@ def ln_balle_bennett(points: Points, randomizer: str = "krr") -> Floats:
     as the sum over no report, M = 0, is 0.
     """
     gain = _moments_of_gain(points, randomizer)
-    eps, n, gamma = points.eps, points.users, gain.gamma
+    eps, n, gamma = points.eps, points.honest_users, gain.gamma
     with np.errstate(all="ignore"):
         # a / e^eps, b / e^eps and c / e^(2 eps), which do not overflow. So ln_delta has eps added, while u
         # and the exponent are those of a, b and c.

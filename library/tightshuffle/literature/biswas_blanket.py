@@ -61,7 +61,7 @@ def ln_equation_3(points: Points) -> Floats:
 
     where rate is the smaller one of e^-eps0 (Case 1) and (tanh(eps / 2) / spread)^2 (Case 2).
     """
-    eps, n, eps0 = points.eps, points.users, points.eps0
+    eps, n, eps0 = points.eps, points.honest_users, points.eps0
     ln_spread = _ln_spread(eps0)
     with np.errstate(divide="ignore"):
         ln_tanh = np.log(-np.expm1(-eps)) - np.log1p(np.exp(-eps))  # ln tanh(eps / 2)

@@ -92,7 +92,7 @@ def _ln_delta_of_clones(points: Points, ln_probability: Floats) -> Floats:
     gain = np.exp(ln_unit + eps0) * -np.expm1(-gap)
     loss = np.exp(ln_unit + eps + eps0) * np.expm1(-eps - eps0)
     probability = np.exp(ln_probability) / 2
-    return ln_delta_of_two_valued_gain(points.users, gain, loss, probability, eps + eps0)
+    return ln_delta_of_two_valued_gain(points.honest_users, gain, loss, probability, eps + eps0)
 
 
 def ln_delta_of_two_valued_gain(

@@ -29,4 +29,4 @@ def ln_koskela_strong(points: Points) -> Floats:
     gain = np.exp(points.eps0) + np.asarray(points.k, dtype=float) - 1  # 1 / q of k-RR
     loss = -np.exp(eps) * gain
     exponent = np.add(eps, points.eps0)
-    return ln_delta_of_two_valued_gain(points.users, gain, loss, 1 / gain, exponent)
+    return ln_delta_of_two_valued_gain(points.honest_users, gain, loss, 1 / gain, exponent)

@@ -79,7 +79,7 @@ def ln_girgis(points: Points) -> Floats:
     ln_deltas = np.full(points.eps.size, -np.inf)
     for index in range(points.eps.size):
         eps = points.eps[index].item()
-        n = points.users[index].item()
+        n = points.honest_users[index].item()
         eps0 = points.eps0[index].item()
         rounds = points.rounds[index].item()
         if eps < rounds * eps0:

@@ -25,8 +25,14 @@ from tightshuffle.arguments import (
 from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.collection.all_rounds import AllRounds
 from tightshuffle.collection.errors import errors_of_values
-from tightshuffle.dummies.best_law import best_cut_law, best_noise, smallest_poisson_mean
+from tightshuffle.dummies.best_law import (
+    best_cut_law,
+    best_noise,
+    geometric_deviation,
+    smallest_poisson_mean,
+)
 from tightshuffle.dummies.laws import Law, error_of_parties, expected_tv, poisson
+from tightshuffle.dummies.shares import error_of_shares
 from tightshuffle.gaussian import (
     HISTOGRAM_SENSITIVITY,
     geometric_error,
@@ -68,9 +74,9 @@ class Design:
     what, and ``parameters`` are in words.
 
     ``eps0`` is the local budget of one report, math.inf without local noise. ``dummies`` is how many there
-    are of all values on average, per round, and ``law`` names that of their number per value, or of one
-    aggregator's noise (`dummies.laws`). ``reference`` is true for a mechanism of a curator who sees all
-    values.
+    are of all values on average, per round, and ``law`` names that of their number per value, of one
+    aggregator's noise, or of the sum of the honest aggregators' shares of noise (`dummies.laws`).
+    ``reference`` is true for a mechanism of a curator who sees all values.
     """
 
     name: str
@@ -117,8 +123,8 @@ def compare_designs(
     """Every design for n users and k values, at its best parameters for (eps, delta).
 
     "dummies of the best law", and the noise of aggregators, are the best of one family: `best_cut_law` and
-    `best_noise`. k-RR with dummies has the smallest eps0, in tenths, with an error about 5 % above that of
-    dummies alone.
+    `best_noise`. "shares of noise" is for more than one honest aggregator. k-RR with dummies has the smallest
+    eps0, in tenths, with an error about 5 % above that of dummies alone.
 
     Parameters
     ----------
@@ -175,8 +181,11 @@ def compare_designs(
         _sums_of_bits(task, "oue", "OUE"),
     ]
 
-    # k-RR is for one value per user; with dummies it needs an eps0 that its plan alone does not reach.
     left_out: dict[str, str] = {}
+    if honest > 1:
+        deviation = geometric_deviation(eps, **guarantee)
+        designs.append(_shares_of_noise(task, deviation, parties, honest))
+    # k-RR is for one value per user; with dummies it needs an eps0 that its plan alone does not reach.
     if values == 1:
         krr = _krr(task)
         designs.append(krr)
@@ -355,6 +364,27 @@ def _noise_of_aggregators(task: _Task, noise: Law, parties: int, honest: int) ->
         trust=f"aggregators: {honest} of {parties}, to add noise and show only sums",
         parameters=f"{noise.name} from each",
         law=noise.name,
+    )
+
+
+def _shares_of_noise(task: _Task, deviation: float, parties: int, honest: int) -> Design:
+    """The design in which aggregators add shares of two-sided geometric noise to every sum.
+
+    The shares of the ``honest`` aggregators sum to noise of this ``deviation``, and those of all ``parties``
+    to more (`dummies.shares`). All else is as for `_noise_of_aggregators`. With one honest aggregator a share
+    would be all of the noise, which is one of the laws that are tried there.
+    """
+    law = f"noise:1.0:{deviation!r}"
+    error = error_of_shares(deviation, parties, honest)
+    return task.design(
+        "shares of noise",
+        lambda share: error,
+        messages=1.0,
+        bits_per_message=task.k,
+        eps_if_it_fails=math.inf,
+        trust=f"aggregators: {honest} of {parties}, to add noise and show only sums",
+        parameters=f"1/{honest} of {law} from each",
+        law=law,
     )
 
 

@@ -43,7 +43,7 @@ from tightshuffle.points import (
     check_guarantee,
     make_point,
 )
-from tightshuffle.randomizers import Randomizer, parse
+from tightshuffle.randomizers import Randomizer, has_own_budget, parse
 from tightshuffle.randomizers.expected_errors import errors, krr_deviation, mean_absolute
 
 # Of eps0, relative: as precisely as the bound is known.
@@ -110,8 +110,9 @@ def plan(
     log10_delta : float, below 0
         Instead of ``delta``.
     randomizer : str
-        A name that `randomizers.parse` takes; not a matrix, which has one fixed eps0. "subset" and "hash"
-        without a number get the m or g with the smallest error for uniform data.
+        A name that `randomizers.parse` takes; not a matrix or "unary:P:Q", which have one fixed eps0,
+        and not "support:ALPHA:BETA", which has no estimates. "subset" and "hash" without a number get the m
+        or g with the smallest error for uniform data.
     colluding : int or float, at least 0
         How many users reveal their reports to the adversary. A number below 1 is a share of the users,
         rounded up. The estimates use their reports, too.
@@ -138,10 +139,14 @@ def plan(
     kind = TUNABLE.get(randomizer) if isinstance(randomizer, str) else None
     if kind is not None:
         _check_tunable(randomizer, participation, rounds, release)
-    elif not isinstance(randomizer, str) or randomizer.startswith("file:"):
+    elif not isinstance(randomizer, str) or has_own_budget(randomizer):
         raise ValueError(
-            f"randomizer must be a name; a plan cannot change the eps0 of a matrix; got {randomizer!r}"
+            "randomizer must be a name; a plan cannot change the eps0 of a matrix or density; got"
+            f" {randomizer!r}"
         )
+    if randomizer.startswith(("unary:", "support:")):
+        why = "has one eps0" if randomizer.startswith("unary:") else "has no estimates"
+        raise ValueError(f"randomizer must be another for a plan: {randomizer} {why}")
 
     eps = check_guarantee(eps)
     eps_per_round = eps / check_whole("rounds", rounds, 1)
@@ -435,7 +440,7 @@ def _tuned_plan(kind: Tunable, task: _Task, make_plan: Callable[[_Task], Plan]) 
         # The m or g with the least delta at the error of the best plan so far. Its eps0 is for the plan to
         # find.
         randomizer = parse(best.randomizer, k=task.k, eps0=best.eps0)
-        honest_users = task.point.with_users(best.n, task.colluding).users
+        honest_users = task.point.with_users(best.n, task.colluding).honest_users
         parameters, _ = most_private(
             kind,
             np.array([parameter]),

@@ -16,11 +16,28 @@ def read_matrix(path: str) -> Finite:
     The field in row y and column x is the probability to report y for x. A ValueError is one line that names
     the file, the row (if the fault is in one row) and the fault.
     """
+    rows = read_rows(path, "a probability")
+    # `Finite` counts rows and columns from 0, a reader of the file from 1.
+    try:
+        return Finite(rows)
+    except ValueError as error:
+        message = re.sub(r"\b(row|column) (\d+)", _count_from_1, str(error))
+        raise ValueError(f"{path}: {message}") from None
+
+
+def read_rows(path: str, expected: str) -> list[list[float]]:
+    """The numbers in a CSV file without a header, rows of one length; ``expected`` says what a field is.
+
+    A ValueError is one line that names the file, the row (if the fault is in one row) and the fault.
+    """
     path = check_path("path", path)
     try:
         check_regular_file(path, _MOST_BYTES)
         with open(path, encoding="utf-8-sig", newline="") as file:
-            rows = [_parse_row(fields, path, row) for row, fields in enumerate(csv.reader(file), 1)]
+            rows = [
+                _parse_row(fields, path, row, expected)
+                for row, fields in enumerate(csv.reader(file), 1)
+            ]
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -33,12 +50,7 @@ def read_matrix(path: str) -> Finite:
             raise ValueError(
                 f"{path}: row {row}: {len(numbers)} values; expected {len(rows[0])}, as in row 1"
             )
-    # `Finite` counts rows and columns from 0, a reader of the file from 1.
-    try:
-        return Finite(rows)
-    except ValueError as error:
-        message = re.sub(r"\b(row|column) (\d+)", _count_from_1, str(error))
-        raise ValueError(f"{path}: {message}") from None
+    return rows
 
 
 def _count_from_1(match: re.Match[str]) -> str:
@@ -46,10 +58,10 @@ def _count_from_1(match: re.Match[str]) -> str:
     return f"{match[1]} {int(match[2]) + 1}"
 
 
-def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
+def _parse_row(fields: list[str], path: str, row: int, expected: str) -> list[float]:
     """The ``fields`` of a row of the file, as numbers. ValueError names the first field that is none.
 
-    ``row`` is the row's number in the file, from 1.
+    ``row`` is the row's number in the file, from 1, and ``expected`` what a field should be.
     """
     numbers = []
     for field in fields:
@@ -57,6 +69,6 @@ def _parse_row(fields: list[str], path: str, row: int) -> list[float]:
             numbers.append(float(field))
         except ValueError:
             raise ValueError(
-                f"{path}: row {row}: expected a probability; got {field[:_MOST_SHOWN]!r}"
+                f"{path}: row {row}: expected {expected}; got {field[:_MOST_SHOWN]!r}"
             ) from None
     return numbers

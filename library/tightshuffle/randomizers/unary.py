@@ -3,20 +3,22 @@
 Under u every value is supported independently with probability q. So alpha = q (1 - q), beta = q^2.
 """
 
+import decimal
 import math
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
-from tightshuffle.arguments import Floats
+from tightshuffle.arguments import Floats, check_number
 from tightshuffle.randomizers.base import SupportRandomizer
 
 
 class IndependentSupport(SupportRandomizer):
-    """The base class of the randomizers in this module, which differ in ``q``, at most 1/2."""
+    """The base class of the randomizers in this module, which differ in ``q``."""
 
     @property
     def q(self) -> float:
@@ -98,6 +100,37 @@ class OptimizedUnaryEncoding(UnaryEncoding):
 
 
 @dataclass(frozen=True)
+class ChosenUnaryEncoding(UnaryEncoding):
+    """Unary encoding with probabilities of your own: ``p``, and q, which is ``p_of_others``.
+
+    eps0 = ln(p (1 - q) / ((1 - p) q)) follows from them, rounded up: a larger p never has a smaller delta. A
+    permanent RAPPOR without Bloom filter is one, too. ValueError unless 0 < q < p < 1.
+    """
+
+    key = "unary"
+
+    eps0: float = field(init=False)
+    p: float
+    p_of_others: float
+
+    def __post_init__(self) -> None:
+        q = check_number("q", self.p_of_others, "above 0 and below 1", lambda x: 0 < x < 1)
+        p = check_number("p", self.p, f"above q = {q:g} and below 1", lambda x: q < x < 1)
+        object.__setattr__(self, "p", p)
+        object.__setattr__(self, "p_of_others", q)
+        object.__setattr__(self, "eps0", _log_odds_ratio_rounded_up(p, q))
+        super().__post_init__()
+
+    @property
+    def name(self) -> str:
+        return f"{self.key}:{self.p!r}:{self.q!r}"
+
+    @property
+    def q(self) -> float:
+        return self.p_of_others
+
+
+@dataclass(frozen=True)
 class LocalHashing(IndependentSupport):
     """Report a random hash function to ``g`` values, and its value under g-randomized response.
 
@@ -161,3 +194,12 @@ class LocalHashing(IndependentSupport):
 def _logistic(x: float) -> float:
     """1 / (1 + e^-x), as `scipy.special.expit`, which takes as long to import as numpy."""
     return 1 / (1 + math.exp(min(-x, 700.0)))
+
+
+def _log_odds_ratio_rounded_up(p: float, q: float) -> float:
+    """ln(p (1 - q) / ((1 - p) q)) of two probabilities with 0 < q < p < 1, rounded up."""
+    with decimal.localcontext(prec=60):
+        exact_p, exact_q = Decimal(p), Decimal(q)
+        exact = (exact_p / exact_q).ln() + ((1 - exact_q) / (1 - exact_p)).ln()
+        rounded = float(exact)
+        return rounded if Decimal(rounded) >= exact else math.nextafter(rounded, math.inf)

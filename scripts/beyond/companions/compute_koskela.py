@@ -24,11 +24,11 @@ from tightshuffle.points import make_points
 NumbersOfRounds = Sequence[int]
 COLUMNS = ["curve", "rounds", "n", "k", "eps0", "eps", "upper"]
 BOUNDS = {  # the figure's name of a curve -> ln of an upper bound on delta of one round
-    "strong": METHODS["koskela-strong"].bound,
+    "strong": METHODS["koskela-strong"].ln_bound,
     # the blanket's bound alone, as in that paper: the method `upper` can be smaller
-    "weak": METHODS["privacy-blanket"].bound,
-    "clones": METHODS["clones"].bound,
-    "stronger-clones": METHODS["stronger-clones"].bound,
+    "weak": METHODS["privacy-blanket"].ln_bound,
+    "clones": METHODS["clones"].ln_bound,
+    "stronger-clones": METHODS["stronger-clones"].ln_bound,
 }
 DOES_NOT_REACH_0 = ("strong",)  # curves that are above 0 at eps = eps0, too
 

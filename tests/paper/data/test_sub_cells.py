@@ -186,6 +186,7 @@ DAMAGED = [
     (LINES, "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
     (LINES, "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),
     (LINES, "row,column,count\n0,0,1.5\n", "counts.csv: each"),
+    (LINES, "row,column,count\n0,0,0\n", "counts.csv: each"),
 ]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from scripts.paper.delta import delta_hat
 from scripts.paper.delta.delta_hat import log10_delta_hat, worst_count
 from scripts.paper.delta.theorem_1 import log10_delta_of_count
 
@@ -20,8 +21,11 @@ def test_delta_hat_leaves_out_no_count_that_matters(form, share, eps0):
         assert largest == np.max(deltas)
 
 
+@pytest.mark.parametrize("error", [1e-8, 1.0])
 @pytest.mark.parametrize(("k", "eps0", "eps"), [(22, 2, 1.4), (31, 0.5, 0.35)])
-def test_a_count_between_two_others_can_be_the_worst(k, eps0, eps):
+def test_a_count_between_two_others_can_be_the_worst(k, eps0, eps, error, monkeypatch):
+    """It is found also if deltas are only known up to an ``error``: then more of them are computed."""
+    monkeypatch.setattr(delta_hat, "_ERROR_OF_TWO_DELTAS", error)
     counts = np.zeros(k, dtype=int)
     counts[:20] = np.arange(1, 21)
     deltas = log10_delta_of_count(eps, n=210, k=k, eps0=eps0, count=np.arange(20), form="exact")

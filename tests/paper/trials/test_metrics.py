@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from scripts.paper.trials.metrics import individual_error, total_variation
+from scripts.paper.trials.metrics import individual_error, total_variation, uniform_histogram
 
 weights = arrays(float, 6, elements=st.floats(0.0, 1.0)).filter(lambda weight: weight.sum() > 1e-3)
 distributions = weights.map(lambda weight: weight / weight.sum())
@@ -22,6 +22,10 @@ def test_total_variation_is_the_best_event(a, b):
 def test_individual_errors_add_up_to_twice_the_distance(a, b):
     errors = individual_error(a, b, [1, 2, 3, 4, 5, 6])
     assert errors.sum() == pytest.approx(2 * total_variation(a, b), abs=1e-12)
+
+
+def test_the_uniform_histogram_has_the_same_fraction_in_every_cell():
+    assert uniform_histogram(4).tolist() == [0.25, 0.25, 0.25, 0.25]
 
 
 def test_cells_are_numbered_from_one():

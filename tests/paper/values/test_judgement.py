@@ -50,8 +50,9 @@ def test_a_text_that_is_no_tolerance_is_refused(tolerance):
         ("100", "105.001", "differs"),
         ("1E-9", "1E10", "differs"),  # far more digits than a Decimal's context holds
         ("2.50E-1", from_log10(np.log10(0.25)), "same digits"),
-        # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit.
+        # 0.7 - 1e-16, cut off 0.6: noise of floats costs no digit, and wins none.
         ("0.7", 0.1 + 0.6, "same digits"),
+        ("0.6", 0.1 + 0.6, "differs"),
     ],
 )
 def test_digits_verdict(printed, value, verdict):
