@@ -4,23 +4,41 @@
 curves, loss distributions and plans all ask it.
 """
 
+
 import numpy as np
 
 from tightshuffle.arguments import Floats
-from tightshuffle.bounds import privacy_blanket, rounds, single_value, sums
+from tightshuffle.bounds import pairs_of_matrix, privacy_blanket, rounds, single_value, sums
 from tightshuffle.bounds.densities import epsilon_of_round
 from tightshuffle.points import Points
+from tightshuffle.randomizers import Finite
 from tightshuffle.side import Side
 
 
 def ln_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH) -> Floats:
     """ln of the smallest proven upper bound on delta of one round; (points,), -inf where eps >= eps0.
 
-    It is the smaller one of the privacy blanket's bound and the single value's. ``width``: what the
-    computation of the first may add, relative to delta.
+    It is the smaller one of the privacy blanket's bound and the single value's; for a matrix, the largest of
+    such smaller ones over all pairs of values (`pairs_of_matrix`). ``width``: what the computation of the
+    first may add, relative to delta.
     """
-    blanket = privacy_blanket.ln_upper(points, width=width)
-    return single_value.ln_smaller(points, blanket)
+    by_pairs = np.array(
+        [pairs_of_matrix.is_searched(each) for each in points.randomizers], dtype=bool
+    )
+    if not by_pairs.any():
+        blanket = privacy_blanket.ln_upper(points, width=width)
+        return single_value.ln_smaller(points, blanket)
+
+    result = np.empty(points.eps.size)
+    result[by_pairs] = pairs_of_matrix.ln_upper(points.at(by_pairs), width=width)
+    if not by_pairs.all():
+        result[~by_pairs] = ln_upper_of_round(points.at(~by_pairs), width=width)
+    return result
+
+
+def is_blanket_alone(randomizer: object) -> bool:
+    """Whether the upper bound of a round is that of the privacy blanket, as there are too many values."""
+    return isinstance(randomizer, Finite) and not pairs_of_matrix.is_searched(randomizer)
 
 
 def ln_upper(points: Points) -> Floats:

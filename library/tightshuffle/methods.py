@@ -68,6 +68,10 @@ class Method:
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
+    def remark(self, randomizer: object) -> str:
+        """What a reader of the bound has to know about it for this ``randomizer``; mostly nothing, ""."""
+        return ""
+
     @property
     def column(self) -> str:
         """The name of its columns in tables."""
@@ -148,6 +152,11 @@ class GuaranteeMethod(OwnMethod):
     """The guarantee, which composes rounds and knows sums."""
 
     composes: bool = True
+
+    def remark(self, randomizer: object) -> str:
+        if guarantee.is_blanket_alone(randomizer):
+            return "by privacy-blanket alone, as the matrix has more than 256 values"
+        return ""
 
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
         return guarantee.epsilon_of_upper(target_ln_delta, point)

@@ -1,0 +1,240 @@
+"""The upper bound of matrices: the largest, over pairs of values, of the smaller one of two slow bounds."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import integrate
+from scipy.special import erfcx, logsumexp
+
+import tightshuffle
+from tests.at_points import log10_at_points
+from tests.bounds.enumeration import Shuffled
+from tests.randomizers.matrices import (
+    MATRIX_WHOSE_DIRECTIONS_DIFFER,
+    geometric_matrix,
+    matrix_of,
+    random_matrix,
+)
+from tightshuffle import guarantee
+from tightshuffle.bounds import pairs_of_matrix, privacy_blanket, single_value
+from tightshuffle.bounds.pairs_of_matrix import PairBounds
+from tightshuffle.numerics.positive_part import log_positive_part
+from tightshuffle.randomizers import Finite
+
+WIDTH = 1e-4  # of the privacy blanket's bound
+upper = log10_at_points(guarantee.ln_upper_of_round)
+
+
+def exact_bound(matrix, eps, n, pair):
+    """ln of the smaller one of both bounds of a pair, or a bit less, by exact E[(G_1 + ... + G_m)_+].
+
+    For g users left out with g > 4, delta counts as that for g = 4, which is smaller.
+    """
+    by_blanket = ln_mean_positive_part(matrix.gains(eps, "blanket", pair), np.array([n])).item()
+    if n == 1:
+        return by_blanket
+    left_out = np.arange(min(n - 1, 5))
+    chances = matrix.gamma * (1 - matrix.gamma) ** left_out
+    chances[-1] /= matrix.gamma
+    of_values = [
+        ln_mean_positive_part(matrix.gains(eps, name, pair), n - 1 - left_out)
+        for name in matrix.references()
+    ]
+    return min(by_blanket, logsumexp(np.max(of_values, axis=0), b=chances))
+
+
+def ln_mean_positive_part(gains, m):
+    """ln of E[(G_1 + ... + G_m)_+] / m for independent G with these values and masses, rounded down."""
+    low, _ = log_positive_part(*gains, m, width=1e-3)
+    return low - np.log(m)
+
+
+def all_pairs(matrix):
+    return itertools.permutations(range(matrix.k), 2)
+
+
+def nearly_geometric(seed, k=4):
+    """A geometric matrix, each entry of which is changed by up to 15 %: its worst pairs nearly tie."""
+    changes = np.random.default_rng(seed).uniform(0.85, 1.15, (k, k))
+    matrix = geometric_matrix(k, 2.0) * changes
+    return Finite(matrix / matrix.sum(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("n", "share_of_eps0"), [(4, 0.3), (60, 0.5), (3000, 0.08), (10**7, 0.001)]
+)
+def test_the_largest_bound_of_all_pairs_is_found(n, share_of_eps0):
+    """Often the worst pair is not the first one, and the second worst one has nearly the same bound."""
+    not_first = 0
+    for seed in (0, 1, 4, 5):  # the first pair is the worst one for 1
+        matrix = nearly_geometric(seed)
+        eps = share_of_eps0 * matrix.eps0
+        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        bounds = PairBounds(eps, n, matrix, WIDTH)
+        found = pairs_of_matrix.largest_of_pairs(bounds)
+        assert max(exact.values()) <= found <= max(exact.values()) + 0.2
+        not_first += exact[bounds.first_pair()] < max(exact.values()) - 0.005
+    assert not_first >= (3 if n > 4 else 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "share"), [(2, 0.1), (2, 0.8), (30, 0.02), (30, 0.4), (1000, 0.1), (10**8, 0.0003)]
+)
+def test_no_quick_bound_is_below_the_exact_bound(n, share):
+    """Whatever theta, a pair that is left out has a bound of at most the known one."""
+    for matrix in (nearly_geometric(1), Finite(MATRIX_WHOSE_DIRECTIONS_DIFFER)):
+        eps = share * matrix.eps0
+        bounds = PairBounds(eps, n, matrix, WIDTH)
+        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        _, best = bounds.of_pair(bounds.first_pair(), known=-np.inf)
+        for theta in best * np.array([0.1, 0.7, 1.0, 1.5, 5.0]):
+            for known in (-np.inf, *sorted(exact.values())[1::2]):
+                quick = dict(bounds.quick(theta, known))
+                for pair, ln_delta in exact.items():
+                    assert ln_delta <= max(quick.get(pair, known), known)
+
+
+def least_k(exponents, tilted, m):
+    """The least K of `_ln_k` for one distribution, over all smoothings, with the exact f."""
+    v = np.arange(0, 7 / min(pairs_of_matrix._SMOOTHINGS), 0.01)
+    # The deviation of m exponents is 5, so no peak of f^m is narrower than 20 of these steps.
+    f = np.abs(np.exp(1j * v[:, None] * exponents) @ tilted)
+    return min(
+        np.exp(smoothing**2 / 2)
+        / np.pi
+        * integrate.simpson(f**m * np.exp(-((smoothing * v) ** 2) / 2) / (1 + v**2), x=v)
+        for smoothing in pairs_of_matrix._SMOOTHINGS
+    )
+
+
+@pytest.mark.parametrize("groups", [0, 32])
+@pytest.mark.parametrize("m", [1, 6, 60, 1000])
+@pytest.mark.parametrize("kind", ["lattice", "rare", "even"])
+def test_k_is_at_least_its_integral(kind, m, groups):
+    """f of a lattice comes back to 1; a rare value makes the part that V and C bound short."""
+    values, tilted = {
+        "lattice": ([1.0, -1.0], [0.5, 0.5]),
+        "rare": ([20.0, -1.0, 1.0], [0.001, 0.51, 0.489]),
+        "even": (np.linspace(-2, 2, 9), np.full(9, 1 / 9)),
+    }[kind]
+    tilted = np.array(tilted)
+    # The sum of m has the deviation 5, as at delta = 1e-6.
+    exponents = np.array(values) * 5 / np.sqrt(m * (tilted @ np.square(values)))
+    found = np.exp(pairs_of_matrix._ln_k(exponents[None], tilted[None], m, groups)[0])
+    assert found >= min(np.exp(-1), least_k(exponents, tilted, m)) * (1 - 1e-6)
+
+
+def test_k_is_close_to_that_of_a_normal_number_for_many_users():
+    """For a normal number of deviation s, K is e^(s^2 / 2) times P(Z > s) / 2, for a small smoothing."""
+    tilted = np.full(9, 1 / 9)
+    values = np.linspace(-2, 2, 9)
+    m = 10**5
+    exponents = values * 5 / np.sqrt(m * (tilted @ values**2))
+    found = np.exp(pairs_of_matrix._ln_k(exponents[None], tilted[None], m, 0)[0])
+    normal = erfcx(5 / np.sqrt(2)) / 2
+    assert normal < found < 1.02 * normal
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_delta_of_no_dataset_exceeds_the_bound_of_its_pair(n):
+    for matrix in (random_matrix(k=3), MATRIX_WHOSE_DIRECTIONS_DIFFER):
+        randomizer, shuffled = Finite(matrix), Shuffled(matrix, n)
+        all_eps = np.array([0.0, 0.2, 0.5, 0.8, 0.95]) * randomizer.eps0
+        largest = 10 ** upper(all_eps, n=n, randomizer=randomizer)
+        for pair in itertools.permutations(range(3), 2):
+            deltas = [shuffled.delta(others, pair, all_eps) for others in shuffled.datasets()]
+            for eps, worst, bound in zip(all_eps, np.max(deltas, axis=0), largest, strict=True):
+                of_pair = PairBounds(eps, n, randomizer, WIDTH).of_pair(pair, known=-np.inf)[0]
+                assert worst <= np.exp(of_pair) + 1e-15
+                assert worst <= bound
+
+
+@pytest.mark.parametrize(("n", "eps"), [(4, 1.0), (100, 1.3), (10**5, 0.02729)])
+def test_a_matrix_of_16_values_has_the_smaller_one_of_the_full_bounds(n, eps):
+    """Here the same pair is the worst one by both bounds, each of which looks at every pair."""
+    arguments = {"n": n, "randomizer": Finite(geometric_matrix(16, 3.0))}
+    by_blanket = log10_at_points(privacy_blanket.ln_upper)(eps, **arguments)
+    by_value = log10_at_points(single_value.ln_upper)(eps, **arguments)
+    assert upper(eps, **arguments) == pytest.approx(min(by_blanket, by_value), abs=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [100, 1000, 10**5])
+def test_a_matrix_of_32_values_has_the_smaller_one_of_the_full_bounds(n):
+    arguments = {"n": n, "randomizer": Finite(geometric_matrix(32, 3.0))}
+    eps = tightshuffle.epsilon(1e-6, **arguments)
+    by_blanket = log10_at_points(privacy_blanket.ln_upper)(eps, **arguments)
+    by_value = log10_at_points(single_value.ln_upper)(eps, **arguments)
+    assert upper(eps, **arguments) == pytest.approx(min(by_blanket, by_value), abs=1e-5)
+
+
+def test_there_is_no_cliff_at_33_values():
+    """eps falls slowly with the number of values; the privacy blanket's alone is 1.38 times as large."""
+    eps = {
+        k: tightshuffle.epsilon(1e-6, n=10**5, randomizer=Finite(geometric_matrix(k, 3.0)))
+        for k in (32, 33, 40)
+    }
+    assert 0.99 * eps[32] < eps[33] < eps[32]
+    assert 0.97 * eps[32] < eps[40] < eps[33]
+
+
+@pytest.mark.slow
+def test_the_upper_bound_of_128_values_is_near_the_lower_bound():
+    """The lower bound is that of the worst pair, if all other users hold its first value."""
+    matrix, n = geometric_matrix(128, 3.0), 10**5
+    eps = tightshuffle.epsilon(1e-6, n=n, randomizer=Finite(matrix))
+    values, masses = Finite(matrix).gains(0.99 * eps, "x0", (0, 127))
+    ln_low, _ = log_positive_part(values, masses, n)
+    assert ln_low - np.log(n) >= np.log(1e-6)
+
+
+class TestKinds:
+    """Pairs of the same kind have the same bound, and only one of them is computed."""
+
+    def test_krr_has_one_kind_of_pairs(self, monkeypatch):
+        matrix = Finite(matrix_of("grr", 9, 2.0))
+        computed = []
+        of_pair = PairBounds.of_pair
+        monkeypatch.setattr(
+            PairBounds,
+            "of_pair",
+            lambda self, pair, known: computed.append(pair) or of_pair(self, pair, known),
+        )
+        upper(0.1, n=1000, randomizer=matrix)
+        assert len(computed) == 1
+
+    @pytest.mark.parametrize(("n", "share"), [(5, 0.5), (1000, 0.1)])
+    def test_pairs_of_one_kind_have_one_bound(self, n, share):
+        matrix = Finite(geometric_matrix(6, 3.0))
+        eps = share * matrix.eps0
+        bounds = PairBounds(eps, n, matrix, WIDTH)
+        by_kind = {}
+        for pair in all_pairs(matrix):
+            ln_delta, _ = bounds.of_pair(pair, known=-np.inf)
+            by_kind.setdefault(bounds.kind(pair), []).append(ln_delta)
+        assert len(by_kind) == 15  # x0, x1 and 5 - x0, 5 - x1 are of one kind
+        for ln_deltas in by_kind.values():
+            assert ln_deltas == pytest.approx(ln_deltas[:1] * len(ln_deltas), abs=1e-9)
+
+    def test_a_change_of_1e_9_makes_another_kind(self):
+        matrix = matrix_of("grr", 5, 2.0)
+        matrix[:2, 3] += [1e-9, -1e-9]
+        bounds = PairBounds(0.1, 1000, Finite(matrix), WIDTH)
+        kinds = {bounds.kind(pair) for pair in itertools.permutations(range(5), 2)}
+        assert len(kinds) > 1
+
+    def test_next_to_eps0_each_pair_is_its_own_kind(self):
+        """There the rounding of the probabilities would change the bound."""
+        matrix = Finite(matrix_of("grr", 5, 2.0))
+        bounds = PairBounds(matrix.eps0 * (1 - 1e-12), 1000, matrix, WIDTH)
+        assert bounds.kind((0, 1)) != bounds.kind((1, 2))
+
+
+def test_more_than_256_values_have_the_blanket_alone():
+    values = np.linspace(0.3, 0.7, 257)
+    matrix = Finite(np.array([values, 1 - values]))
+    assert not pairs_of_matrix.is_searched(matrix)
+    assert pairs_of_matrix.is_searched(Finite(matrix.matrix[:, 1:]))
+    arguments = {"eps": 0.1, "n": 1000, "randomizer": matrix}
+    assert upper(**arguments) == log10_at_points(privacy_blanket.ln_upper)(**arguments)
