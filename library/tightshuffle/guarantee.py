@@ -4,7 +4,6 @@
 curves, loss distributions and plans all ask it.
 """
 
-
 import numpy as np
 
 from tightshuffle.arguments import Floats
