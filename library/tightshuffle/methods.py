@@ -187,7 +187,7 @@ METHODS = {
         ),
         OwnMethod(
             name="lower",
-            bound=privacy_blanket.log10_lower,
+            bound=guarantee.log10_lower_of_round,
             kind=LOWER,
             takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",
