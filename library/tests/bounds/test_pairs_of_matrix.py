@@ -24,6 +24,7 @@ from tightshuffle.randomizers import Finite
 
 WIDTH = 1e-4  # of the privacy blanket's bound
 upper = log10_at_points(guarantee.ln_upper_of_round)
+lower = log10_at_points(guarantee.ln_lower_of_round)
 
 
 def exact_bound(matrix, eps, n, pair):
@@ -179,14 +180,32 @@ def test_there_is_no_cliff_at_33_values():
     assert 0.97 * eps[32] < eps[40] < eps[33]
 
 
+@pytest.mark.parametrize(("n", "share"), [(4, 0.3), (60, 0.5), (10**6, 0.004)])
+def test_the_lower_bound_is_the_largest_of_all_pairs_and_datasets(n, share):
+    """`privacy_blanket` looks at every pair and dataset."""
+    for seed in range(5):
+        matrix = nearly_geometric(seed)
+        arguments = {"eps": share * matrix.eps0, "n": n, "randomizer": matrix}
+        largest = log10_at_points(privacy_blanket.ln_lower)(**arguments)
+        assert lower(**arguments) == pytest.approx(largest, abs=5e-5)
+
+
+def test_a_mixture_can_be_the_worst_dataset_of_a_matrix():
+    """This is rare: the first one found among random matrices of three reports and two values."""
+    matrix = Finite(np.random.default_rng(56).dirichlet(np.full(3, 0.8), 2).T)
+    arguments = {"eps": 0.8 * matrix.eps0, "n": 10, "randomizer": matrix}
+    largest, alone = (
+        log10_at_points(privacy_blanket.ln_lower)(**arguments, mixtures=mixtures)
+        for mixtures in (True, False)
+    )
+    assert alone + 0.04 < largest
+    assert lower(**arguments) == pytest.approx(largest, abs=5e-5)
+
+
 @pytest.mark.slow
-def test_the_upper_bound_of_128_values_is_near_the_lower_bound():
-    """The lower bound is that of the worst pair, if all other users hold its first value."""
-    matrix, n = geometric_matrix(128, 3.0), 10**5
-    eps = tightshuffle.epsilon(1e-6, n=n, randomizer=Finite(matrix))
-    values, masses = Finite(matrix).gains(0.99 * eps, "x0", (0, 127))
-    ln_low, _ = log_positive_part(values, masses, n)
-    assert ln_low - np.log(n) >= np.log(1e-6)
+def test_the_bounds_of_128_values_are_near_each_other():
+    bracket = tightshuffle.bracket(1e-6, n=10**5, randomizer=Finite(geometric_matrix(128, 3.0)))
+    assert bracket[0] < bracket[1] < 1.001 * bracket[0]
 
 
 class TestKinds:
