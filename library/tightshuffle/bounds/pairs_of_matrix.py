@@ -14,6 +14,7 @@ docs/theory.md, "Upper and lower bounds", has the proof.
 
 import functools
 import hashlib
+import itertools
 import math
 
 import numpy as np
@@ -442,8 +443,6 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     four parts: up to `first`, where a part `lost` of V is enough for C; up to `last`, v^2 = 0.9 V / C; in
     ``groups`` of v of equal length, by f in the middle of each; and beyond, where f <= 1.
     """
-    import scipy.special
-
     moments = []
     terms = tilted
     for _ in range(4):
@@ -458,25 +457,46 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     v = variance[rows]
     c = ((2 * fourth + 6 * m2**2) / 24 + 1e-12 * (m4 + m2**2))[rows]
     last = np.sqrt(_LARGEST_PART * v / c)
-    # (rows, groups): where each starts, and the largest f^m there.
     length = _LENGTH / np.sqrt(v)
-    starts = last[:, None] + length[:, None] * np.arange(groups)
-    largest = _largest_f(exponents[rows], tilted[rows], starts, length) ** m
-    end = last + groups * length
-    for lost in _LOSSES:
-        first = np.sqrt(lost * v / c)
-        least = np.minimum(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART)) * v**2 / c
-        up_to_last = np.exp(-m / 2 * least) / first
-        for smoothing in _SMOOTHINGS:
-            deviation = np.sqrt(m * v * (1 - lost) + smoothing**2)
-            up_to_first = math.pi / 2 * scipy.special.erfcx(deviation / math.sqrt(2))
-            weights = np.exp(-((smoothing * starts) ** 2) / 2) / starts**2
-            in_groups = length * (largest * weights).sum(axis=1)
-            squares = (smoothing * end) ** 2
-            beyond = np.exp(-squares / 2) / (end * np.maximum(1, squares))
-            integral = up_to_first + up_to_last + in_groups + beyond
-            k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * integral)
+    starts = last[:, None] + length[:, None] * np.arange(groups)  # of each group; (rows, groups)
+    largest_f = _largest_f(exponents[rows], tilted[rows], starts, length)
+    for lost, smoothing in itertools.product(_LOSSES, _SMOOTHINGS):
+        integral = sum(_parts_of_integral(v, c, starts, largest_f, m, lost, smoothing))
+        k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * integral)
     return np.log(k) + 1e-9
+
+
+def _parts_of_integral(
+    variance: Floats,
+    c: Floats,
+    starts: Floats,
+    largest_f: Floats,
+    m: int,
+    lost: float,
+    smoothing: float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Bounds on the four parts of the integral of `_ln_k`, in their order; (rows,) each.
+
+    ``variance`` and ``c`` (rows,) are its V and C. ``starts`` and ``largest_f`` (rows, groups) are where each
+    group starts, and the most that f can be there. The integral of 1 / (1 + v^2) from a point on is at most
+    1 over this point.
+    """
+    import scipy.special
+
+    first = np.sqrt(lost * variance / c)
+    last = np.sqrt(_LARGEST_PART * variance / c)
+    length = _LENGTH / np.sqrt(variance)
+    end = last + starts.shape[1] * length
+    deviation = np.sqrt(m * variance * (1 - lost) + smoothing**2)
+    up_to_first = math.pi / 2 * scipy.special.erfcx(deviation / math.sqrt(2))
+    # V v^2 - C v^4 is least at one of both ends.
+    least_part = min(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART))
+    up_to_last = np.exp(-m / 2 * least_part * variance**2 / c) / first
+    weights = np.exp(-((smoothing * starts) ** 2) / 2) / starts**2
+    in_groups = length * (largest_f**m * weights).sum(axis=1)
+    squares = (smoothing * end) ** 2
+    beyond = np.exp(-squares / 2) / (end * np.maximum(1, squares))
+    return up_to_first, up_to_last, in_groups, beyond
 
 
 def _largest_f(exponents: Floats, tilted: Floats, starts: Floats, length: Floats) -> Floats:
