@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tightshuffle.number_text import e_notation, from_log10, plain, rounded
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 SIDES = st.sampled_from([Side.LOWER, None, Side.UPPER])
 

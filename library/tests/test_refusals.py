@@ -34,10 +34,15 @@ from tightshuffle.dummies.laws import (
     sum_of_parties,
 )
 from tightshuffle.dummies.shares import deviation_of_sum, error_of_shares
-from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
-from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
 from tightshuffle.literature import biswas_blanket, count, renyi
 from tightshuffle.literature.amplification import ln_balle_bennett
+from tightshuffle.mechanisms.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.mechanisms.krr import (
+    invert,
+    maximum_likelihood,
+    project_to_simplex,
+    sample_histogram,
+)
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.planning.designs import compare_designs, fewest_dummies
 from tightshuffle.points import make_points

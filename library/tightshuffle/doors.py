@@ -16,7 +16,7 @@ from tightshuffle.arguments import (
     check_log10_delta,
     check_probability,
 )
-from tightshuffle.guarantee import end_of_losses, ln_upper_of_round
+from tightshuffle.bounds.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.methods import METHODS, chosen_method
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import (

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tightshuffle.arguments import check_installed, check_number
+from tightshuffle.bounds.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.bounds.pld import dominating_losses
 from tightshuffle.bounds.rounds import BoundAtDepth, Composition
-from tightshuffle.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.loss_grid import LossGrid
 from tightshuffle.numerics.powers import delta_of_log10
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import make_point
-from tightshuffle.side import Side
 
 try:
     import attr

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightshuffle import guarantee
 from tightshuffle.arguments import Floats, check_at_most, check_choice
-from tightshuffle.bounds import privacy_blanket, rounds, single_value
+from tightshuffle.bounds import guarantee, privacy_blanket, rounds, single_value
 from tightshuffle.bounds.densities import epsilon_of_round
 from tightshuffle.bounds.inverse import smallest_eps
 from tightshuffle.collection import one_group
 from tightshuffle.literature import amplification, biswas_blanket, clones, count, koskela, renyi
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import (
     LARGEST_EPS0,
     LARGEST_EPS0_OF_UPPER,
@@ -24,7 +24,6 @@ from tightshuffle.points import (
     Points,
 )
 from tightshuffle.randomizers import Density, WorstPair
-from tightshuffle.side import Side
 
 UPPER, LOWER = "upper bound", "lower bound"
 EXACT = "exact for one dataset"

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 Number = float | Decimal | str
 _ANY_DEPTH = Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)

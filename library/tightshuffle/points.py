@@ -34,6 +34,7 @@ from tightshuffle.arguments import (
     colluding_users,
 )
 from tightshuffle.numerics.powers import LN10, delta_of_log10
+from tightshuffle.numerics.side import Side
 from tightshuffle.randomizers import (
     Density,
     Randomizer,
@@ -41,7 +42,6 @@ from tightshuffle.randomizers import (
     has_own_budget,
     parse,
 )
-from tightshuffle.side import Side
 
 SMALLEST_EPS = 1e-100  # of a guarantee: below it the local model's error overflows for many cells
 RELEASES = ("reports", "sums")

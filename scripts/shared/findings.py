@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from tightshuffle.number_text import rounded
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 # The tables of results/ by name, as rules/report.smk names them: verdicts and claim_verdicts with every
 # column as text (`read_verdicts`), the others with numbers, and only those that the configuration makes.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from tightshuffle.number_text import Number, plain, rounded, span
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 SUPERSCRIPTS = str.maketrans("-.0123456789", "⁻·⁰¹²³⁴⁵⁶⁷⁸⁹")
 # From the first to the second, `typeset` writes numbers without a power of ten.

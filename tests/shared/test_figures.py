@@ -59,7 +59,7 @@ from scripts.shared.table_files import read_tables
 from scripts.shared.wording import typeset
 from tests import ROOT
 from tightshuffle.number_text import rounded
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 CONFIG = merged([PAPERS_FILE, ROOT / "config/quick.yaml"])
 PROTOCOL = CONFIG["protocol"]

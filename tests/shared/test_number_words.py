@@ -6,7 +6,7 @@ import pytest
 
 from scripts.shared.wording import span, typeset, with_powers
 from tightshuffle.number_text import from_log10
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 TEXTS = [  # a text that is made, and what it should be
     (typeset(0), "0"),

@@ -8,7 +8,7 @@ import pytest
 
 import tightshuffle
 from tests.bounds.enumeration import Shuffled
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import Finite, Gaussian, Laplace, PiecewiseLinear
 from tightshuffle.randomizers.density import Bins
 

@@ -15,7 +15,7 @@ from tightshuffle.bounds.inverse import epsilon_from_gaussian, smallest_eps
 from tightshuffle.literature import clones as clones_module
 from tightshuffle.literature import count
 from tightshuffle.numerics.powers import LN10
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 lower, upper = at_points(privacy_blanket.ln_lower), at_points(privacy_blanket.ln_upper)
 BOUNDS = {Side.LOWER: lower, Side.UPPER: upper}

@@ -16,8 +16,7 @@ from tests.randomizers.matrices import (
     matrix_of,
     random_matrix,
 )
-from tightshuffle import guarantee
-from tightshuffle.bounds import pairs_of_matrix, privacy_blanket, single_value
+from tightshuffle.bounds import guarantee, pairs_of_matrix, privacy_blanket, single_value
 from tightshuffle.bounds.pairs_of_matrix import PairBounds
 from tightshuffle.numerics.positive_part import log_positive_part
 from tightshuffle.randomizers import Finite

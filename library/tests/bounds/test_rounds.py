@@ -15,7 +15,7 @@ from tests.bounds.dominating import histogram_pair
 from tests.randomizers.matrices import MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of
 from tightshuffle.bounds import rounds
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.randomizers import Finite
 

@@ -21,7 +21,7 @@ from tightshuffle.cli.layout import what_is_left
 from tightshuffle.cli.main import main
 from tightshuffle.dummies.best_law import smallest_poisson_mean
 from tightshuffle.dummies.laws import error_of_parties, parse_law
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.mechanisms.gaussian import exact_scale
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors
 

@@ -11,7 +11,7 @@ import pytest
 
 import tightshuffle
 from tightshuffle.cli.layout import delta_text
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from tightshuffle.collection import Collection, Dummies, Group
 from tightshuffle.collection.gains import ulps_of_gains, uniform_gains
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers import Finite, KRandomizedResponse, expected_errors
 
 # Relative: what the logarithms of the tested numbers lose. The bounds' own width is 1e-4.

@@ -9,7 +9,7 @@ import pytest
 from tests.numerics.exact import exact_log
 from tightshuffle.collection import cover as cover_module
 from tightshuffle.collection.cover import Cover, ln_delta
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 COVERS = [
     pytest.param([(1000, 0.3)], 0.0, id="binomial"),

@@ -11,7 +11,7 @@ from tightshuffle import Collection, Group
 from tightshuffle.collection import lower, third_value
 from tightshuffle.collection.cover import Cover
 from tightshuffle.collection.gains import uniform_gains
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,8 @@ from tightshuffle.dummies.laws import (
     read_law,
     sum_of_parties,
 )
-from tightshuffle.gaussian import exact_scale
-from tightshuffle.side import Side
+from tightshuffle.mechanisms.gaussian import exact_scale
+from tightshuffle.numerics.side import Side
 
 # The law of the fixture `file_law`: {number of dummies: its probability}.
 FILE = {

@@ -12,7 +12,7 @@ import pytest
 from tests.numerics.exact import convolved
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid, grid_from_masses
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 INF = math.inf
 SPACING = 0.25

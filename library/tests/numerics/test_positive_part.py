@@ -11,8 +11,8 @@ from scipy.special import logsumexp
 
 from tests.numerics.exact import exact_log, log_binomial_excess
 from tightshuffle.numerics.positive_part import bracket, log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.randomizers import KRandomizedResponse
-from tightshuffle.side import Side
 
 
 def random_gain(rng):

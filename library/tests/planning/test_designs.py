@@ -23,7 +23,7 @@ from tightshuffle.dummies import best_law
 from tightshuffle.dummies.best_law import best_cut_law, smallest_poisson_mean
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import parse_law, poisson
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.planning.designs import collection_with_dummies, compare_designs, fewest_dummies
 
 # Arguments of `compare_designs`.
@@ -372,7 +372,9 @@ def mean_absolute_error(
     if design.name == "central Gaussian":
         # Each changed value changes two counts by 1.
         sensitivity = math.sqrt(2 * rounds * values_per_user)
-        deviation = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
+        deviation = tightshuffle.mechanisms.gaussian.exact_scale(
+            eps, delta, sensitivity=sensitivity
+        )
         return math.sqrt(2 / math.pi) * deviation
     return error_of_count(design, n * participation, k, held_by)
 
@@ -689,7 +691,7 @@ def poisson_error_over_gaussian_error(eps, delta, rounds):
     """Error of the fewest Poisson dummies over that of the central Gaussian with the same guarantee."""
     mean = smallest_poisson_mean(eps, delta, rounds=rounds)
     sensitivity = math.sqrt(2 * rounds)  # a changed value changes two counts by 1
-    scale = tightshuffle.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
+    scale = tightshuffle.mechanisms.gaussian.exact_scale(eps, delta, sensitivity=sensitivity)
     return poisson(mean).absolute_error / (math.sqrt(2 / math.pi) * scale)
 
 

@@ -11,7 +11,7 @@ import tightshuffle
 from tests.cli.calls import json_answer, refusal, text_answer
 from tests.dummies.test_shares import delta_by_definition
 from tightshuffle.dummies.shares import STEPS
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.planning import means
 from tightshuffle.planning.means import (
     UNITS,

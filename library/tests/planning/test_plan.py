@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.planning.tuning import most_private
 from tightshuffle.randomizers import SubsetSelection, parse
 from tightshuffle.randomizers.expected_errors import errors

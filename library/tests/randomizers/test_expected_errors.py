@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from tests.randomizers.matrices import matrix_of, supports_of
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.randomizers import BY_KEY, expected_errors, parse
 
 

@@ -18,11 +18,11 @@ import numpy as np
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
 from tightshuffle.bounds.inverse import epsilon_from_gaussian, epsilon_near_gaussian
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
 from tightshuffle.randomizers.density import LARGEST_EPS, Density, Gains
-from tightshuffle.side import Side
 
 _WIDTH = (
     3e-3  # relative, of an expectation: a third of it adds to an upper bound, about 0.01 % of eps

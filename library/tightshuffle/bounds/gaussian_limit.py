@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, check_n
-from tightshuffle.gaussian import ln_delta_of_ratio
+from tightshuffle.mechanisms.gaussian import ln_delta_of_ratio
 from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.randomizers import Randomizer, parse
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from tightshuffle.arguments import Floats, OutsideRange
 from tightshuffle.bounds.gaussian_limit import gaussian_eps, gaussian_mu
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import interval_with_root, least_enough
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
-from tightshuffle.side import Side
 
 TOLERANCE = 1e-5 * LN10  # in ln delta: the bounds have a relative width of 1e-4
 _SHORTEST = 1e-9  # of eps, relative: a search ends here where delta jumps

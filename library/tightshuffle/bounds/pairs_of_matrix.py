@@ -29,9 +29,9 @@ from tightshuffle.bounds.privacy_blanket import (
 )
 from tightshuffle.bounds.single_value import GainSums, ln_mean
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Finite, Randomizer
-from tightshuffle.side import Side
 
 LARGEST_MATRIX = 256  # values of a matrix, at most: the time grows as k^4
 _ULP = 2.0**-52

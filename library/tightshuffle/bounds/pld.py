@@ -17,9 +17,9 @@ from tightshuffle.arguments import Floats, Integers, check_one, check_positive
 from tightshuffle.bounds.lower_pair import probabilities_of_losses, values_below_delta
 from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Randomizer
-from tightshuffle.side import Side
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -20,6 +20,7 @@ from tightshuffle.arguments import Floats, Integers
 from tightshuffle.bounds import densities
 from tightshuffle.bounds.bits import ln_bracket_of_binary_krr
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points, points_of_randomizers
 from tightshuffle.randomizers import (
     Density,
@@ -28,7 +29,6 @@ from tightshuffle.randomizers import (
     Randomizer,
     SubsetSelection,
 )
-from tightshuffle.side import Side
 
 MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
 BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits

@@ -26,11 +26,11 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.gaussian_limit import gaussian_eps
 from tightshuffle.bounds.lower_pair import probabilities_of_losses, values_below_delta
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.numerics import loss_grid
 from tightshuffle.numerics.roots import interval_with_root, least_enough
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_ROUNDS, Points
-from tightshuffle.side import Side
 
 _PER_SCALE = 12  # points per standard deviation of a round's loss
 _FEWEST, _MOST = 128, 1000  # points of a curve

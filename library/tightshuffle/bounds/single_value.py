@@ -20,9 +20,9 @@ import numpy as np
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.bounds.privacy_blanket import BITS, merge_equal_values, rounded_to_bits
 from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Density, Finite, KRandomizedResponse, Randomizer, WorstPair
-from tightshuffle.side import Side
 
 _ULP = 2.0**-52
 # Of `GainSums`, a trapezoid sum along the line theta + iu with the nodes u = 0, h, 2 h, ..., each of which

@@ -10,8 +10,8 @@ from tightshuffle.cli.layout import USELESS_EPS, Answer, delta_text, table
 from tightshuffle.cli.values import histogram
 from tightshuffle.collection import Collection, Group, read_collection
 from tightshuffle.number_text import plain
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Neighbours
-from tightshuffle.side import Side
 
 # The bounds of a group, by the names of their columns, and to which side each is rounded. "unseen" is the
 # upper bound if nobody can know who takes part.

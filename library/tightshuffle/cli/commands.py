@@ -34,9 +34,9 @@ from tightshuffle.cli.layout import (
 from tightshuffle.cli.plot_file import check_plot_file, format_of, write_plot_file
 from tightshuffle.cli.values import Delta, histogram
 from tightshuffle.number_text import plain
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Neighbours
 from tightshuffle.randomizers import Density, Randomizer, check_given, has_own_budget, parse
-from tightshuffle.side import Side
 
 _LOG10_DELTA_AT_END = -12.0  # a comparison that names no eps ends where `upper` has this delta
 _POINTS_OF_TEXT = 9  # eps of such a comparison

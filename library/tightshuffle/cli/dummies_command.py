@@ -17,11 +17,11 @@ from tightshuffle.dummies.laws import (
     poisson,
     sum_of_parties,
 )
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.number_text import plain
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_N_OF_UPPER, LARGEST_ROUNDS
 from tightshuffle.randomizers.expected_errors import mean_absolute
-from tightshuffle.side import Side
 
 _NEAR = 1.003  # an error counts as equal to the Gaussian's up to so many times that
 _HEADER = (

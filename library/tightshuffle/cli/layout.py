@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tightshuffle.number_text import e_notation, from_log10, plain
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 INDENT = 17  # columns that a title takes, left of its text
 _WIDTH = 100  # columns of a line of text

@@ -13,7 +13,7 @@ from tightshuffle.collection.one_round import OneRound
 from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.collection.sums import SummedRounds
 from tightshuffle.dummies.bound import HiddenByDummies
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

@@ -21,8 +21,8 @@ from tightshuffle.collection.all_rounds import AllRounds
 from tightshuffle.collection.one_round import OneRound
 from tightshuffle.collection.setup import CollectionSetup
 from tightshuffle.numerics.powers import LN10, delta_of_log10
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Neighbours
-from tightshuffle.side import Side
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

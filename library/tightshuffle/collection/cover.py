@@ -21,7 +21,7 @@ import scipy
 from tightshuffle.arguments import Floats
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, tilted_copies
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _MOST_TERMS = 192  # numbers of reports up to which all of them are summed, without the quadrature
 _RARE = 1e-9  # probability of numbers of reports that count as one: a larger number hides the user better

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from tightshuffle.arguments import Floats, check_shares
 from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.dummies.laws import Law
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.mechanisms.gaussian import exact_scale
 from tightshuffle.points import Neighbours
 from tightshuffle.randomizers import WorstPair
 from tightshuffle.randomizers.base import SupportRandomizer

@@ -17,9 +17,9 @@ from tightshuffle.collection.cover import Cover, ln_delta
 from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.dummies.bound import HiddenByDummies
 from tightshuffle.dummies.laws import Law
-from tightshuffle.krr import lie_probability
+from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 LARGEST_EPS = 300.0  # the largest that is looked for where reports are the values themselves
 

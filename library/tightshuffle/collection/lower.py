@@ -23,7 +23,7 @@ from tightshuffle.collection.gains import (
 )
 from tightshuffle.collection.setup import CollectionSetup, Group
 from tightshuffle.collection.third_value import ln_delta_of_third_value
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 
 def ln_lower(setup: CollectionSetup, eps: Floats, group: Group) -> Floats:

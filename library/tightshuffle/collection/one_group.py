@@ -10,8 +10,8 @@ import numpy as np
 from tightshuffle.arguments import Floats
 from tightshuffle.collection.all_rounds import AllRounds
 from tightshuffle.collection.setup import CollectionSetup, Group
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
-from tightshuffle.side import Side
 
 
 def ln_delta(points: Points, side: Side) -> Floats:

@@ -11,7 +11,7 @@ from tightshuffle.bounds.rounds import Curve
 from tightshuffle.collection import lower, sums, upper
 from tightshuffle.collection.gains import LARGEST_EPS, bound_of_law
 from tightshuffle.collection.setup import CollectionSetup, Group
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _WIDTH = 1e-4  # of delta, relative, that the computation adds to an upper bound
 _WIDTH_OF_ROUNDS = 1e-3  # the same of each of several rounds: it makes eps about 0.01 % larger

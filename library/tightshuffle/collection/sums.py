@@ -23,7 +23,7 @@ from tightshuffle.bounds.inverse import epsilon_from_gaussian
 from tightshuffle.bounds.rounds import Curve, Rounds
 from tightshuffle.collection.cover import Cover
 from tightshuffle.collection.setup import CollectionSetup, Group
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.points import Neighbours
 from tightshuffle.randomizers.unary import UnaryEncoding

@@ -31,7 +31,7 @@ import scipy
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.collection.cover import Cover, has_few_reports, ln_delta, ln_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in square roots of it
 _SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not worth its time

@@ -27,12 +27,12 @@ from tightshuffle.collection.gains import (
     uniform_masses,
 )
 from tightshuffle.collection.setup import CollectionSetup, Group
-from tightshuffle.krr import lie_probability
+from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.numerics.positive_part import outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import points_of_randomizers
 from tightshuffle.randomizers import Randomizer
 from tightshuffle.randomizers.base import SupportRandomizer
-from tightshuffle.side import Side
 
 _BELOW_ONE = 1 - 2.0**-53  # the largest float below 1
 # ln of delta over the probability that too few reports count, where their number is random.

@@ -37,7 +37,7 @@ from tightshuffle.dummies.laws import (
     poisson,
     sum_of_parties,
 )
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.number_text import e_notation, from_log10
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole

@@ -28,8 +28,8 @@ from tightshuffle.bounds.rounds import BoundAtDepth, Composition, margin
 from tightshuffle.dummies.laws import Law, check_law
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
 from tightshuffle.numerics.powers import LN10
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_ROUNDS, Neighbours, check_neighbours
-from tightshuffle.side import Side
 
 _LN10 = math.log(10)
 _ULP = 2.0**-52

@@ -16,8 +16,8 @@ import scipy
 from tightshuffle.arguments import check_log10_delta, check_number, check_one, check_whole
 from tightshuffle.dummies.laws import MOST_PARTIES
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_ROUNDS, check_guarantee
-from tightshuffle.side import Side
 
 # A sum changes by so many of its units, at least, and by a multiple of them. So many steps have its losses.
 STEPS = 1024

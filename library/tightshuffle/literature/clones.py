@@ -38,8 +38,8 @@ import scipy
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.binomial import log_binomial_pmf
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
-from tightshuffle.side import Side
 
 _WIDTH = 1e-6  # relative, of the bracket of the expectation; the result is its upper end
 _ULP = 2.0**-52

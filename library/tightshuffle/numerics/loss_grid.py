@@ -23,7 +23,7 @@ import scipy
 
 from tightshuffle.arguments import Floats, Integers
 from tightshuffle.numerics.roots import interval_with_root, least_enough
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _CUT_MASS = 1e-20  # cut off each end of a round's tilted distribution before it is convolved
 WRAPPED = 1e-18  # mass of the convolution that may wrap around

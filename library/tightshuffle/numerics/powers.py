@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tightshuffle.arguments import Floats
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 LN10 = math.log(10)  # ln delta over log10 delta
 

@@ -33,15 +33,16 @@ from tightshuffle.dummies.best_law import (
 )
 from tightshuffle.dummies.laws import Law, error_of_parties, expected_tv, poisson
 from tightshuffle.dummies.shares import error_of_shares
-from tightshuffle.gaussian import (
+from tightshuffle.mechanisms.gaussian import (
     HISTOGRAM_SENSITIVITY,
     geometric_error,
     scale_over_sensitivity,
 )
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import least_enough
+from tightshuffle.numerics.side import Side
 from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.planning.search import fewest
 from tightshuffle.points import (
@@ -53,7 +54,6 @@ from tightshuffle.points import (
 )
 from tightshuffle.randomizers import parse
 from tightshuffle.randomizers.expected_errors import errors, mean_absolute
-from tightshuffle.side import Side
 
 # The error of k-RR with dummies over that of dummies alone: a few percent buy a smaller eps0.
 ALLOWED_ERROR_RATIO = 1.05

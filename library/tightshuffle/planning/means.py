@@ -38,13 +38,13 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.dummies.laws import MOST_PARTIES
 from tightshuffle.dummies.shares import STEPS, deviation_of_sum, variance_of_shares
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.krr import lie_probability
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.number_text import plain
 from tightshuffle.numerics.roots import least_whole
+from tightshuffle.numerics.side import Side
 from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.points import LARGEST_EPS0, LARGEST_N_OF_UPPER, check_guarantee
-from tightshuffle.side import Side
 
 # Values are whole numbers from 0 to this before noise is added to their sum: 20 bits. A sum of a multiple of
 # `STEPS` units has the guarantee of `deviation_of_sum`.

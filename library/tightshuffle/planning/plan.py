@@ -29,7 +29,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds import sums
 from tightshuffle.bounds.gaussian_limit import gaussian_mu
-from tightshuffle.gaussian import scale_over_sensitivity
+from tightshuffle.mechanisms.gaussian import scale_over_sensitivity
 from tightshuffle.methods import METHODS
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.planning.search import fewest, largest_eps0_with_guarantee, least_eps0

@@ -8,7 +8,7 @@ at the same error, where eps0 has a closed form. Data are uniform: a parameter m
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import ln_upper_of_round
+from tightshuffle.bounds.guarantee import ln_upper_of_round
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import LocalHashing, SubsetSelection
 

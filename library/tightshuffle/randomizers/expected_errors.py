@@ -22,7 +22,7 @@ import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, check_eps0, check_k, check_n
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 from tightshuffle.numerics.binomial_sum import mean_absolute_deviation
 from tightshuffle.randomizers.base import Randomizer, SupportRandomizer
 

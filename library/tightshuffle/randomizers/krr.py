@@ -1,4 +1,4 @@
-"""k-randomized response as one of the local randomizers; `tightshuffle.krr` samples and inverts it."""
+"""k-randomized response as one of the local randomizers; `mechanisms.krr` samples and inverts it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

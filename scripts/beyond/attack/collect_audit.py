@@ -25,7 +25,7 @@ from scripts.paper.delta.theorem_1 import log10_delta_of_count, theorem_1_as_pri
 from scripts.shared.job import job, write_csv
 from scripts.shared.table_files import read_parquet
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.guarantee import ln_upper
+from tightshuffle.bounds.guarantee import ln_upper
 from tightshuffle.points import make_points
 
 OBSERVES = ("count", "histogram")

@@ -12,7 +12,7 @@ from scripts.shared.figure_files import write_figure
 from scripts.shared.job import job
 from scripts.shared.table_files import groups, read_table
 from scripts.shared.wording import typeset
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 LINES = {  # column of log10 delta -> name, colour
     "upper_log10_delta": ("all counts:\nupper bound", style.ALL_COUNTS),

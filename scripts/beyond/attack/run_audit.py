@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scripts.shared.job import job, write_parquet
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 REMAINING = ("x1", "x2")  # the value, x2 being any third one, of the other users who do not hold x0
 HALVES = ("choose", "report")

@@ -18,8 +18,8 @@ from scipy import stats
 from scripts.shared.job import job, write_csv
 from tightshuffle.arguments import Floats, check_count, check_eps, check_eps0, check_k, check_n
 from tightshuffle.doors import delta
-from tightshuffle.krr import lie_probability, truth_probability
 from tightshuffle.literature.count import ln_delta_of_count
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 TABLE_IV: dict[str, Any] = {"n": 100, "k": 10, "eps0": 2.0}  # the default setting
 EPS = (0.1, 0.5, 1.0)

@@ -8,7 +8,7 @@ from scipy import optimize
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle.doors import epsilon
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, log10_delta_of_scale
 
 EPS0 = 4.0  # the local budget of the figure, and the eps that it states for both mechanisms
 DELTA = 1e-6  # at which both are compared

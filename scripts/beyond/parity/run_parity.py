@@ -23,9 +23,14 @@ from scripts.shared.histograms import read_histogram
 from scripts.shared.job import job, write_parquet
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
-from tightshuffle.guarantee import epsilon_of_lower, epsilon_of_upper
-from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.bounds.guarantee import epsilon_of_lower, epsilon_of_upper
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.mechanisms.krr import (
+    invert,
+    maximum_likelihood,
+    project_to_simplex,
+    sample_histogram,
+)
 from tightshuffle.points import make_point
 
 # Metric -> the mean error of this many values.

@@ -19,7 +19,7 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.seeds import seed_of
 from scripts.shared.table_files import read_frames
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.randomizers.expected_errors import (
     gaussian_errors,
     krr_errors,

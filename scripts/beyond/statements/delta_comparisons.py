@@ -24,9 +24,18 @@ from scripts.shared.printed import OWN
 from scripts.shared.published_gaussian import published_scale
 from tightshuffle import doors
 from tightshuffle.arguments import OutsideRange
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, log10_delta_of_scale
-from tightshuffle.krr import invert, lie_probability, project_to_simplex, truth_probability
 from tightshuffle.literature import amplification, clones
+from tightshuffle.mechanisms.gaussian import (
+    HISTOGRAM_SENSITIVITY,
+    exact_scale,
+    log10_delta_of_scale,
+)
+from tightshuffle.mechanisms.krr import (
+    invert,
+    lie_probability,
+    project_to_simplex,
+    truth_probability,
+)
 from tightshuffle.planning.plan import expected_tv_gaussian, expected_tv_krr
 from tightshuffle.points import make_points
 

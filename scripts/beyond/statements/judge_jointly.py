@@ -34,7 +34,7 @@ from scripts.shared.printed import printed_to_decimal, read_values, records
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.krr import invert, project_to_simplex, sample_histogram
+from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
 
 RANDOM_RUNS = 20_000  # random runs of ours that give the distribution of a statistic
 LARGEST_EXACT_POWER = 22  # powers of ten up to 10^22 are exact floats

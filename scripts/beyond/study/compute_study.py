@@ -16,8 +16,8 @@ import pandas as pd
 from scripts.shared.delta_rules import delta_rules
 from scripts.shared.job import job, write_parquet
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
-from tightshuffle.guarantee import ln_upper_of_round
+from tightshuffle.bounds.guarantee import ln_upper_of_round
+from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale, geometric_error
 from tightshuffle.planning.tuning import TUNABLE, Tunable, first_guess, most_private
 from tightshuffle.points import LARGEST_EPS0_OF_UPPER, points_of_randomizers
 from tightshuffle.randomizers import BY_KEY

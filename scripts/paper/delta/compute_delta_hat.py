@@ -19,7 +19,7 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Integers
-from tightshuffle.gaussian import log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 
 LARGEST_LOG10_DELTA = -2.0  # log10 of the exact delta-hat at the first eps is at most this
 SMALLEST_LOG10_DELTA = -30.0  # log10 of the exact delta-hat at the last eps

@@ -20,7 +20,7 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.krr import invert, project_to_simplex, sample_histogram
+from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
 
 POINT = ["dataset", "experiment", "end", "eps0", "eps", "n", "k"]
 COLUMNS = [

@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
-from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import exact_scale, log10_delta_of_scale
 
 
 def gaussian_scale(

@@ -22,8 +22,8 @@ from scripts.shared.job import job, write_csv
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.gaussian import exact_scale
-from tightshuffle.krr import invert, project_to_simplex, sample_histogram
+from tightshuffle.mechanisms.gaussian import exact_scale
+from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
 
 
 def run_delta_hat_trials(

@@ -15,8 +15,8 @@ from scripts.shared.job import job, write_parquet
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.krr import invert, project_to_simplex, sample_histogram
 from tightshuffle.literature.count import ln_ceiling
+from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
 
 MECHANISMS = ("shuffle", "shuffle+INV", "gaussian")
 BLOCK = 2**20  # cells of all repetitions in memory at a time; above it, memory depends on k only

@@ -19,7 +19,7 @@ from scripts.beyond.attack.run_audit import (
     play,
 )
 from tests.chi_square import consistent
-from tightshuffle.krr import lie_probability, truth_probability
+from tightshuffle.mechanisms.krr import lie_probability, truth_probability
 
 SETTING = {"n": 30, "k": 5, "eps0": 1.5, "count": 20}
 TINY = {"n": 4, "k": 3, "eps0": 1.2, "count": 1}

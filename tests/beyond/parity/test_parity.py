@@ -17,7 +17,7 @@ from scripts.beyond.parity.summarise_parity import (
     bootstrap,
     summarise_point,
 )
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.mechanisms.gaussian import exact_scale
 
 # How many of the made-up dataset's users hold each of its six values.
 COUNTS = np.array([4000, 3000, 2000, 900, 100, 0])

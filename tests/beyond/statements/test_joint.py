@@ -11,7 +11,7 @@ from scripts.beyond.statements import judge_jointly as joint
 from scripts.paper.trials.run_trials import Protocol
 from scripts.shared.published_gaussian import published_scale
 from tests.beyond.statements.world import VALUES
-from tightshuffle.krr import invert, project_to_simplex, sample_histogram
+from tightshuffle.mechanisms.krr import invert, project_to_simplex, sample_histogram
 
 
 def test_statistics_are_those_of_scipy_and_by_hand():

@@ -13,7 +13,7 @@ from scripts.beyond.study.compute_designs import designs
 from scripts.beyond.study.compute_study import best_randomizers, largest_eps0, study
 from scripts.beyond.study.gather_study import gather
 from scripts.beyond.study.labels import LABELS
-from tightshuffle.gaussian import exact_scale, geometric_error
+from tightshuffle.mechanisms.gaussian import exact_scale, geometric_error
 from tightshuffle.randomizers import BY_KEY, LocalHashing, SubsetSelection
 from tightshuffle.randomizers.expected_errors import largest_error
 

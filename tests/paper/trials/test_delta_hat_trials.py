@@ -11,7 +11,7 @@ from scripts.paper.delta.compute_delta_hat import compute_delta_hat, sample_of
 from scripts.paper.trials.delta_hat_ratios import points_above_1, ranges_of_ratios
 from scripts.paper.trials.run_delta_hat_trials import run_delta_hat_trials
 from scripts.shared.findings import Range
-from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import exact_scale, log10_delta_of_scale
 
 COUNTS = np.array([40_000, 3_000, 0, 25_000, 10])
 COUNTS_OF_ONE_SAMPLE = np.array(

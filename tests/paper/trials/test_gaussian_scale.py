@@ -4,7 +4,7 @@ import pytest
 
 from scripts.paper.trials.compute_gaussian_scale import gaussian_scale
 from scripts.shared.published_gaussian import published_scale
-from tightshuffle.gaussian import exact_scale
+from tightshuffle.mechanisms.gaussian import exact_scale
 
 
 def test_the_scale_table_has_both_scales():

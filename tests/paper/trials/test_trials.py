@@ -15,7 +15,7 @@ from scripts.paper.trials.run_trials import MECHANISMS, Protocol, run_mechanisms
 from scripts.shared.published_gaussian import published_scale
 from scripts.shared.seeds import seed_of
 from tests.chi_square import consistent
-from tightshuffle.krr import sample_histogram
+from tightshuffle.mechanisms.krr import sample_histogram
 
 COUNTS_OF_1300_USERS = np.array([40, 900, 300, 0, 60])
 SHARED = {

@@ -19,7 +19,7 @@ from tightshuffle.numerics.positive_part.tilt import (
     TiltedPoints,
     log_rounded,
 )
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _NEWTON_STEPS = 12  # to the counts at the edge of a box; the bounds hold for a box of any size
 MOST_TOGETHER = 10**5  # combinations in a box of several points, at most

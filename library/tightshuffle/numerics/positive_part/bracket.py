@@ -13,7 +13,7 @@ from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.numerics.positive_part.box import bounds_by_boxes, boxes_of_counts
 from tightshuffle.numerics.positive_part.contour import contour_bounds, high_without_zero
 from tightshuffle.numerics.positive_part.tilt import TiltedPoints, log_rounded, tilted_points
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _SMALLEST = 1e-150  # bound on the largest value of G: its square and the square of its reciprocal are floats
 _MOST_COPIES = 1e12  # the largest n that is accepted

@@ -44,7 +44,7 @@ from tightshuffle.numerics.positive_part.tilt import (
     log_rounded,
     mgf,
 )
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 MOST_NODES = 2**20  # nodes of one point; a point that needs more gets Chernoff's bound only
 PAIRED = 8  # likeliest values, whose pairs are candidates for windows

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 _ULP = 2.0**-52  # a unit in the last place of 1
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.side import Side
+from tightshuffle.numerics.side import Side
 
 ULP = 2.0**-52  # a unit in the last place of 1
 # Units in the last place that a handful of elementary functions and products may lose.

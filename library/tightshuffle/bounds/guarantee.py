@@ -9,9 +9,9 @@ import numpy as np
 from tightshuffle.arguments import Floats
 from tightshuffle.bounds import pairs_of_matrix, privacy_blanket, rounds, single_value, sums
 from tightshuffle.bounds.densities import epsilon_of_round
+from tightshuffle.numerics.side import Side
 from tightshuffle.points import Points
 from tightshuffle.randomizers import Finite
-from tightshuffle.side import Side
 
 
 def ln_upper_of_round(points: Points, *, width: float = privacy_blanket.WIDTH) -> Floats:

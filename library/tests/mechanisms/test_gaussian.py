@@ -7,7 +7,7 @@ from dp_accounting import gaussian_mechanism
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightshuffle.gaussian import exact_scale, log10_delta_of_scale
+from tightshuffle.mechanisms.gaussian import exact_scale, log10_delta_of_scale
 
 
 def ln_delta_in_80_digits(eps, scale):

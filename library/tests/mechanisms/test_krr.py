@@ -11,8 +11,13 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from tests.bounds.enumeration import add_report, krr_probabilities
-from tightshuffle import krr as module
-from tightshuffle.krr import invert, maximum_likelihood, project_to_simplex, sample_histogram
+from tightshuffle.mechanisms import krr as module
+from tightshuffle.mechanisms.krr import (
+    invert,
+    maximum_likelihood,
+    project_to_simplex,
+    sample_histogram,
+)
 
 
 def nearest_distribution(point):
