@@ -31,6 +31,7 @@ import scipy
 from tightshuffle.arguments import Booleans, Floats, Integers
 from tightshuffle.collection.cover import Cover, has_few_reports, ln_delta, ln_probabilities
 from tightshuffle.numerics.positive_part import log_positive_part, outwards, tilted_copies
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.numerics.side import Side
 
 _DEPTHS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # of l below the likeliest m, in square roots of it
@@ -38,6 +39,7 @@ _SETTLED = 1e-4  # of delta, relative: a gain by a greater depth that is not wor
 _SLACK = 1e-6  # of r_l, relative: far more than its computation, to 1e-9, loses
 # ln of the least probability that counts: far smaller ones are too small for a float.
 _LEAST_LOG = -650.0
+_LARGEST_LN_T = 700.0  # e^700 is about the largest float
 # The x of Chernoff's bound that are tried, in units of 1 / sqrt(mean number of reports).
 _CHERNOFF_X = np.concatenate([[0.0], np.logspace(-4, 1, 60)])
 
@@ -244,16 +246,17 @@ def _probability_ratio_at(cover: Cover, m: float) -> float:
 def _tilt_to_mean(cover: Cover, mean: float) -> float:
     """The t > 0 at which a number J' of the law ``cover`` has this ``mean`` under the tilt by t.
 
-    The mean grows with t, and ln t is found by bisection.
+    The mean grows with t.
     """
-    low, high = -700.0, 700.0  # of ln t: e^700 is about the largest float
-    for _ in range(80):  # 1400 / 2^80 is below the last digit of ln t
-        middle = (low + high) / 2
-        if cover.tilted_means(math.exp(middle)).sum() < mean:
-            low = middle
-        else:
-            high = middle
-    return math.exp((low + high) / 2)
+
+    def missing(ln_t: float) -> float:
+        """By how much the mean under the tilt by t is too small."""
+        return mean - float(cover.tilted_means(math.exp(ln_t)).sum())
+
+    interval = interval_with_root(missing, 0.0, step=1.0, least=-_LARGEST_LN_T, most=_LARGEST_LN_T)
+    if interval is None:
+        return math.exp(_LARGEST_LN_T)
+    return math.exp(least_enough(missing, *interval, tolerance=1e-15))
 
 
 def ln_probability_of_fewer(

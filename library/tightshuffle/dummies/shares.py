@@ -11,18 +11,18 @@ negative binomial numbers of the shape m / h.
 import math
 
 import numpy as np
-import scipy
 
 from tightshuffle.arguments import check_log10_delta, check_number, check_one, check_whole
 from tightshuffle.dummies.laws import MOST_PARTIES
 from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.numerics.powers import LN10
+from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_ROUNDS, check_guarantee
 
 # A sum changes by so many of its units, at least, and by a multiple of them. So many steps have its losses.
 STEPS = 1024
 _NODES = 2**14  # of the trapezoid rule for the error: 1e-12 of it is lost at most
-_LN10 = math.log(10)
 _SLACK = 1e-12  # of a probability and of eps: far more than rounding takes
 _PRECISION = 1e-6  # of a deviation, relative
 
@@ -70,7 +70,7 @@ def deviation_of_sum(
 
     delta of a sum of 1,024 units is at least that of a multiple of them (docs/theory.md, "Dummies alone").
     """
-    target = check_one("delta", check_log10_delta(delta, log10_delta)) * _LN10
+    target = check_one("delta", check_log10_delta(delta, log10_delta)) * LN10
     eps = check_guarantee(eps)
     rounds = check_whole("rounds", rounds, 1, LARGEST_ROUNDS)
     enough = rounds / eps  # each round is (eps / rounds, 0)-private
@@ -86,19 +86,13 @@ def deviation_of_sum(
         )
         return min(max(ln_bound - target, -10.0), 10.0)
 
-    # Steps down from the deviation that is enough, until one is not.
-    ln_high = math.log(enough)
-    ln_low = ln_high - _PRECISION
-    step = 0.01
-    while surplus(ln_low) <= 0:
-        ln_high, ln_low = ln_low, ln_low - step
-        step *= 2
-    if surplus(ln_high) > 0:
+    # The search begins next to the deviation that is enough, and goes down from there.
+    ln_enough = math.log(enough)
+    interval = interval_with_root(surplus, ln_enough - _PRECISION, step=0.01, most=ln_enough)
+    if interval is None:
         return enough  # by rounding: delta is 0
-    root = scipy.optimize.brentq(surplus, ln_low, ln_high, xtol=_PRECISION)
-    while surplus(root) > 0:
-        root += _PRECISION
-    return min(math.exp(root), enough)
+    ln_smallest = least_enough(surplus, *interval, tolerance=_PRECISION)
+    return min(math.exp(ln_smallest), enough)
 
 
 def geometric_losses(eps_of_round: float) -> LossGrid:

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from tightshuffle import doors
 from tightshuffle.arguments import (
@@ -41,7 +40,7 @@ from tightshuffle.dummies.shares import STEPS, deviation_of_sum, variance_of_sha
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.number_text import plain
-from tightshuffle.numerics.roots import least_whole
+from tightshuffle.numerics.roots import least_enough, least_whole
 from tightshuffle.numerics.side import Side
 from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.points import LARGEST_EPS0, LARGEST_N_OF_UPPER, check_guarantee
@@ -389,11 +388,9 @@ def _approximate_users(task: _Task, levels: int, deviation: float) -> float:
         return math.log(variance / task.report_variance(deviation, reports))
 
     ln_most = math.log(LARGEST_N_OF_UPPER)
-    if surplus(0.0) <= 0:
-        return 1.0
     if surplus(ln_most) > 0:
         return LARGEST_N_OF_UPPER
-    return math.exp(scipy.optimize.brentq(surplus, 0.0, ln_most, xtol=1e-3))
+    return math.exp(least_enough(surplus, 0.0, ln_most, tolerance=1e-3))
 
 
 def _fewest_users(task: _Task, levels: int, deviation: float, guess: float) -> int | None:
@@ -427,12 +424,9 @@ def _least_eps0(task: _Task, levels: int, deviation: float, n: int) -> float:
     def surplus(eps0: float) -> float:
         return math.log(worst_report_variance(levels, eps0) / variance)
 
-    if surplus(task.eps_of_round) <= 0:
-        return task.eps_of_round
     if surplus(LARGEST_EPS0) > 0:
         return math.inf
-    root = scipy.optimize.brentq(surplus, task.eps_of_round, LARGEST_EPS0, xtol=1e-13, rtol=1e-13)
-    return float(min(root * (1 + 1e-12), LARGEST_EPS0))
+    return least_enough(surplus, task.eps_of_round, LARGEST_EPS0, tolerance=1e-13, relative=1e-13)
 
 
 def _one_bit(task: _Task, n: int, eps0: float) -> MeanDesign:
