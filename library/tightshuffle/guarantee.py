@@ -4,7 +4,6 @@
 curves, loss distributions and plans all ask it.
 """
 
-
 import numpy as np
 
 from tightshuffle.arguments import Floats
@@ -63,12 +62,25 @@ def epsilon_of_upper(target_ln_delta: float, point: Points) -> float:
     return epsilon_of_round(ln_upper_of_round, target_ln_delta, point, Side.UPPER)
 
 
+def ln_lower_of_round(points: Points) -> Floats:
+    """ln of a lower bound on delta of one round, of some dataset; (points,), -inf where eps >= eps0."""
+    is_matrix = np.array([isinstance(each, Finite) for each in points.randomizers], dtype=bool)
+    if not is_matrix.any():
+        return privacy_blanket.ln_lower(points)
+
+    result = np.empty(points.eps.size)
+    result[is_matrix] = pairs_of_matrix.ln_lower(points.at(is_matrix))
+    if not is_matrix.all():
+        result[~is_matrix] = privacy_blanket.ln_lower(points.at(~is_matrix))
+    return result
+
+
 def epsilon_of_lower(target_ln_delta: float, point: Points) -> float:
     """The largest eps at which the lower bound of one round is at least e^``target_ln_delta``.
 
     It is 0 where the bound is at most that at eps = 0.
     """
-    return epsilon_of_round(privacy_blanket.ln_lower, target_ln_delta, point, Side.LOWER)
+    return epsilon_of_round(ln_lower_of_round, target_ln_delta, point, Side.LOWER)
 
 
 def end_of_losses(point: Points) -> float:

@@ -191,7 +191,7 @@ METHODS = {
         ),
         OwnMethod(
             name="lower",
-            ln_bound=privacy_blanket.ln_lower,
+            ln_bound=guarantee.ln_lower_of_round,
             kind=LOWER,
             takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",

@@ -248,6 +248,18 @@ def exact_gains(k, eps0, eps):
     return [k * (p - e_eps * q), k * (q - e_eps * p), k * (q - e_eps * q)]
 
 
+def test_lower_bounds_know_that_a_user_may_miss_later_rounds():
+    """The user takes part in the first round for sure, and hardly ever in the second; nobody can see when.
+
+    The lower bound for a user who is seen in both rounds is none then: it is above the upper bound.
+    """
+    rarely = Collection(3, (Group("a", 30, eps0=3.0, participation=0.05),))
+    collection = Collection(3, (Group("a", 30, eps0=1.0),), then=(rarely,))
+    upper = collection.log10_delta(1.0, unseen=True)
+    assert collection.log10_delta(1.0, bound="lower", unseen=True) <= upper
+    assert collection.log10_delta(1.0, bound="lower") > upper
+
+
 @pytest.mark.parametrize("k", [2, 1000])
 @pytest.mark.parametrize("eps0", [1e-9, 0.3, 7.0, 50.0, math.inf])
 def test_gains_are_known_to_their_ulps(eps0, k):

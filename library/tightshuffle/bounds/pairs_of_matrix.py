@@ -1,4 +1,4 @@
-"""The upper bound of a matrix of your own: for each pair of values x0, x1 the smaller one of two bounds.
+"""Both bounds of a matrix of your own. Upper: for each pair of values x0, x1 the smaller one of two bounds.
 
 The values of a matrix are not symmetric, so each ordered pair has a delta of its own. `ln_upper` is the
 largest, over all pairs, of the smaller one of two slow bounds: the privacy blanket's and the single value's.
@@ -8,17 +8,25 @@ function M of a gain G under a reference,
     E[(G_1 + ... + G_m)_+] <= M(theta)^m K / theta,
 
 for every theta > 0, where K is 1 / e, or what the variance of the tilted gain says (`_ln_k`).
+The same search finds the largest lower bound, `ln_lower`, of all pairs and datasets.
 docs/theory.md, "Upper and lower bounds", has the proof.
 """
 
 import functools
 import hashlib
+import itertools
 import math
 
 import numpy as np
 
 from tightshuffle.arguments import Floats, Integers
-from tightshuffle.bounds.privacy_blanket import BITS, WIDTH, merge_equal_values, rounded_to_bits
+from tightshuffle.bounds.privacy_blanket import (
+    BITS,
+    MIXTURES,
+    WIDTH,
+    merge_equal_values,
+    rounded_to_bits,
+)
 from tightshuffle.bounds.single_value import GainSums, ln_mean
 from tightshuffle.numerics.positive_part import log_positive_part, outwards
 from tightshuffle.points import Points
@@ -44,7 +52,10 @@ _GAP = 2.0**-44
 _MOST_DOUBT = 1e-5  # unless this could change ln of a bound by more, about
 _BATCH = 2**17  # numbers that are computed at once, about: they fit into a cache
 
+_DATASETS_AT_ONCE = 16
+
 Pair = tuple[int, int]
+Dataset = tuple[Pair, int]  # a pair, and the place of one of its `PairBounds.datasets`
 
 
 def is_searched(randomizer: Randomizer) -> bool:
@@ -96,8 +107,51 @@ def largest_of_pairs(bounds: "PairBounds") -> float:
     return largest
 
 
+def ln_lower(points: Points, *, width: float = WIDTH) -> Floats:
+    """Natural log of a lower bound on delta of one round: some dataset has at least this delta; (points,).
+
+    It is the largest one over all pairs of values and over each one's `PairBounds.datasets`. The randomizers
+    are matrices. The bound is -inf where eps >= eps0. ``width`` is what the computation may take away,
+    relative to delta.
+    """
+    ln_bounds = np.full(points.eps.size, -math.inf)
+    for number, (eps, users, randomizer) in enumerate(
+        zip(points.eps.tolist(), points.honest_users.tolist(), points.randomizers, strict=True)
+    ):
+        assert isinstance(randomizer, Finite)
+        # Elsewhere delta is 0.
+        if eps < randomizer.eps0:
+            ln_bounds[number] = largest_of_datasets(PairBounds(eps, users, randomizer, width))
+    return np.minimum(ln_bounds, 0.0)
+
+
+def largest_of_datasets(bounds: "PairBounds") -> float:
+    """Natural log of the largest lower bound of all pairs and datasets, by branch and bound.
+
+    It starts with all datasets of one pair. The others come with falling quick bounds, some at a time, until
+    these are not above the largest bound so far.
+    """
+    first = bounds.first_pair()
+    largest, theta = bounds.of_datasets(
+        [(first, row) for row in range(len(bounds.datasets(first)))]
+    )
+    rose = True
+    while rose:
+        rose = False
+        waiting = bounds.quick_datasets(theta, largest)
+        while waiting and waiting[0][1] > largest:
+            some, waiting = waiting[:_DATASETS_AT_ONCE], waiting[_DATASETS_AT_ONCE:]
+            ln_delta, its_theta = bounds.of_datasets([dataset for dataset, _ in some])
+            if ln_delta > largest:
+                rose = ln_delta > largest + _RISE
+                largest, theta = ln_delta, its_theta
+                if rose:
+                    break
+    return largest
+
+
 class PairBounds:
-    """Upper bounds on delta of the pairs of values of one matrix, at one eps and ``users``.
+    """Bounds on delta of the pairs of values of one matrix, at one eps and ``users``.
 
     Parameters
     ----------
@@ -200,6 +254,61 @@ class PairBounds:
         rows = np.hstack([values, rounded_to_bits(masses)])
         _, firsts = np.unique(rows, axis=0, return_index=True)
         return list(zip(values[firsts], masses[firsts], strict=True))
+
+    # --- the lower bounds -----------------------------------------------------------------------------------
+
+    def datasets(self, pair: Pair) -> Floats:
+        """The distribution of another user's report in each dataset of a ``pair``; (datasets, reports).
+
+        All other users hold one value, in the order of the values, or each draws one of two: x0 or x1, and x0
+        or the first other value.
+        """
+        x0, x1 = pair
+        others = [x1, *(value for value in range(self.randomizer.k) if value not in pair)][:2]
+        mixtures = [
+            share * self.chances[x0] + (1 - share) * self.chances[other]
+            for other in others
+            for share in MIXTURES
+        ]
+        return np.vstack([self.chances, *mixtures])
+
+    def of_datasets(self, datasets: list[Dataset]) -> tuple[float, float]:
+        """ln of the largest lower bound of these ``datasets``, and the best theta for the one that has it."""
+        numerators = np.vstack(
+            [self.randomizer._numerators_of_gains(x0, [x1], self.eps) for (x0, x1), _ in datasets]
+        )
+        chances = np.array([self.datasets(pair)[row] for pair, row in datasets])
+        values, masses = _classes(numerators / chances, chances)
+        # As in `privacy_blanket`: of the formula, of the sums and of rounding to `BITS` of 53 bits.
+        ulps = 16.0 + 2 * (values.shape[1] + self.eps + self.randomizer.eps0) + 2.0 ** (53 - BITS)
+        distribution = outwards(values, masses, Side.LOWER, ulps)
+        groups = np.zeros(len(datasets), dtype=int)  # only the largest has to be exact
+        ln_low, _ = log_positive_part(
+            *distribution, np.full(len(datasets), self.users), width=self.width, groups=groups
+        )
+        largest = int(ln_low.argmax())
+        if not values[largest].max() > 0:
+            return -math.inf, 1.0
+        theta = _theta(values[largest], masses[largest], self.users)
+        return float(ln_low[largest]) - math.log(self.users), theta
+
+    def quick_datasets(self, theta: float, known: float) -> list[tuple[Dataset, float]]:
+        """The datasets of all pairs whose quick bound is above ``known``, and ln of it, which falls.
+
+        Of pairs of one kind only the first comes.
+        """
+        pairs, _ = self._quick_by_blanket(theta, known)
+        first_of_kind: dict[object, Pair] = {}
+        for x0, x1 in pairs.tolist():
+            first_of_kind.setdefault(self.kind((x0, x1)), (x0, x1))
+        found = []
+        for pair in first_of_kind.values():
+            chances = self.datasets(pair)
+            tilt = _Tilt(theta * self._raised_numerators(*np.array([pair]).T) / chances, chances)
+            ln_bounds = tilt.ln_bounds(self.users, theta, known)
+            above = np.flatnonzero(ln_bounds > known).tolist()
+            found += [((pair, row), float(ln_bounds[row])) for row in above]
+        return sorted(found, key=lambda item: item[1], reverse=True)
 
     # --- the quick bound -----------------------------------------------------------------------------------
 
@@ -334,8 +443,6 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     four parts: up to `first`, where a part `lost` of V is enough for C; up to `last`, v^2 = 0.9 V / C; in
     ``groups`` of v of equal length, by f in the middle of each; and beyond, where f <= 1.
     """
-    import scipy.special
-
     moments = []
     terms = tilted
     for _ in range(4):
@@ -350,25 +457,46 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     v = variance[rows]
     c = ((2 * fourth + 6 * m2**2) / 24 + 1e-12 * (m4 + m2**2))[rows]
     last = np.sqrt(_LARGEST_PART * v / c)
-    # (rows, groups): where each starts, and the largest f^m there.
     length = _LENGTH / np.sqrt(v)
-    starts = last[:, None] + length[:, None] * np.arange(groups)
-    largest = _largest_f(exponents[rows], tilted[rows], starts, length) ** m
-    end = last + groups * length
-    for lost in _LOSSES:
-        first = np.sqrt(lost * v / c)
-        least = np.minimum(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART)) * v**2 / c
-        up_to_last = np.exp(-m / 2 * least) / first
-        for smoothing in _SMOOTHINGS:
-            deviation = np.sqrt(m * v * (1 - lost) + smoothing**2)
-            up_to_first = math.pi / 2 * scipy.special.erfcx(deviation / math.sqrt(2))
-            weights = np.exp(-((smoothing * starts) ** 2) / 2) / starts**2
-            in_groups = length * (largest * weights).sum(axis=1)
-            squares = (smoothing * end) ** 2
-            beyond = np.exp(-squares / 2) / (end * np.maximum(1, squares))
-            integral = up_to_first + up_to_last + in_groups + beyond
-            k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * integral)
+    starts = last[:, None] + length[:, None] * np.arange(groups)  # of each group; (rows, groups)
+    largest_f = _largest_f(exponents[rows], tilted[rows], starts, length)
+    for lost, smoothing in itertools.product(_LOSSES, _SMOOTHINGS):
+        integral = sum(_parts_of_integral(v, c, starts, largest_f, m, lost, smoothing))
+        k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * integral)
     return np.log(k) + 1e-9
+
+
+def _parts_of_integral(
+    variance: Floats,
+    c: Floats,
+    starts: Floats,
+    largest_f: Floats,
+    m: int,
+    lost: float,
+    smoothing: float,
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Bounds on the four parts of the integral of `_ln_k`, in their order; (rows,) each.
+
+    ``variance`` and ``c`` (rows,) are its V and C. ``starts`` and ``largest_f`` (rows, groups) are where each
+    group starts, and the most that f can be there. The integral of 1 / (1 + v^2) from a point on is at most
+    1 over this point.
+    """
+    import scipy.special
+
+    first = np.sqrt(lost * variance / c)
+    last = np.sqrt(_LARGEST_PART * variance / c)
+    length = _LENGTH / np.sqrt(variance)
+    end = last + starts.shape[1] * length
+    deviation = np.sqrt(m * variance * (1 - lost) + smoothing**2)
+    up_to_first = math.pi / 2 * scipy.special.erfcx(deviation / math.sqrt(2))
+    # V v^2 - C v^4 is least at one of both ends.
+    least_part = min(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART))
+    up_to_last = np.exp(-m / 2 * least_part * variance**2 / c) / first
+    weights = np.exp(-((smoothing * starts) ** 2) / 2) / starts**2
+    in_groups = length * (largest_f**m * weights).sum(axis=1)
+    squares = (smoothing * end) ** 2
+    beyond = np.exp(-squares / 2) / (end * np.maximum(1, squares))
+    return up_to_first, up_to_last, in_groups, beyond
 
 
 def _largest_f(exponents: Floats, tilted: Floats, starts: Floats, length: Floats) -> Floats:

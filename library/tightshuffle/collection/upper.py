@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from tightshuffle.arguments import Floats
+from tightshuffle.bounds import pairs_of_matrix
 from tightshuffle.bounds.bits import ln_delta_among
 from tightshuffle.bounds.single_value import ln_smaller
 from tightshuffle.collection.cover import Cover, ln_delta
@@ -99,13 +100,15 @@ def _ln_smaller_among_alike(
 ) -> Floats:
     """Natural log of the smaller of two upper bounds on delta, one of them that of `single_value`; (points,).
 
-    The bound of `single_value` hides the target user among the users who surely report by the same
-    randomizer, and reveals all else. ``ln_known`` (points,) is the natural log of the other bound.
+    The bound of `single_value`, or `pairs_of_matrix`, hides the target user among the users who surely report
+    by the same randomizer, and reveals all else. ``ln_known`` (points,) is ln of the other bound.
     """
     randomizer = setup.randomizer_of(group)
     assert randomizer is not None
     users = 1 + _number_of_alike_users(setup, group, randomizer)
     points = points_of_randomizers(eps, users, [randomizer] * len(eps))
+    if pairs_of_matrix.is_searched(randomizer):
+        return np.minimum(pairs_of_matrix.ln_upper(points), ln_known)
     return ln_smaller(points, ln_known)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-import tightshuffle
+from tightshuffle import doors
 from tightshuffle.arguments import (
     Floats,
     check_colluding,
@@ -435,7 +435,7 @@ def _surplus(task: _Task, levels: int, deviation: float, n: int) -> float:
         return _LEAST_SURPLUS  # the local guarantee is enough: delta is 0
     if eps0 == math.inf:
         return -task.log10_delta  # delta counts as 1
-    log10_delta = tightshuffle.delta(task.eps, n=n, k=levels, eps0=eps0, log10=True, **task.setting)
+    log10_delta = doors.delta(task.eps, n=n, k=levels, eps0=eps0, log10=True, **task.setting)
     return max(float(log10_delta) - task.log10_delta, _LEAST_SURPLUS)
 
 
