@@ -30,6 +30,12 @@ QUESTIONS = pytest.mark.parametrize(
 _compare = functools.cache(compare_means)
 
 
+@pytest.fixture(autouse=True)
+def _no_noise_on_reports(monkeypatch):
+    """These designs take seconds: `test_means_of_densities` has their tests."""
+    monkeypatch.setattr(means, "_KINDS", ())
+
+
 def designs_of(**asked):
     """name -> design of `compare_means`, which is asked only once for each question."""
     call = inspect.signature(compare_means).bind(**asked)

@@ -21,7 +21,7 @@ _TEXT_HEADER = ("design", "who is trusted", "parameters")
 _LEGEND = (
     "worst input: standard deviation of one round's mean if every user has the value that is worst for it.",
     "uniform inputs: the same if values are spread evenly over their range.",
-    "bits: of one report.",
+    "bits: of one report; noise on reports is counted as a float.",
     "left if it fails: total eps over all rounds, with delta = 0, if the trusted party fails.",
     "K: each value is rounded to one of K levels at random, and k-RR reports the level.",
     "A curator of a central mechanism gets the values themselves: these rows are for comparison.",

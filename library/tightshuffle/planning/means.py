@@ -10,6 +10,9 @@ reports. A report is uniform with the probability g = K / (e^eps0 + K - 1), and 
 the reports less g / 2, over 1 - g, estimates the mean of the values. More levels take less from rounding, and
 more from k-RR, whose lies are more. K = 2 is one bit.
 
+**Noise on reports.** A user adds Laplace or Gaussian noise to the value, and a shuffler mixes the reports,
+whose mean is the estimate.
+
 **Noise on the sum.** Values are rounded to whole numbers from 0 to `UNITS` in the same way, and whoever adds
 them up adds whole numbers of noise.
 """
@@ -44,6 +47,7 @@ from tightshuffle.numerics.roots import least_enough, least_whole
 from tightshuffle.numerics.side import Side
 from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.points import LARGEST_EPS0, LARGEST_N_OF_UPPER, check_guarantee
+from tightshuffle.randomizers import Gaussian, Laplace
 
 # Values are whole numbers from 0 to this before noise is added to their sum: 20 bits. A sum of a multiple of
 # `STEPS` units has the guarantee of `deviation_of_sum`.
@@ -54,6 +58,9 @@ _FAR_FROM_BEST = 1.5
 # The variance of rounding to a whole number of units: of a value between two of them, and of a uniform value.
 _WORST_ROUNDING = 1 / (4 * UNITS**2)
 _UNIFORM_ROUNDING = 1 / (6 * UNITS**2)
+_BITS_OF_FLOAT = 64
+_PRECISION_OF_NOISE = 1e-4  # of ln of a parameter
+_WITHOUT_REPORT_NOISE = "computed for one round and 100 % participation only"
 _CENTRAL_GEOMETRIC = "central geometric"
 _CENTRAL_GAUSSIAN = "central Gaussian"
 # A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
@@ -72,8 +79,8 @@ class MeanDesign:
     everything that it receives. It is math.inf if nothing is left. ``trust`` says who must be trusted with
     what, and ``parameters`` are in words.
 
-    ``eps0`` is the local budget of one report, math.inf without local noise, and ``levels`` the number of
-    levels to which values are rounded. ``reference`` is true for a mechanism of a curator who sees all
+    ``eps0`` is the local budget of one report, math.inf if there is none. ``levels`` is the number of levels
+    to which values are rounded, or None. ``reference`` is true for a mechanism of a curator who sees all
     values.
     """
 
@@ -85,7 +92,7 @@ class MeanDesign:
     eps_if_it_fails: float
     trust: str
     parameters: str
-    levels: int
+    levels: int | None
     eps0: float = math.inf
     reference: bool = False
 
@@ -169,6 +176,8 @@ def compare_means(
     designs.sort(key=lambda design: (design.n, design.deviation))
     too_few = f"{LARGEST_N_OF_UPPER:.0e} users are too few"
     left_out = {name: too_few for name, design in found.items() if design is None}
+    if not task.has_report_noise:
+        left_out |= {kind.name: _WITHOUT_REPORT_NOISE for kind in _KINDS}
     return MeanComparison(tuple(designs), left_out)
 
 
@@ -256,6 +265,11 @@ class _Task:
         """The least number of users: one, and those who collude if they are given as a number."""
         return 1 if self.colluding < 1 else 1 + int(self.colluding)
 
+    @property
+    def has_report_noise(self) -> bool:
+        """Whether there is a bound for noise on reports, and one that takes seconds."""
+        return self.rounds == 1 and self.participation == 1
+
     def reports(self, n: int) -> int:
         """About how many of n users report in a round."""
         return expected_reports(n, self.participation)
@@ -308,6 +322,7 @@ def _designs_of_users(
     return {
         "one bit": _one_bit(task, n, task.largest_eps0(2, n)),
         "K levels": _many_levels(task, n, *_best_levels_of_users(task, n)),
+        **{kind.name: _report_noise_of_users(task, kind, n) for kind in _KINDS},
         **{noise.name: _noise_on_sum(task, noise, n) for noise in noises},
     }
 
@@ -324,6 +339,8 @@ def _designs_of_deviation(
     if best is not None:
         levels, n = best
         found["K levels"] = _many_levels(task, n, levels, _least_eps0(task, levels, deviation, n))
+    for kind in _KINDS:
+        found[kind.name] = _report_noise_of_deviation(task, kind, deviation)
     for noise in noises:
         n = _fewest_users_of_noise(task, noise, deviation)
         found[noise.name] = None if n is None else _noise_on_sum(task, noise, n)
@@ -387,6 +404,11 @@ def _approximate_users(task: _Task, levels: int, deviation: float) -> float:
         variance = worst_report_variance(levels, task.approximate_eps0(levels, reports))
         return math.log(variance / task.report_variance(deviation, reports))
 
+    return _root_of_users(surplus)
+
+
+def _root_of_users(surplus: Callable[[float], float]) -> float:
+    """About the number of users, from 1 to 10^12, at whose natural log ``surplus``, which falls, is 0."""
     ln_most = math.log(LARGEST_N_OF_UPPER)
     if surplus(ln_most) > 0:
         return LARGEST_N_OF_UPPER
@@ -462,6 +484,116 @@ def _levels(
         levels=levels,
         eps0=eps0,
     )
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """A kind of noise that users add to their values: its ``name``, and that of its ``parameter``.
+
+    ``density`` is the randomizer with this parameter. The noise has a standard deviation of ``factor`` times
+    the parameter. The least noise for a guarantee has about the parameter ``guess`` of the eps0 that one bit
+    may have.
+    """
+
+    name: str
+    parameter: str
+    density: type[Laplace] | type[Gaussian]
+    factor: float
+    guess: Callable[[float], float]
+
+    def surplus(self, task: _Task, parameter: float, n: int) -> float:
+        """log10 of delta over its target, if n users report with this noise."""
+        randomizer = self.density(parameter)
+        log10_delta = tightshuffle.delta(
+            task.eps,
+            n=n,
+            randomizer=randomizer,
+            colluding=task.colluding,
+            log10=True,
+        )
+        return max(float(log10_delta) - task.log10_delta, _LEAST_SURPLUS)
+
+    def design(self, task: _Task, parameter: float, n: int) -> MeanDesign:
+        """The design of n users who add this noise, of which every input gets the same."""
+        deviation = task.width * self.factor * parameter / math.sqrt(n)
+        eps0 = self.density(parameter).eps0
+        return MeanDesign(
+            self.name,
+            n,
+            deviation=deviation,
+            uniform_deviation=deviation,
+            bits=_BITS_OF_FLOAT,
+            eps_if_it_fails=eps0,
+            trust="shuffler: to mix",
+            parameters=f"{self.parameter} = {plain(parameter, 4, side=Side.UPPER)}",
+            levels=None,
+            eps0=eps0,
+        )
+
+
+_KINDS = (
+    _Kind("Laplace reports", "scale", Laplace, math.sqrt(2), lambda eps0: 1 / eps0),
+    _Kind("Gaussian reports", "sigma", Gaussian, 1.0, lambda eps0: 1.3 / math.sqrt(eps0)),
+)
+
+
+def _report_noise_of_users(task: _Task, kind: _Kind, n: int) -> MeanDesign | None:
+    """The design in which n users add the least noise of this kind with the guarantee, or None.
+
+    The parameter is larger than the least one by at most 0.01 %.
+    """
+    if not task.has_report_noise:
+        return None
+
+    @functools.cache
+    def surplus(ln_parameter: float) -> float:
+        parameter = min(max(math.exp(ln_parameter), kind.density.least), kind.density.most)
+        return kind.surplus(task, parameter, n)
+
+    # Steps that grow, until ``high`` has the guarantee and ``low`` has it not, or is the least one.
+    least, most = math.log(kind.density.least), math.log(kind.density.most)
+    low = high = min(max(math.log(kind.guess(task.approximate_eps0(2, n))), least), most)
+    step = 0.01
+    while surplus(high) > 0:
+        if high == most:
+            return None
+        low, high = high, min(high + step, most)
+        step *= 2
+    while low > least and surplus(low) <= 0:
+        low, high = max(low - step, least), low
+        step *= 2
+
+    if surplus(low) <= 0:
+        return kind.design(task, kind.density.least, n)
+    root = scipy.optimize.brentq(surplus, low, high, xtol=_PRECISION_OF_NOISE)
+    while surplus(root) > 0:
+        root += _PRECISION_OF_NOISE
+    return kind.design(task, math.exp(root), n)
+
+
+def _report_noise_of_deviation(task: _Task, kind: _Kind, deviation: float) -> MeanDesign | None:
+    """The design in which the fewest users reach the ``deviation`` with noise of this kind, or None."""
+    if not task.has_report_noise:
+        return None
+
+    def parameter(n: float) -> float:
+        """The largest parameter with which n users reach the deviation."""
+        most = deviation / task.width * math.sqrt(n) / kind.factor
+        return min(most, kind.density.most)
+
+    def surplus(n: int) -> float:
+        if parameter(n) < kind.density.least:
+            return -task.log10_delta  # delta counts as 1
+        return kind.surplus(task, parameter(n), n)
+
+    def ln_excess(ln_n: float) -> float:
+        """ln of the noise that so many users need, by the guess, over the most that they may add."""
+        n = math.exp(ln_n)
+        return math.log(kind.guess(task.approximate_eps0(2, n)) / parameter(n))
+
+    guess = _root_of_users(ln_excess)
+    n = least_whole(surplus, guess=guess, least=task.least_n, most=int(LARGEST_N_OF_UPPER))
+    return None if n is None else kind.design(task, parameter(n), n)
 
 
 def _noises(task: _Task, parties: int, honest: int) -> list[_Noise]:
