@@ -43,7 +43,7 @@ from tightshuffle.dummies.shares import STEPS, deviation_of_sum, variance_of_sha
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.number_text import plain
-from tightshuffle.numerics.roots import least_enough, least_whole
+from tightshuffle.numerics.roots import interval_with_root, least_enough, least_whole
 from tightshuffle.numerics.side import Side
 from tightshuffle.planning.plan import expected_reports, plan
 from tightshuffle.points import LARGEST_EPS0, LARGEST_N_OF_UPPER, check_guarantee
@@ -504,7 +504,7 @@ class _Kind:
     def surplus(self, task: _Task, parameter: float, n: int) -> float:
         """log10 of delta over its target, if n users report with this noise."""
         randomizer = self.density(parameter)
-        log10_delta = tightshuffle.delta(
+        log10_delta = doors.delta(
             task.eps,
             n=n,
             randomizer=randomizer,
@@ -550,25 +550,19 @@ def _report_noise_of_users(task: _Task, kind: _Kind, n: int) -> MeanDesign | Non
         parameter = min(max(math.exp(ln_parameter), kind.density.least), kind.density.most)
         return kind.surplus(task, parameter, n)
 
-    # Steps that grow, until ``high`` has the guarantee and ``low`` has it not, or is the least one.
-    least, most = math.log(kind.density.least), math.log(kind.density.most)
-    low = high = min(max(math.log(kind.guess(task.approximate_eps0(2, n))), least), most)
-    step = 0.01
-    while surplus(high) > 0:
-        if high == most:
-            return None
-        low, high = high, min(high + step, most)
-        step *= 2
-    while low > least and surplus(low) <= 0:
-        low, high = max(low - step, least), low
-        step *= 2
-
-    if surplus(low) <= 0:
+    interval = interval_with_root(
+        surplus,
+        math.log(kind.guess(task.approximate_eps0(2, n))),
+        step=0.01,
+        least=math.log(kind.density.least),
+        most=math.log(kind.density.most),
+    )
+    if interval is None:
+        return None
+    if interval[0] == interval[1]:
         return kind.design(task, kind.density.least, n)
-    root = scipy.optimize.brentq(surplus, low, high, xtol=_PRECISION_OF_NOISE)
-    while surplus(root) > 0:
-        root += _PRECISION_OF_NOISE
-    return kind.design(task, math.exp(root), n)
+    ln_parameter = least_enough(surplus, *interval, tolerance=_PRECISION_OF_NOISE)
+    return kind.design(task, math.exp(ln_parameter), n)
 
 
 def _report_noise_of_deviation(task: _Task, kind: _Kind, deviation: float) -> MeanDesign | None:
