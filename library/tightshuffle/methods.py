@@ -68,6 +68,10 @@ class Method:
     largest_n: int = LARGEST_N
     largest_eps0: float = LARGEST_EPS0
 
+    def remark(self, randomizer: object) -> str:
+        """What a reader of the bound has to know about it for this ``randomizer``; mostly nothing, ""."""
+        return ""
+
     @property
     def column(self) -> str:
         """The name of its columns in tables."""
@@ -149,6 +153,11 @@ class GuaranteeMethod(OwnMethod):
 
     composes: bool = True
 
+    def remark(self, randomizer: object) -> str:
+        if guarantee.is_blanket_alone(randomizer):
+            return "by privacy-blanket alone, as the matrix has more than 256 values"
+        return ""
+
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
         return guarantee.epsilon_of_upper(target_ln_delta, point)
 
@@ -182,7 +191,7 @@ METHODS = {
         ),
         OwnMethod(
             name="lower",
-            ln_bound=privacy_blanket.ln_lower,
+            ln_bound=guarantee.ln_lower_of_round,
             kind=LOWER,
             takes_participation=True,
             valid="k-RR and other randomizers; the worst dataset has at least this delta; no guarantee",

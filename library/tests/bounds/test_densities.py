@@ -250,3 +250,19 @@ def test_the_search_for_a_tail_ends_where_single_reports_decide():
     """sigma 1/2, so that few of the users report what is likely for the other input only."""
     low, high = tightshuffle.bracket(1e-6, n=10**5, randomizer=Gaussian(0.5))
     assert low < high < 1.03 * low
+
+
+def test_the_guarantee_is_the_blankets_as_nothing_is_proved_of_the_single_value_bound():
+    """For the inputs 0 and 1 alone that bound is far smaller here."""
+    setting = {"n": 10**5, "randomizer": Laplace(0.25)}
+    of_blanket = tightshuffle.delta(0.08, method="privacy-blanket", **setting)
+    assert tightshuffle.delta(0.08, **setting) == of_blanket
+    matrix = matrix_of(Laplace(0.25), 0.0)
+    assert tightshuffle.delta(0.08, n=10**5, randomizer=matrix) < 0.1 * of_blanket
+
+
+def test_a_delta_below_every_tail_has_no_eps():
+    """A shorter tail would take minutes."""
+    low, high = tightshuffle.bracket(1e-20, n=10**5, randomizer=Gaussian(1))
+    assert (low, math.isnan(high)) == (0, True)
+    assert tightshuffle.delta(30.0, n=10**5, randomizer=Gaussian(1)) > 1e-20

@@ -370,6 +370,23 @@ def test_a_matrix_of_your_own(tmp_path):
     assert found["log10_delta"] == pytest.approx(of_krr, abs=1e-3)
 
 
+@pytest.mark.parametrize(("k", "has_remark"), [(256, False), (257, True)])
+def test_the_answer_says_that_a_large_matrix_has_the_blanket_alone(tmp_path, k, has_remark):
+    shares = [0.3 + 0.4 * value / k for value in range(k)]
+    path = tmp_path / "matrix.csv"
+    rows = [shares, [1 - share for share in shares]]
+    path.write_text("\n".join(",".join(map(repr, row)) for row in rows))
+    line = f"--n 50 --eps 0.4 --randomizer file:{path}"
+    remark = "by privacy-blanket alone"
+    assert (remark in " ".join(text_answer(f"delta upper {line}").split())) is has_remark
+    assert (
+        remark in " ".join(text_answer(f"delta upper,privacy-blanket {line}").split())
+    ) is has_remark
+    assert ("remark" in json_answer(f"delta upper {line}")) is has_remark
+    # The remark is about `upper` alone.
+    assert "remark" not in json_answer(f"delta privacy-blanket {line}")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -87,6 +87,51 @@ def test_a_sum_over_few_reports_is_rounded_to_its_side(law, n, share):
     assert low <= exact_ln_delta(law, n, share) <= high <= low + 1e-9
 
 
+LAWS_OF_COVERS = [
+    pytest.param([], 30.0, id="a few of a Poisson number"),
+    pytest.param([(300, 0.3)], 0.0, id="binomial"),
+    pytest.param([(150, 0.5), (30, 0.9)], 20.0, id="two binomials and a Poisson number"),
+    pytest.param([(40, 1.0)], 80.0, id="certain ones and a Poisson number"),
+]
+each_cover = pytest.mark.parametrize(("binomials", "poisson"), LAWS_OF_COVERS)
+
+
+@each_cover
+def test_delta_of_a_gain_of_one_value_does_not_depend_on_how_many_reports_there_are(
+    binomials, poisson
+):
+    """E[(G_1 + ... + G_j)_+] / j is the mean of a gain, 0.5, for every j."""
+    cover = Cover.from_numbers(binomials, poisson)
+    low, high = [ln_delta_of_law(ONE_VALUE, cover, side) for side in (Side.LOWER, Side.UPPER)]
+    assert low < math.log(0.5) < high < low + 1e-3
+
+
+@each_cover
+def test_many_reports_have_the_delta_of_the_sum_over_all_their_numbers(
+    binomials, poisson, monkeypatch
+):
+    """Both ways have bounds of their own, which overlap."""
+    cover = Cover.from_numbers(binomials, poisson)
+    sides = (Side.LOWER, Side.UPPER)
+    low, high = [ln_delta_of_law(LATTICE, cover, side) for side in sides]
+    monkeypatch.setattr(cover_module, "has_few_reports", lambda cover: True)
+    low_of_sum, high_of_sum = [ln_delta_of_law(LATTICE, cover, side) for side in sides]
+    assert max(low, low_of_sum) <= min(high, high_of_sum)
+    assert max(high, high_of_sum) < min(low, low_of_sum) + 1e-3
+
+
+@each_cover
+def test_a_rounded_cover_has_more_or_fewer_reports_in_each_part(binomials, poisson):
+    cover = Cover.from_numbers(binomials, poisson)
+    random = cover.shares < 1
+    means = np.where(cover.is_poisson, cover.n, cover.n * cover.shares)[random]
+    for side, sign in ((Side.UPPER, 1), (Side.LOWER, -1)):
+        rounded = cover.rounded(side)
+        of_side = np.where(rounded.is_poisson, rounded.n, rounded.n * rounded.shares)[random]
+        assert np.all(sign * (of_side - means) > 0)
+        assert rounded.certain_reports == cover.certain_reports
+
+
 @pytest.mark.parametrize("direction", [-1, 1])
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize(

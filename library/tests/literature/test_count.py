@@ -60,6 +60,31 @@ def test_log10_delta_is_that_of_the_printed_formulas(n, share_of_holders, k, eps
         assert_close(log10_delta(eps, **setting, form=form, direction=direction), expected)
 
 
+@mp.workdps(1000)
+@pytest.mark.parametrize("eps0", [1e-12, 1000.0])
+@pytest.mark.parametrize("share_of_eps0", [0.0, 0.5, 0.8, 1 - 1e-9])
+def test_log10_delta_of_a_tiny_and_of_a_huge_budget(eps0, share_of_eps0):
+    """At 1e-12 most digits cancel, and e^1000 is no float."""
+    setting = {"n": 7, "k": 10, "eps0": eps0, "count": 2}
+    terms = printed_terms(**setting)
+    eps = share_of_eps0 * eps0
+    for form, direction in itertools.product(FORMS, DIRECTIONS):
+        expected = printed_delta(eps, terms, form=form, direction=direction)
+        assert_close(log10_delta(eps, **setting, form=form, direction=direction), expected)
+
+
+@pytest.mark.parametrize("logit", [-40.0, -3.0, 0.0, 0.2, 5.0])
+@pytest.mark.parametrize("theta", [1e-8, 0.05, 0.099, 0.101, 3.0])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_divergence_of_a_tilt_is_that_of_two_bits(logit, theta, sign):
+    """KL(Bernoulli(b) || Bernoulli(a)), of which small tilts have a form without cancellation."""
+    a = 1 / (1 + mp.exp(-mp.mpf(logit)))
+    b = 1 / (1 + mp.exp(-mp.mpf(logit) - sign * mp.mpf(theta)))
+    exact = b * mp.log(b / a) + (1 - b) * mp.log((1 - b) / (1 - a))
+    found = accountant._divergence_of_tilt(logit, sign * theta)
+    assert found == pytest.approx(float(exact), rel=1e-12, abs=0)
+
+
 @pytest.mark.slow
 def test_exact_form_down_to_1e_minus_300():
     setting = {"n": 1000, "k": 408, "eps0": 4.0, "count": 100}

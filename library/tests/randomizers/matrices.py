@@ -85,3 +85,10 @@ MATRIX_WHOSE_DIRECTIONS_DIFFER = np.array([[0.6, 0.2, 0.3], [0.3, 0.4, 0.3], [0.
 def random_matrix(k):
     """A random matrix P(report | value) of four reports and ``k`` values, as a user would supply it."""
     return np.random.default_rng(5).dirichlet(np.full(4, 4.0), k).T
+
+
+def geometric_matrix(k, eps0):
+    """The truncated geometric mechanism: P(report y | value x) falls as e^(-eps0 |y - x| / (k - 1))."""
+    reports = np.arange(k)
+    matrix = np.exp(-eps0 * np.abs(reports[:, None] - reports) / (k - 1))
+    return matrix / matrix.sum(axis=0)

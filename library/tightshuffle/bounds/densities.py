@@ -29,13 +29,14 @@ _WIDTH = (
 )
 _WIDTH_OF_RARE = 0.1  # where single reports decide
 _ROUGH = 0.3  # the width of the bounds that find how long the tail may be
-_LONGEST, _SHORTEST = 0.1, 1e-250  # probabilities of a tail
+_LONGEST, _SHORTEST = 0.1, 1e-14  # probabilities of a tail: a shorter one takes minutes
 _ENOUGH = 2e-2  # the tail's share of delta, at most,
 _SHARE = 2e-3  # and the one that is aimed at
 _SHARE_OF_LOWER = 1e-3  # for the lower bound, which loses only a part of it but is smaller
 _FACTOR = 0.1  # from one tail that is tried to the next, at least
 # A report with a gain of so many times n (e^eps - 1), and a bit, makes the sum positive by itself: the tail.
 _DECISIVE, _BIT = 4.0, 1000.0
+_LEAST = 1e-300  # a float above 0
 _LARGEST_MU = 10.0  # of the Gaussian that a search starts from
 _SHARES = (0.0, 1.0)  # of the other users who hold 0, in the datasets of the lower bound,
 _MIXTURES = (0.25, 0.5, 0.75)  # and in the random ones
@@ -78,6 +79,7 @@ def epsilon_of_round(
     density, users = point.randomizer, point.honest_users.item()
     if not isinstance(density, Density):
         return epsilon_near_gaussian(ln_delta_of_round, target_ln_delta, point, side)
+    target = math.exp(target_ln_delta)
     mu = min(float(gaussian_mu(n=users, randomizer=density)), _LARGEST_MU)
 
     def epsilon(side: Side, tail: float, width: float, mu: float) -> float:
@@ -91,10 +93,14 @@ def epsilon_of_round(
             distributions = _distributions(eps, density, side, tail)
             with np.errstate(divide="ignore"):
                 identified = np.array([gains.identified for gains in distributions])
-                share_left = np.maximum(1 - identified / math.exp(target_ln_delta), 0.0)
+                share_left = np.maximum(1 - identified / max(target, _LEAST), 0.0)
                 left = target_ln_delta + np.log(share_left)
             means = _ln_means(distributions, users, side, width)
-            surplus = float(np.where(share_left > 0, means - left, math.inf).max())
+            excess = [
+                mean - one_left if one_left > -math.inf else math.inf
+                for mean, one_left in zip(means.tolist(), left.tolist(), strict=True)
+            ]
+            surplus = max(excess)
             return min(target_ln_delta + surplus, 0.0)
 
         largest = min(density.eps0, LARGEST_EPS)
@@ -106,20 +112,20 @@ def epsilon_of_round(
         return epsilon(side, 0.0, _WIDTH, mu)
 
     # Of delta, what is left by the reports that only one input can cause.
-    target = math.exp(target_ln_delta) - density.bins.cut(0.0).mass_of_tail
-    if target <= 0 and side is Side.UPPER:
+    left = target - density.bins.cut(0.0).mass_of_tail
+    if left <= 0 and side is Side.UPPER:
         return math.nan
     # A long tail gives a larger eps, in no time.
-    first = epsilon(Side.UPPER, max(target / 2, _SHORTEST), _ROUGH, mu)
+    first = epsilon(Side.UPPER, max(left / 2, _SHORTEST), _ROUGH, mu)
     if math.isnan(first):
         return math.nan if side is Side.UPPER else 0.0
     mu = 1 / scale_over_sensitivity(first, target_ln_delta)
     share = _SHARE if side is Side.UPPER else _SHARE_OF_LOWER
-    small = max(share * target, _SHORTEST)
+    small = max(share * left, _SHORTEST)
     decisive = density.bins.mass_beyond(_ln_decisive(first, users))
     if decisive <= small:
         return epsilon(side, small, _WIDTH, mu)
-    return epsilon(side, max(min(decisive, target / 2), small), _WIDTH_OF_RARE, mu)
+    return epsilon(side, max(min(decisive, left / 2), small), _WIDTH_OF_RARE, mu)
 
 
 def _ln_bound_with_tail(

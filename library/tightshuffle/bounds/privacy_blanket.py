@@ -30,7 +30,7 @@ from tightshuffle.randomizers import (
 )
 from tightshuffle.side import Side
 
-_MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
+MIXTURES = (0.25, 0.5, 0.75)  # weights of the first of the two values in a mixture
 BITS = 40  # classes or distributions of a matrix count as the same if they agree in so many bits
 _BATCH = 2**15  # distributions times classes that are computed at once, about
 WIDTH = 1e-4  # largest relative error that the computation adds to a bound
@@ -166,7 +166,7 @@ def _references(randomizer: Randomizer, mixtures: bool) -> list[str | dict[str, 
     references: list[str | dict[str, float]] = list(randomizer.references())
     if mixtures:
         for other in randomizer.references()[1:3]:
-            references += [{"x0": share, other: 1 - share} for share in _MIXTURES]
+            references += [{"x0": share, other: 1 - share} for share in MIXTURES]
     return references
 
 

@@ -24,7 +24,6 @@ from tightshuffle.points import Points
 from tightshuffle.randomizers import Density, Finite, KRandomizedResponse, Randomizer, WorstPair
 from tightshuffle.side import Side
 
-_LARGEST_MATRIX = 32  # values k for which the time, which grows as k^4, is worth it
 _ULP = 2.0**-52
 # Of `GainSums`, a trapezoid sum along the line theta + iu with the nodes u = 0, h, 2 h, ..., each of which
 # has the weight e^(-(tau u)^2 / 2), so that the sum can end.
@@ -75,7 +74,7 @@ def ln_smaller(points: Points, other_bound: Floats) -> Floats:
     ``other_bound`` (points,) is ln of the upper bound of `privacy_blanket`. To save time, the result is this
     alone, which also holds, in three cases:
 
-    * for matrices of more than 32 values, where the time grows as k^4, to about 1 s per point;
+    * for matrices, which have `pairs_of_matrix` up to 256 values; beyond, the time is too long;
     * for k-RR where `_may_be_smaller` says that `ln_upper` is hardly smaller;
     * for densities, as nothing is proved for inputs between 0 and 1.
     """
@@ -86,8 +85,8 @@ def ln_smaller(points: Points, other_bound: Floats) -> Floats:
         [isinstance(randomizer, KRandomizedResponse) for randomizer in points.randomizers],
         dtype=bool,
     )
-    is_fast = np.array([_is_fast(randomizer) for randomizer in points.randomizers], dtype=bool)
-    worth_it = is_fast & below_eps0
+    is_matrix = np.array([isinstance(each, Finite) for each in points.randomizers], dtype=bool)
+    worth_it = ~is_matrix & below_eps0
     krr_to_judge = is_krr & below_eps0
     if krr_to_judge.any():
         worth_it[krr_to_judge] = _may_be_smaller(points.at(krr_to_judge))
@@ -97,11 +96,6 @@ def ln_smaller(points: Points, other_bound: Floats) -> Floats:
         bound = ln_upper(points.at(worth_it), other_bound=other_bound[worth_it])
         result[worth_it] = np.minimum(result[worth_it], bound)
     return result
-
-
-def _is_fast(randomizer: Randomizer) -> bool:
-    """Whether `ln_upper` takes milliseconds per point: always, but for a large matrix."""
-    return not isinstance(randomizer, Finite) or randomizer.k <= _LARGEST_MATRIX
 
 
 def _may_be_smaller(points: Points) -> Booleans:

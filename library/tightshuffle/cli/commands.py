@@ -93,10 +93,16 @@ class _Column:
         return "delta is 0" if math.isinf(answer) else None
 
     @property
+    def remark(self) -> str:
+        """What a reader has to know about the method in this setting, or ""."""
+        return self.method.remark(self.setting.get("randomizer"))
+
+    @property
     def record(self) -> dict[str, Any]:
-        """The answers and their notes, for JSON."""
+        """The answers and their notes, for JSON, and the remark on the method if there is one."""
         name = "log10_delta" if self.of_delta else "eps"
-        return {name: one_or_all(self.answers), "note": one_or_all(self.notes)}
+        record = {name: one_or_all(self.answers), "note": one_or_all(self.notes)}
+        return {**record, "remark": self.remark} if self.remark else record
 
     def text(self, answer: float) -> str:
         """An answer as text: delta or eps, rounded up by an upper bound, down by a lower one, or "nan"."""
@@ -180,7 +186,10 @@ def _text_of_method(column: _Column, targets: list[str]) -> tuple[str, list[str]
             complaints.append(where + column.reason)
 
     setting = _setting_and_whom_it_protects(_with_name_of_randomizer(column.setting))
-    heading = f"{method.name}: {method.kind}; valid for {method.valid}\n{setting}"
+    validity = f"valid for {method.valid}"
+    if column.remark:
+        validity += f"; {column.remark}"
+    heading = f"{method.name}: {method.kind}; {validity}\n{setting}"
     return f"{heading}\n\n{table(rows)}", complaints
 
 
@@ -203,8 +212,10 @@ def _text_of_methods(
     legend = []
     for column in columns:
         missing = any(math.isnan(answer) for answer in column.answers)
-        remark = f"nan: {column.reason}" if missing else column.method.valid
-        legend.append(indented(f"{column.method.kind}; {remark}", column.method.name))
+        parts = [column.method.kind, f"nan: {column.reason}" if missing else column.method.valid]
+        if column.remark:
+            parts.append(column.remark)
+        legend.append(indented("; ".join(parts), column.method.name))
     title = f"{'eps' if target_name == 'delta' else 'delta'} by several methods"
     setting = _setting_and_whom_it_protects(shared)
     return "\n".join([f"{title}\n{setting}", "", table(rows), "", *legend])

@@ -259,8 +259,13 @@ def _combinations_of_counts(first: Floats, last: Floats, n: float) -> Floats:
     ``first``, ``last`` (values - 1,) are the smallest and the largest count of each value but the last. The
     last row is what the other counts leave of n. Combinations of more than n copies are left out.
     """
-    ranges = [np.arange(a, b + 1) for a, b in zip(first, last, strict=True)]
-    counts = np.array([column.ravel() for column in np.meshgrid(*ranges, indexing="ij")])
+    # Only counts that vary are axes of the grid, as arrays have at most 32 axes.
+    varying = np.flatnonzero(last > first)
+    ranges = [np.arange(first[value], last[value] + 1) for value in varying]
+    grid = np.meshgrid(*ranges, indexing="ij")
+    counts = np.repeat(first[:, None], math.prod(map(len, ranges)), axis=1)
+    for value, column in zip(varying, grid, strict=True):
+        counts[value] = column.ravel()
     rest = n - counts.sum(axis=0, keepdims=True)
     return np.concatenate([counts, rest])[:, rest[0] >= 0]
 
