@@ -280,11 +280,19 @@ def test_the_command_prints_who_is_trusted_and_with_what():
         ("--mean --n 9 --k 3", "--k cannot be given with --mean"),
         ("--mean --n 9 --share 1%", "--share cannot be given with --mean"),
         ("--mean --n 9 --values-per-user 2", "--values-per-user cannot be given with --mean"),
-        ("--mean --n 9 --range 3:1", "value_range must be two finite numbers, the second above 3;"),
-        ("--mean --n 9 --range 0:inf", "value_range must be two finite numbers, the second above"),
-        ("--mean --n 9 --range nan:1", "value_range must be two finite numbers; got nan"),
+        *(
+            (
+                f"--mean --n 9 --range={ends}",
+                f"--range must be two finite numbers A:B with A below B, {got}",
+            )
+            for ends in ("3:1", "1:1", "0:inf", "nan:1", "-1e308:1e308")
+            for got in (f"such as 0:120; got '{ends}'",)
+        ),
         ("--mean --n 9 --range 1", "--range must be two numbers A:B, such as 0:120; got '1'"),
         ("--mean --deviation 0", "deviation must be finite and > 0"),
+        ("--mean --deviation 1e-300", "deviation must be from 1e-100 to 1e+100 times the range"),
+        ("--mean --deviation 1e300", "deviation must be from 1e-100 to 1e+100 times the range"),
+        ("--mean --deviation 1 --range 0:1e-200", "deviation must be from 1e-100 to 1e+100 times"),
         ("--mean --n 0", "n must be a whole number from 1"),
         ("--mean --n 9 --deviation 1", "--deviation not allowed with argument --n"),
         ("--mean --n 9 --honest 3", "honest must be a whole number from 1 to 2"),
@@ -302,5 +310,8 @@ def test_the_command_refuses_in_one_line(line, message):
 def test_a_range_must_be_two_numbers():
     with pytest.raises(ValueError, match=r"^value_range must be two numbers; got 3"):
         compare_means(**ONE_ROUND, value_range=3)
+    for low, high in ((3, 1), (0, math.inf)):
+        with pytest.raises(ValueError, match=rf"^value_range must be two finite .* above {low};"):
+            compare_means(**ONE_ROUND, value_range=(low, high))
     with pytest.raises(ValueError, match=r"^n or deviation must be given, but not both"):
         compare_means(1.0, 1e-6)

@@ -1,6 +1,7 @@
 """Parse numbers of the command line. The library checks their range, and names the argument that is wrong."""
 
 import argparse
+import math
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation, localcontext
 from typing import NamedTuple
@@ -76,11 +77,14 @@ def range_parser(*, by_factors: bool = False) -> Callable[[str], list[float]]:
 
 
 def interval(text: str) -> tuple[float, float]:
-    """Two numbers with a colon between them: -40:50. The library refuses two that do not ascend."""
+    """Two finite numbers with a colon between them, the second above the first: -40:50."""
     words = text.split(":")
     if len(words) != 2:
         raise _refusal("must be two numbers A:B, such as 0:120", text)
-    return number(words[0]), number(words[1])
+    low, high = number(words[0]), number(words[1])
+    if not (low < high and math.isfinite(high - low)):
+        raise _refusal("must be two finite numbers A:B with A below B, such as 0:120", text)
+    return low, high
 
 
 def log10_delta(text: str) -> float:

@@ -63,6 +63,8 @@ _PRECISION_OF_NOISE = 1e-4  # of ln of a parameter
 _WITHOUT_REPORT_NOISE = "computed for one round and 100 % participation only"
 _CENTRAL_GEOMETRIC = "central geometric"
 _CENTRAL_GAUSSIAN = "central Gaussian"
+# A deviation of so many ranges of the values, or of 1 over it, has a square that is a float.
+_MOST_RANGES = 1e100
 # A surplus is log10 of delta over its target. The search takes any smaller one, also -inf, for this.
 _LEAST_SURPLUS = -1e3
 
@@ -162,7 +164,7 @@ def compare_means(
         check_one("colluding", check_colluding(colluding, n))
         found = _designs_of_users(task, n, noises)
     elif deviation is not None and n is None:
-        deviation = check_one("deviation", check_positive("deviation", deviation))
+        deviation = _check_deviation(deviation, task.width)
         check_one("colluding", check_colluding(colluding, LARGEST_N_OF_UPPER))
         found = _designs_of_deviation(task, deviation, noises)
     else:
@@ -662,3 +664,14 @@ def _check_range(value_range: object) -> tuple[float, float]:
         "value_range", value_range[1], wanted, lambda high: low < high and high - low < math.inf
     )
     return low, high
+
+
+def _check_deviation(deviation: float, width: float) -> float:
+    """The checked ``deviation``, in the unit of the values, whose range has this ``width``."""
+    number = float(check_one("deviation", check_positive("deviation", deviation)))
+    if not 1 / _MOST_RANGES <= number / width <= _MOST_RANGES:
+        raise ValueError(
+            f"deviation must be from {1 / _MOST_RANGES:g} to {_MOST_RANGES:g} times the range of the values; "
+            f"got {number:g} for a range of {width:g}"
+        )
+    return number
