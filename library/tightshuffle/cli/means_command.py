@@ -24,6 +24,7 @@ _LEGEND = (
     "bits: of one report; noise on reports is counted as a float.",
     "left if it fails: total eps over all rounds, with delta = 0, if the trusted party fails.",
     "K: each value is rounded to one of K levels at random, and k-RR reports the level.",
+    "parameters: for values that are first mapped to 0 to 1, or to 0 to the sensitivity.",
     "A curator of a central mechanism gets the values themselves: these rows are for comparison.",
 )
 WHOLE_RANGE = (0.0, 1.0)

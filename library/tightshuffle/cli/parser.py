@@ -125,7 +125,7 @@ examples:
 _COMPARE = """\
 delta as a function of eps by every bound that holds for all datasets, and by `lower`.
 
-Without --eps, eps runs from 0 to where upper is 1e-12. The picture of one --eps runs from 0 to twice of it.
+Without --eps, eps runs from 0 to where upper is 1e-12. The picture of one --eps runs from 0 to twice it.
 """
 _COMPARE_EXAMPLES = """\
 examples:
@@ -344,13 +344,18 @@ def make_parser() -> argparse.ArgumentParser:
         "--eps", metavar="E", type=values.number, required=True, help="one number, >= 0"
     )
 
-    design = add("design", "which design to run, in one table", _DESIGN, _DESIGN_EXAMPLES)
+    design = add(
+        "design", "which design to run for a histogram or a mean", _DESIGN, _DESIGN_EXAMPLES
+    )
     question = design.add_mutually_exclusive_group(required=True)
     _add(question, "--n")
-    deviation = "with --mean: find the fewest users whose mean has at most this standard deviation"
+    deviation = (
+        "with --mean: find the fewest users for whom privacy adds at most this standard deviation to the"
+        " mean, in the unit of the values"
+    )
     question.add_argument("--deviation", metavar="SD", type=values.number, help=deviation)
     _add(design, "--k")
-    mean = "compare the designs for the mean of numbers; --k is then left out"
+    mean = "compare the designs for the mean of numbers; without --k, --share, --plot"
     design.add_argument("--mean", action="store_true", help=mean)
     ends = "with --mean: the smallest and the largest value (default 0:1), as in --range=-40:50"
     design.add_argument(

@@ -79,7 +79,8 @@ class MeanDesign:
 
     ``eps_if_it_fails`` is what is left for all rounds, with delta = 0, if the party that is trusted shows
     everything that it receives. It is math.inf if nothing is left. ``trust`` says who must be trusted with
-    what, and ``parameters`` are in words.
+    what. ``parameters`` are in words. They are for values that are first mapped to 0 to 1, or to whole
+    numbers from 0 to the sensitivity that is stated.
 
     ``eps0`` is the local budget of one report, math.inf if there is none. ``levels`` is the number of levels
     to which values are rounded, or None. ``reference`` is true for a mechanism of a curator who sees all
