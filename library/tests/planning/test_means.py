@@ -315,3 +315,9 @@ def test_a_range_must_be_two_numbers():
             compare_means(**ONE_ROUND, value_range=(low, high))
     with pytest.raises(ValueError, match=r"^n or deviation must be given, but not both"):
         compare_means(1.0, 1e-6)
+
+
+@pytest.mark.parametrize("eps", [1e-7, 1e-100])
+def test_an_eps_too_small_for_noise_is_refused_by_its_name(eps):
+    with pytest.raises(ValueError, match=r"^eps must be larger, about 1e-6 for each round; got"):
+        compare_means(eps, 1e-6, n=10)

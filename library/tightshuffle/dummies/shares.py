@@ -22,6 +22,7 @@ from tightshuffle.points import LARGEST_ROUNDS, check_guarantee
 
 # A sum changes by so many of its units, at least, and by a multiple of them. So many steps have its losses.
 STEPS = 1024
+LARGEST_DEVIATION = 1e12  # of noise whose error is computed
 _NODES = 2**14  # of the trapezoid rule for the error: 1e-12 of it is lost at most
 _SLACK = 1e-12  # of a probability and of eps: far more than rounding takes
 _PRECISION = 1e-6  # of a deviation, relative
@@ -112,7 +113,9 @@ def geometric_losses(eps_of_round: float) -> LossGrid:
 
 def _check_shares(deviation: float, parties: int, honest: int) -> tuple[float, int, int]:
     """The checked arguments of `error_of_shares`; ValueError names a bad one."""
-    limits = "from 0.01 to 1e12"
-    deviation = check_number("deviation", deviation, limits, lambda x: 0.01 <= x <= 1e12)
+    limits = f"from 0.01 to {LARGEST_DEVIATION:g}"
+    deviation = check_number(
+        "deviation", deviation, limits, lambda x: 0.01 <= x <= LARGEST_DEVIATION
+    )
     parties = check_whole("parties", parties, 1, MOST_PARTIES)
     return deviation, parties, check_whole("honest", honest, 1, parties)

@@ -39,7 +39,12 @@ from tightshuffle.arguments import (
     check_whole,
 )
 from tightshuffle.dummies.laws import MOST_PARTIES
-from tightshuffle.dummies.shares import STEPS, deviation_of_sum, variance_of_shares
+from tightshuffle.dummies.shares import (
+    LARGEST_DEVIATION,
+    STEPS,
+    deviation_of_sum,
+    variance_of_shares,
+)
 from tightshuffle.mechanisms.gaussian import HISTOGRAM_SENSITIVITY, exact_scale
 from tightshuffle.mechanisms.krr import lie_probability
 from tightshuffle.number_text import plain
@@ -594,9 +599,14 @@ def _report_noise_of_deviation(task: _Task, kind: _Kind, deviation: float) -> Me
 
 
 def _noises(task: _Task, parties: int, honest: int) -> list[_Noise]:
-    """The noises that have the guarantee: by aggregators, and two by a curator, for comparison."""
+    """The noises that have the guarantee: by aggregators, and two by a curator, for comparison.
+
+    ValueError if eps is too small for a noise that is computed.
+    """
     geometric = deviation_of_sum(task.eps, log10_delta=task.log10_delta, rounds=task.rounds)
     in_units = math.ceil(geometric * UNITS)
+    if in_units > LARGEST_DEVIATION:
+        raise ValueError(f"eps must be larger, about 1e-6 for each round; got {task.eps:g}")
     law = f"noise:1.0:{in_units}"
     of_each = law if honest == 1 else f"1/{honest} of {law}"
     sigma = task.histogram_sigma / HISTOGRAM_SENSITIVITY  # the sum changes by 1 at most
