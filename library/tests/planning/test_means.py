@@ -144,7 +144,8 @@ def test_no_less_noise_has_the_guarantee(asked):
     for factor in (1, 0.999):
         log10_delta = log10_delta_of_scale(eps, scale=factor * sigma, sensitivity=rounds**0.5)
         assert (log10_delta <= math.log10(asked["delta"])) == (factor == 1)
-    for name in ("noise of aggregators", "central geometric"):
+    by_aggregators = "shares of noise" if "honest" in asked else "noise of aggregators"
+    for name in (by_aggregators, "central geometric"):
         law, sensitivity = found[name].parameters.split(", sensitivity ")
         deviation = float(law.split("noise:1.0:")[1].split()[0]) / int(sensitivity)
         for factor in (1, 0.999):
@@ -219,7 +220,7 @@ def test_drawn_reports_have_the_stated_deviations(name):
 
 def test_drawn_shares_of_noise_have_the_stated_deviation():
     """Within 1.5 %, of 200,000 sums: more than four standard errors, as the noise has heavy tails."""
-    design = designs_of(**FOUR_ROUNDS)["noise of aggregators"]
+    design = designs_of(**FOUR_ROUNDS)["shares of noise"]
     rng = np.random.default_rng(20261129)
     success = -math.expm1(-1 / float(design.parameters.split("noise:1.0:")[1].split()[0]))
     halves = rng.negative_binomial(1 / 2, success, size=(2, 3, 200_000)).astype(float)

@@ -608,12 +608,14 @@ def _noises(task: _Task, parties: int, honest: int) -> list[_Noise]:
     if in_units > LARGEST_DEVIATION:
         raise ValueError(f"eps must be larger, about 1e-6 for each round; got {task.eps:g}")
     law = f"noise:1.0:{in_units}"
-    of_each = law if honest == 1 else f"1/{honest} of {law}"
+    name, of_each = "noise of aggregators", law
+    if honest > 1:
+        name, of_each = "shares of noise", f"1/{honest} of {law}"
     sigma = task.histogram_sigma / HISTOGRAM_SENSITIVITY  # the sum changes by 1 at most
     curator = "curator: with all values"
     return [
         _Noise(
-            "noise of aggregators",
+            name,
             variance_of_shares(in_units, parties, honest) / UNITS**2,
             f"aggregators: {honest} of {parties}, to add noise and show only sums",
             f"{of_each} from each, sensitivity {UNITS}",
