@@ -162,6 +162,10 @@ REFUSED = [
         {"eps": 0.1, **KRR},
         {
             "k must be given for randomizer 'grr'": {"k": None},
+            "randomizer must be one of grr, .*; got 'density'": {
+                "k": None,
+                "randomizer": "density",
+            },
             "give k = 3 or a randomizer object": {"randomizer": OWN},
             "colluding must be a whole number between 0 and n - 1": {"colluding": 10},
             "count must be a whole number between 0 and n - 1": {"count": 8, "colluding": 2},

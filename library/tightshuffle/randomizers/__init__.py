@@ -105,7 +105,7 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
 
     # `BY_KEY` has the classes. A name has a colon if and only if its class has a parameter.
     if key not in BY_KEY or bool(colon) != bool(BY_KEY[key].parameter):
-        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
+        raise _unknown(name)
     kind = BY_KEY[key]
     given_k, budget = check_given(name, k, eps0)
     parameter = {}
@@ -117,7 +117,8 @@ def parse(name: str, *, k: float | None = None, eps0: float | None = None) -> Ra
 def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T | int, T | float]:
     """``k`` and ``eps0`` as they are, or as they follow from the ``name`` of the randomizer if they are None.
 
-    ValueError if one is None that the randomizer needs, or if ``eps0`` is not that of "unary:P:Q".
+    ValueError if one is None that the randomizer needs, if ``eps0`` is not that of "unary:P:Q", or for
+    a name that is none.
     """
     key = name.partition(":")[0]
     needed_k: T | int | None = _ANY_K if key == "support" and k is None else k
@@ -130,16 +131,24 @@ def check_given(name: str, k: T | None, eps0: T | None) -> tuple[T | int, T | fl
             )
         needed_eps0 = own_eps0
     if needed_k is None or needed_eps0 is None:
+        # A number that is missing is not the fault of a name that is none, such as "density".
+        if key not in BY_KEY and key not in _NUMBERS:
+            raise _unknown(name)
         missing = "k" if needed_k is None else "eps0"
         raise ValueError(f"{missing} must be given for randomizer {name!r}")
     return needed_k, needed_eps0
+
+
+def _unknown(name: str) -> ValueError:
+    """The error for a ``name`` that is none of `NAMES`."""
+    return ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
 
 
 def _parse_two_numbers(name: str) -> tuple[float, float]:
     """The two numbers in a ``name`` such as "unary:0.5:0.1"; ValueError says what is expected."""
     key, *texts = name.split(":")
     if len(texts) != 2:
-        raise ValueError(f"randomizer must be one of {', '.join(NAMES)}; got {reprlib.repr(name)}")
+        raise _unknown(name)
     numbers = []
     for number, text in zip(_NUMBERS[key], texts, strict=True):
         try:
