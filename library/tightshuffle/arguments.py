@@ -200,7 +200,7 @@ def check_choice(name: str, value: str, choices: Collection[str]) -> str:
 
 def check_path(name: str, path: object) -> str:
     """``path`` as a text. ValueError unless it is one or a `os.PathLike`, as a number is an open file."""
-    if not isinstance(path, str | os.PathLike):
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path):
         raise ValueError(f"{name} must be the name of a file; got {reprlib.repr(path)}")
     return os.fsdecode(path)
 

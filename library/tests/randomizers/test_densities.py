@@ -116,6 +116,7 @@ def test_the_blankets_mass_and_eps0():
             "randomizer must be density:laplace:SCALE, density:gaussian:SIGMA or density:file",
         ),
         ("file:/no.csv", "/no.csv: No such file or directory"),
+        ("file:", "path must be the name of a file; got ''"),
     ],
 )
 def test_a_bad_density_is_named_in_one_line(name, message):
