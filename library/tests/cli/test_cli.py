@@ -237,7 +237,8 @@ def test_a_plan_names_the_sensitivity_of_its_sigma(flag, sensitivity, text_of_se
     line = f"plan --n 1e3 --k 3 --eps 1 --delta 1e-6 {of_sums} {flag}"
     plan = json_answer(line)
     assert plan["sensitivity"] == sensitivity
-    assert plan["sigma"] == exact_scale(1.0, 1e-6, sensitivity=sensitivity)
+    expected = exact_scale(1.0, 1e-6, sensitivity=sensitivity)
+    assert plan["sigma"] == pytest.approx(expected, rel=1e-12)
     assert f": sensitivity {text_of_sensitivity}.\n" in text_answer(line)
 
 
