@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightshuffle.arguments import Floats, check_at_most, check_choice
-from tightshuffle.bounds import guarantee, privacy_blanket, rounds, single_value
+from tightshuffle.bounds import guarantee, pairs_of_matrix, privacy_blanket, rounds, single_value
 from tightshuffle.bounds.densities import epsilon_of_round
 from tightshuffle.bounds.inverse import smallest_eps
 from tightshuffle.collection import one_group
@@ -154,7 +154,8 @@ class GuaranteeMethod(OwnMethod):
 
     def remark(self, randomizer: object) -> str:
         if guarantee.is_blanket_alone(randomizer):
-            return "by privacy-blanket alone, as the matrix has more than 256 values"
+            most = pairs_of_matrix.LARGEST_MATRIX
+            return f"by privacy-blanket alone, as the matrix has more than {most} values"
         return ""
 
     def _epsilon_of_all(self, target_ln_delta: float, point: Points) -> float:
@@ -287,7 +288,7 @@ def chosen_method(name: str, points: Points) -> Method:
     if points.randomizer != "grr" and not method.takes_any_randomizer:
         able = _names(method for method in METHODS.values() if method.takes_any_randomizer)
         raise ValueError(f"randomizer must be grr for {name}; other randomizers: {able}")
-    if name == "single-value" and any(isinstance(r, WorstPair) for r in points.randomizers):
+    if name == "single-value" and any(isinstance(each, WorstPair) for each in points.randomizers):
         raise ValueError(
             "randomizer must not be support for single-value, which asks for third values; use upper"
         )

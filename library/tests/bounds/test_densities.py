@@ -203,7 +203,7 @@ def test_the_bounds_are_between_those_of_others(density, n, delta, their_lower, 
 
 
 def test_delta_at_the_eps_that_was_found_is_the_target():
-    """But for the tail, which the search for eps has once and delta anew."""
+    """To 1 %: the search for eps keeps one tail, and delta chooses its own."""
     for density in (Laplace(1), Gaussian(1)):
         eps = tightshuffle.epsilon(1e-4, n=10**4, randomizer=density)
         delta = tightshuffle.delta(eps, n=10**4, randomizer=density)

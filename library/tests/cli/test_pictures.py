@@ -200,7 +200,7 @@ NAMES = [
 
 
 def curves_down_to(log10_delta):
-    """A curve by every bound: that of "upper" falls to 10^``log10_delta``, and the others are above it."""
+    """Made-up curves, one per bound: "upper" falls to 10^``log10_delta``, and all others lie above."""
     shares = np.linspace(0, 1, 30)
     curves = {
         name: log10_delta * shares**2 / (1 + place / 3) for place, name in enumerate(NAMES[1:])

@@ -16,6 +16,7 @@ import functools
 import hashlib
 import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -69,15 +70,7 @@ def ln_upper(points: Points, *, width: float = WIDTH) -> Floats:
     The randomizers are matrices. The bound is -inf where eps >= eps0. ``width`` is what the computation of
     the privacy blanket's bound may add, relative to delta.
     """
-    ln_bounds = np.full(points.eps.size, -math.inf)
-    for number, (eps, users, randomizer) in enumerate(
-        zip(points.eps.tolist(), points.honest_users.tolist(), points.randomizers, strict=True)
-    ):
-        assert isinstance(randomizer, Finite)
-        # Elsewhere delta is 0.
-        if eps < randomizer.eps0:
-            ln_bounds[number] = largest_of_pairs(PairBounds(eps, users, randomizer, width))
-    return np.minimum(ln_bounds, 0.0)
+    return _at_points(largest_of_pairs, points, width)
 
 
 def largest_of_pairs(bounds: "PairBounds") -> float:
@@ -114,6 +107,11 @@ def ln_lower(points: Points, *, width: float = WIDTH) -> Floats:
     are matrices. The bound is -inf where eps >= eps0. ``width`` is what the computation may take away,
     relative to delta.
     """
+    return _at_points(largest_of_datasets, points, width)
+
+
+def _at_points(largest: Callable[["PairBounds"], float], points: Points, width: float) -> Floats:
+    """The ``largest`` bound of each point's `PairBounds`, at most ln 1; (points,)."""
     ln_bounds = np.full(points.eps.size, -math.inf)
     for number, (eps, users, randomizer) in enumerate(
         zip(points.eps.tolist(), points.honest_users.tolist(), points.randomizers, strict=True)
@@ -121,7 +119,7 @@ def ln_lower(points: Points, *, width: float = WIDTH) -> Floats:
         assert isinstance(randomizer, Finite)
         # Elsewhere delta is 0.
         if eps < randomizer.eps0:
-            ln_bounds[number] = largest_of_datasets(PairBounds(eps, users, randomizer, width))
+            ln_bounds[number] = largest(PairBounds(eps, users, randomizer, width))
     return np.minimum(ln_bounds, 0.0)
 
 
@@ -235,7 +233,7 @@ class PairBounds:
         """R_x0 - e^eps R_x1 at every report, for all pairs of this kind; (1, reports)."""
         x0, x1 = pair
         sizes = self.chances[x0] + math.exp(self.eps) * self.chances[x1]
-        return self.randomizer._numerators_of_gains(x0, [x1], self.eps) + self._doubt * sizes
+        return self.randomizer.numerators_of_gains(x0, [x1], self.eps) + self._doubt * sizes
 
     def _theta_of(self, pair: Pair) -> float:
         """About the best theta for the blanket's bound of the ``pair``; inf if the bound is 0."""
@@ -275,7 +273,7 @@ class PairBounds:
     def of_datasets(self, datasets: list[Dataset]) -> tuple[float, float]:
         """ln of the largest lower bound of these ``datasets``, and the best theta for the one that has it."""
         numerators = np.vstack(
-            [self.randomizer._numerators_of_gains(x0, [x1], self.eps) for (x0, x1), _ in datasets]
+            [self.randomizer.numerators_of_gains(x0, [x1], self.eps) for (x0, x1), _ in datasets]
         )
         chances = np.array([self.datasets(pair)[row] for pair, row in datasets])
         values, masses = _classes(numerators / chances, chances)

@@ -36,8 +36,8 @@ _OF_VALUES = {"k": None, "values_per_user": 1, "share": 0.1}
 def answer_means(arguments: Namespace) -> Answer:
     """The answer of `tightshuffle design --mean`, for n users or for the fewest who reach a deviation.
 
-    The text has two tables, each with a line per design: one of numbers, and one of texts. Sentences that
-    explain them follow. Of the arguments, it shows those that the user changed.
+    The text has two tables, and sentences that explain them, as that of `design_command`. Of the arguments,
+    it shows those that the user changed.
     """
     for name, default in _OF_VALUES.items():
         if getattr(arguments, name) != default:

@@ -151,7 +151,7 @@ def _style() -> Iterator[None]:
 
 
 def _fix_layout(figure: Figure) -> None:
-    """Place the panel once and for all, rounded, as the last digits of its place may change by chance."""
+    """Fix the panel's place, rounded: its last digits differ by chance, and with them the bytes."""
     engine = figure.get_layout_engine()
     assert engine is not None
     engine.execute(figure)

@@ -94,7 +94,7 @@ class AllRounds:
 
     @property
     def _may_miss_rounds(self) -> bool:
-        """Whether the target user takes part in some rounds by chance, and nobody can know in which."""
+        """Whether nobody sees in which rounds the target user takes part."""
         return any(stage.unseen for stage in self._stages)
 
     @functools.cached_property

@@ -82,10 +82,8 @@ class MeanDesign:
     user has the value at which it is largest. ``uniform_deviation`` is that for values that are spread evenly
     over their range. ``bits`` is the size of one report.
 
-    ``eps_if_it_fails`` is what is left for all rounds, with delta = 0, if the party that is trusted shows
-    everything that it receives. It is math.inf if nothing is left. ``trust`` says who must be trusted with
-    what. ``parameters`` are in words. They are for values that are first mapped to 0 to 1, or to whole
-    numbers from 0 to the sensitivity that is stated.
+    ``eps_if_it_fails`` and ``trust`` are as for `planning.designs.Design`. ``parameters`` are in words. They
+    are for values that are first mapped to 0 to 1, or to whole numbers from 0 to the stated sensitivity.
 
     ``eps0`` is the local budget of one report, math.inf if there is none. ``levels`` is the number of levels
     to which values are rounded, or None. ``reference`` is true for a mechanism of a curator who sees all

@@ -42,8 +42,7 @@ def parse_density(text: str) -> Density:
 def read_density(path: str) -> "PiecewiseLinear":
     """The density in a CSV file without a header, whose rows are a distance and the density there.
 
-    See `PiecewiseLinear`. A ValueError is one line that names the file, the row (if the fault is in one row)
-    and the fault.
+    See `PiecewiseLinear`, and `read_rows` for the errors.
     """
     rows = read_rows(path, "a number")
     if not rows or len(rows[0]) != 2:

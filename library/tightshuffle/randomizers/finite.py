@@ -105,7 +105,7 @@ class Finite(Randomizer):
         eps = self._checked_eps(eps, pair)
         x0, x1 = pair
         w = self._reference_masses(reference, x0, [x1])[0]
-        return self._numerators_of_gains(x0, [x1], eps)[0] / w, w
+        return self.numerators_of_gains(x0, [x1], eps)[0] / w, w
 
     def distributions(
         self, eps: float, references: Sequence[Reference]
@@ -117,7 +117,7 @@ class Finite(Randomizer):
         eps = self._checked_eps(eps, (0, 1))
         for x0 in range(self.k):
             other_values = [value for value in range(self.k) if value != x0]
-            numerators = self._numerators_of_gains(x0, other_values, eps)
+            numerators = self.numerators_of_gains(x0, other_values, eps)
             for reference in references:
                 w = self._reference_masses(reference, x0, other_values)
                 yield numerators / w, np.broadcast_to(w, numerators.shape)
@@ -136,7 +136,7 @@ class Finite(Randomizer):
             masses.append(self.matrix[:, list(weights)] @ np.array(list(weights.values())))
         return np.array(masses)
 
-    def _numerators_of_gains(self, x0: int, x1_values: list[int], eps: float) -> Floats:
+    def numerators_of_gains(self, x0: int, x1_values: list[int], eps: float) -> Floats:
         """R_x0 - e^eps R_x1 for each x1, shape (values x1, reports), to a few units in the last place.
 
         R_x, the distribution of reports for x, is m_x / s_x: the column of entries as given, ``_entries``,

@@ -13,8 +13,7 @@ _MOST_SHOWN = 80  # characters of a bad field in an error's text
 def read_matrix(path: str) -> Finite:
     """The randomizer in a CSV file without a header: a row per report, a column per value.
 
-    The field in row y and column x is the probability to report y for x. A ValueError is one line that names
-    the file, the row (if the fault is in one row) and the fault.
+    The field in row y and column x is the probability to report y for x. Errors are those of `read_rows`.
     """
     rows = read_rows(path, "a probability")
     # `Finite` counts rows and columns from 0, a reader of the file from 1.
