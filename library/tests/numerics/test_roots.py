@@ -68,13 +68,13 @@ def test_the_result_is_enough_where_the_search_ends_just_below_the_zero():
 @pytest.mark.parametrize("precision", [1e-1, 1e-3])
 @pytest.mark.parametrize("zero", [3.5, 64.0, 5712.3, 88888.0, 1e11])
 def test_a_number_of_limited_precision(zero, precision):
-    """It is enough, and a number that is smaller by the precision is not; near the end of the search, too."""
+    """It is larger than the smallest by the precision at most; near the end of the search, too."""
 
     def ln_surplus(n):
         return 8 * math.log(zero / n)
 
     found = least_whole(ln_surplus, guess=30 * zero, least=1, most=10**12, precision=precision)
-    assert ln_surplus(found) <= 0 < ln_surplus(found - max(1, int(precision * found)))
+    assert math.ceil(zero) <= found <= math.ceil(zero) * (1 + precision)
 
 
 @pytest.mark.parametrize("zero", [3, 4, 17.5, 999, 1000, 1000.5])

@@ -94,9 +94,8 @@ def least_whole(
     """The smallest whole number from ``least`` to ``most`` at which ``function``, which falls, is at most 0.
 
     The result is None where the function is above 0 at ``most``, which is at most 10^14. ``least`` is at
-    least 1. The search starts at ``guess``. It ends at a number at which the function is at most 0, while the
-    function is above 0 at the number before; or, with a ``precision``, at a number that is smaller by at most
-    this share of it.
+    least 1. The search starts at ``guess``. With a ``precision``, the result is larger than the smallest
+    number by at most this share of it.
     """
     function = functools.cache(function)
 
@@ -118,12 +117,9 @@ def least_whole(
     if function(low) <= 0:
         return low
 
-    # The search on the rounded argument ends next to the number, which the last steps then find.
+    # A rounded argument is enough from half a unit below the smallest number on. The search ends above that
+    # by at most the tolerance. So with half a unit it still rounds to this number.
     tolerance = max(0.5, precision * low / 2)
-    number = round(
+    return round(
         least_enough(lambda number: function(round(number)), low, high, tolerance=tolerance)
     )
-    step = max(1, int(precision * number))
-    while function(max(number - step, low)) <= 0:
-        number = max(number - step, low)
-    return number
