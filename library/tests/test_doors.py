@@ -47,7 +47,7 @@ def test_a_public_function_says_which_arguments_it_takes(name, more):
 SUMS = {"randomizer": "oue", "release": "sums"}
 COUNT = {"method": "count-exact", "count": 20}
 TWO_SETTINGS = {  # argument -> two sets of arguments that differ in it
-    "n": ({}, {"n": 250}),
+    "n": ({}, {"n": 1000}),
     "k": ({}, {"k": 9}),
     "eps0": ({}, {"eps0": 1.9}),
     "randomizer": ({}, {"randomizer": "oue"}),
@@ -71,7 +71,7 @@ ASK = {  # public function -> a question to it
 @functools.cache
 def answer(name, **setting):
     """What the public function says for this setting."""
-    return ASK[name](**{"n": 500, "k": 8, "eps0": 2.0, **setting})
+    return ASK[name](**{"n": 2000, "k": 8, "eps0": 2.0, **setting})
 
 
 @pytest.mark.parametrize(

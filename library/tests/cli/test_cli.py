@@ -444,7 +444,7 @@ def test_ranges_of_delta_have_evenly_spaced_logarithms():
     ("delta", "log10_delta"), [("1e-400", -400.0), ("1e-400:1e-300:3", [-400.0, -350.0, -300.0])]
 )
 def test_a_delta_below_the_smallest_float_is_what_the_user_types(delta, log10_delta):
-    setting = {"n": 100, "k": 10, "eps0": 20.0}
+    setting = {"n": 10**5, "k": 10, "eps0": 3.0}
     found = json_answer("epsilon upper", **setting, delta=delta)
     assert found["log10_delta"] == log10_delta
     of_python = tightshuffle.epsilon(log10_delta=log10_delta, **setting)
