@@ -100,12 +100,13 @@ def test_the_trade_off_curve_is_below_that_of_every_test_and_near_that_of_many_u
 
 
 def test_the_trade_off_curve_of_one_user_is_just_below_the_exact_one():
-    """Up to alpha = 1 / (1 + e) it is 1 - e^eps0 alpha, with eps0 = 1."""
-    alpha = np.append(np.linspace(0, 1 / (1 + np.e), 200), 0.14877995888720297)
+    """Up to alpha = 1 / (1 + e) it is 1 - e^eps0 alpha, with eps0 = 1, and beyond e^-eps0 (1 - alpha)."""
+    alpha = np.append(np.linspace(0, 1, 600), 0.14877995888720297)
     found = tightshuffle.tradeoff(alpha, n=1, k=2, eps0=1.0)
     with mpmath.workdps(30):
         below_the_exact_one = [
-            1 - mpmath.e * a - curve for a, curve in zip(alpha, found, strict=True)
+            max(1 - mpmath.e * a, (1 - mpmath.mpf(a)) / mpmath.e) - curve
+            for a, curve in zip(alpha, found, strict=True)
         ]
     assert min(below_the_exact_one) >= 0
     assert max(below_the_exact_one) < 1e-3
