@@ -8,7 +8,6 @@ import pytest
 from tests.cli.calls import json_answer, text_answer
 from tightshuffle.collection import Collection, read_collection
 
-
 OF_DELTA, OF_EPS = "collection --delta 1e-6", "collection --eps 0.1"
 
 

@@ -25,7 +25,7 @@ DESIGN = "design --n 1000 --k 8 --eps 1 --delta 1e-3"
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """A list that gets every figure that a command draws. To save time, curves and answers have few points."""
+    """A list that gets every figure that a command draws. To save time, all has few points."""
     figures = []
 
     def keep(figure, kind):
