@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tightshuffle
-from tightshuffle import Collection, Group, arguments
+from tightshuffle import Collection, Group, arguments, doors, to_pld
 from tightshuffle.dp_accounting import ShuffledDpEvent
 from tightshuffle.points import make_points
 
@@ -47,7 +47,7 @@ def test_a_public_function_says_which_arguments_it_takes(name, more):
 SUMS = {"randomizer": "oue", "release": "sums"}
 COUNT = {"method": "count-exact", "count": 20}
 TWO_SETTINGS = {  # argument -> two sets of arguments that differ in it
-    "n": ({}, {"n": 250}),
+    "n": ({}, {"n": 1000}),
     "k": ({}, {"k": 9}),
     "eps0": ({}, {"eps0": 1.9}),
     "randomizer": ({}, {"randomizer": "oue"}),
@@ -64,21 +64,22 @@ ASK = {  # public function -> a question to it
     "epsilon": functools.partial(tightshuffle.epsilon, 1e-5),
     "bracket": functools.partial(tightshuffle.bracket, 1e-5),
     "tradeoff": functools.partial(tightshuffle.tradeoff, 0.1),
-    "to_pld": lambda **setting: tightshuffle.to_pld(**setting).get_epsilon_for_delta(1e-5),
+    "to_pld": lambda **setting: to_pld(spacing=0.01, **setting).get_epsilon_for_delta(1e-5),
 }
 
 
 @functools.cache
 def answer(name, **setting):
     """What the public function says for this setting."""
-    return ASK[name](**{"n": 500, "k": 8, "eps0": 2.0, **setting})
+    return ASK[name](**{"n": 2000, "k": 8, "eps0": 2.0, **setting})
 
 
 @pytest.mark.parametrize(
     ("name", "argument"),
     [(name, each) for name in ASK for each in sorted(OF_A_SETTING | MORE[name])],
 )
-def test_every_argument_of_a_public_function_matters(name, argument):
+def test_every_argument_of_a_public_function_matters(name, argument, monkeypatch):
+    monkeypatch.setattr(doors, "_TRADEOFF_POINTS", 20)  # to save time
     one, other = (answer(name, **setting) for setting in TWO_SETTINGS[argument])
     assert one != other
 
@@ -137,15 +138,17 @@ def test_eps_and_delta_are_checked_once_however_long_a_search_is(ask):
 def test_users_who_take_part_by_chance_are_a_collection_of_one_group(randomizer, rounds):
     setting = {"k": 8, "eps0": 2.0, "randomizer": randomizer, "participation": 0.4}
     eps = np.array([0.1, 0.3])
-    some = {**setting, "n": [[90], [100]], "colluding": [[0], [10]], "rounds": rounds}
+    some = {**setting, "n": [[30], [40]], "colluding": [[0], [10]], "rounds": rounds}
     found = tightshuffle.delta(eps, log10=True, **some)
     assert found.shape == (2, 2)
-    for row, (n, colluding) in enumerate([(90, 0), (100, 10)]):
+    for row, (n, colluding) in enumerate([(30, 0), (40, 10)]):
         users = Group("users", n, 2.0, participation=0.4, colluding=colluding)
         collection = Collection(8, (users,), randomizer=randomizer, rounds=rounds)
         np.testing.assert_array_equal(found[row], collection.log10_delta(eps))
-        of_delta = tightshuffle.epsilon(1e-6, n=n, colluding=colluding, rounds=rounds, **setting)
-        assert of_delta == collection.epsilon(1e-6)
+    # Those of the last row, in the other direction.
+    of_delta = tightshuffle.epsilon(1e-3, n=n, colluding=colluding, rounds=rounds, **setting)
+    assert 0 < of_delta < 2.0 * rounds
+    assert of_delta == collection.epsilon(1e-3)
 
 
 def test_a_bracket_of_users_who_take_part_by_chance_is_that_of_delta():

@@ -52,42 +52,45 @@ OF_ALL_METHODS = "delta all --n 200 --k 8 --eps0 0.45 --eps 0.2 --count 30 --jso
 
 
 @pytest.mark.parametrize(
-    "line",
+    "lines",
     [
-        OF_ALL_METHODS,
-        f"{OF_ALL_METHODS} --rounds 2",
-        "epsilon clones --n 200 --k 8 --eps0 0.45 --delta 1e-3 --rounds 2 --json",
-        "methods --json",
-        "plan --data counts.csv --eps 0.5 --delta 1e-6 --json",
-        "compare --n 200 --k 8 --eps0 0.45 --json",
+        [OF_ALL_METHODS, f"{OF_ALL_METHODS} --rounds 2", "methods --json"],
+        ["epsilon clones --n 200 --k 8 --eps0 0.45 --delta 1e-3 --rounds 2 --json"],
+        ["plan --data counts.csv --eps 0.5 --delta 1e-6 --json"],
+        ["compare --n 200 --k 8 --eps0 0.45 --eps 0.1:0.4:4 --json"],
     ],
+    ids=["delta and methods", "epsilon", "plan", "compare"],
 )
 def test_every_command_answers_without_an_error_or_a_warning(
-    run_with_light_core, tmp_path, monkeypatch, line
+    run_with_light_core, tmp_path, monkeypatch, lines
 ):
     monkeypatch.chdir(tmp_path)
     Path("counts.csv").write_text("cell,count\n1,500\n2,300\n3,200\n")
-    done = run_with_light_core(f"sys.exit(main({line.split()}))")
+    calls = ", ".join(f"main({line.split()})" for line in lines)
+    done = run_with_light_core(f"sys.exit(max([{calls}]))")
     assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(answers) == len(lines)
+    assert all(answers)
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["compare --n 200 --k 8 --eps0 0.45", "design --n 200 --k 8 --eps 1 --delta 1e-3"],
-)
-def test_a_picture_needs_matplotlib_and_says_how_to_install_it(run_with_light_core, tmp_path, line):
+def test_a_picture_needs_matplotlib_and_says_how_to_install_it(run_with_light_core, tmp_path):
     path = tmp_path / "a.png"
-    done = run_with_light_core(f"sys.exit(main({[*line.split(), '--plot', str(path)]}))")
-    assert (done.returncode, done.stdout, path.exists()) == (2, "", False)
-    assert done.stderr.startswith("tightshuffle: this needs matplotlib: ")
-    assert done.stderr.endswith("pip install '.[plot]'\n")
+    lines = ["compare --n 200 --k 8 --eps0 0.45", "design --n 200 --k 8 --eps 1 --delta 1e-3"]
+    calls = ", ".join(f"main({[*line.split(), '--plot', str(path)]})" for line in lines)
+    done = run_with_light_core(f"print({calls})")
+    assert (done.stdout, path.exists()) == ("2 2\n", False)
+    errors = done.stderr.splitlines()
+    assert len(errors) == 2
+    for error in errors:
+        assert error.startswith("tightshuffle: this needs matplotlib: ")
+        assert error.endswith("pip install '.[plot]'")
 
 
-@pytest.mark.parametrize("randomizer", ["grr", "oue"])
-def test_delta_upper_imports_no_slow_module_that_it_does_not_need(run_with_light_core, randomizer):
-    line = f"delta upper --eps 0.2 --n 100000 --k 408 --eps0 4 --randomizer {randomizer}"
-    done = run_with_light_core(f"main({line.split()}); print(*sys.modules)")
+def test_delta_upper_imports_no_slow_module_that_it_does_not_need(run_with_light_core):
+    line = "delta upper --eps 0.2 --n 100000 --k 408 --eps0 4 --randomizer"
+    calls = "".join(f"main({[*line.split(), name]}); " for name in ("grr", "oue"))
+    done = run_with_light_core(f"{calls}print(*sys.modules)")
     imported = set(done.stdout.splitlines()[-1].split())
     assert "tightshuffle.bounds.privacy_blanket" in imported
     slow = {"scipy.special", "scipy.optimize", "scipy.fft", "numpy.random", "numpy.ma"}

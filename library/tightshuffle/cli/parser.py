@@ -3,7 +3,6 @@
 import argparse
 import re
 import sys
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 from tightshuffle import methods, randomizers
@@ -281,6 +280,8 @@ class _Version(argparse.Action):
     """Prints the version of the installed package; an installation is not needed for anything else."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import version  # here, as no other answer needs this slow import
+
         parser._print_message(f"tightshuffle {version('tightshuffle')}\n", sys.stdout)
         parser.exit()
 
