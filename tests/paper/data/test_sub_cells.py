@@ -170,6 +170,19 @@ def test_an_edge_of_a_coarser_grid_moves_to_the_nearest_line_of_the_sub_cells(re
     assert sums.tolist() == [[3], [1]]
 
 
+@pytest.mark.parametrize(("move", "fits"), [(0.047, True), (0.049, False)])
+def test_an_edge_moves_by_a_twentieth_of_the_smallest_cell_at_most(move, fits):
+    """The smallest cell is 1 - move high, from the edge that moves to the next one."""
+    lines = Grid(latitudes=np.arange(4.0), longitudes=np.arange(2.0))
+    wanted = Grid(latitudes=np.array([0, 1 + move, 2, 3]), longitudes=np.arange(2.0))
+    if fits:
+        grid, _ = sum_sub_cells(lines, np.ones((3, 1), dtype=int), wanted)
+        assert grid.latitudes.tolist() == [0, 1, 2, 3]
+    else:
+        with pytest.raises(ValueError, match=r"an edge in latitude is 0\.052 of a cell"):
+            sum_sub_cells(lines, np.ones((3, 1), dtype=int), wanted)
+
+
 LINES = "direction,number,degrees\nlatitude,0,1\nlatitude,1,2\nlongitude,0,1\nlongitude,1,2\nlongitude,2,3\n"
 DAMAGED = [
     (
@@ -184,6 +197,8 @@ DAMAGED = [
     ),
     (LINES, "row,column\n0,0\n", r"counts.csv: no column 'count'"),
     (LINES, "row,column,count\n0,2,1\n", r"counts.csv: each of the 1 x 2 sub-cells may occur once"),
+    (LINES, "row,column,count\n1,0,1\n", "counts.csv: each"),
+    (LINES, "row,column,count\n-1,0,1\n", "counts.csv: each"),
     (LINES, "row,column,count\n0,0,1\n0,0,2\n", "counts.csv: each"),
     (LINES, "row,column,count\n0,0,1.5\n", "counts.csv: each"),
     (LINES, "row,column,count\n0,0,0\n", "counts.csv: each"),
