@@ -238,9 +238,7 @@ def test_messages_and_bits_per_user(asked):
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(
-            {"n": 1_000_000, "k": 10, "eps": 3.0, "delta": 0.9}, marks=pytest.mark.slow
-        ),
+        pytest.param({"n": 1_000_000, "k": 10, "eps": 3.0, "delta": 0.9}, marks=pytest.mark.slow),
         {"n": 50, "k": 1000, "eps": 2.0, "delta": 0.9},
     ],
 )
@@ -405,7 +403,10 @@ FEW_REPORTS = [
         FEW_REPORTS[0],
         THREE_VALUES,
         *(
-            pytest.param(dict(zip(ONE_VALUE, values, strict=True)) | {"rounds": rounds}, marks=pytest.mark.slow)
+            pytest.param(
+                dict(zip(ONE_VALUE, values, strict=True)) | {"rounds": rounds},
+                marks=pytest.mark.slow,
+            )
             for *values, rounds in (
                 (5, 4, 1.966238322453123, 6.253918729613092e-09, 52),
                 (959, 16, 1.6847, 0.0685, 12),
@@ -424,9 +425,7 @@ def test_the_printed_sigma_has_the_guarantee(question):
     sigma = float(gaussian.parameters.removeprefix("sigma = "))
     # A changed value changes two counts by 1.
     sensitivity = math.sqrt(2 * asked["rounds"] * asked["values_per_user"])
-    log10_delta_at = functools.partial(
-        log10_delta_of_scale, asked["eps"], sensitivity=sensitivity
-    )
+    log10_delta_at = functools.partial(log10_delta_of_scale, asked["eps"], sensitivity=sensitivity)
     assert log10_delta_at(scale=sigma) <= math.log10(asked["delta"])
     assert log10_delta_at(scale=sigma * 0.999) > math.log10(asked["delta"])
 
