@@ -100,7 +100,7 @@ def task_of(width):
 
 def test_where_no_bound_is_computed_the_reason_is_printed(monkeypatch):
     monkeypatch.setattr(means, "_KINDS", (LAPLACE, GAUSSIAN))
-    text = text_answer("design --mean --n 1000 --eps 1 --delta 1e-6 --participation 50%")
+    text = text_answer("design --mean --n 10 --eps 1 --delta 1e-6 --participation 50%")
     for name in ("Laplace reports", "Gaussian reports"):
         line = f"Left out: {name} (computed for one round and 100 % participation only).\n"
         assert line in text
