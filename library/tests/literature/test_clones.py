@@ -31,7 +31,7 @@ each_pair = pytest.mark.parametrize(
     [
         (name, *setting)
         for name in BOUNDS
-        for setting in ((1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (100, 0.5))
+        for setting in ((1, 0.5), (2, 1.0), (3, 4.0), (12, 0.3), (60, 2.0), (70, 0.5))
     ],
 )
 

@@ -138,7 +138,14 @@ def clones_by_all_outcomes(lam, n, eps0):
 
 # 40 and 300 at eps0 = 4: where the weight moves from the mean number of clones to hardly any.
 @pytest.mark.parametrize(
-    ("eps0", "lam"), [(0.5, 3.0), (2.0, 60.0), (4.0, 12.0), (4.0, 40.0), (4.0, 300.0)]
+    ("eps0", "lam"),
+    [
+        (0.5, 3.0),
+        (2.0, 60.0),
+        pytest.param(4.0, 12.0, marks=pytest.mark.slow),
+        (4.0, 40.0),
+        (4.0, 300.0),
+    ],
 )
 def test_rdp_clones_of_1500_users_is_the_sum_over_all_outcomes(eps0, lam):
     """It leaves out outcomes, and interpolates between them."""
