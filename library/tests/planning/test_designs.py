@@ -530,36 +530,37 @@ def test_planned_eps0_has_the_guarantee_where_users_stay_away():
 
 
 plan_once = functools.cache(tightshuffle.plan)
+OUE_SUMS = {"randomizer": "oue", "release": "sums"}
 
 
-@pytest.mark.parametrize("release", [{}, {"randomizer": "oue", "release": "sums"}], ids=str)
-def test_participation_of_one_is_that_of_everybody(release):
-    setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
-    everybody = plan_once(n=10_000, **setting)
-    nearly = tightshuffle.plan(n=10_000, **setting, participation=1 - 1e-9)
+@pytest.mark.parametrize(("release", "n"), [({}, 10_000), (OUE_SUMS, 2000)], ids=str)
+def test_participation_of_one_is_that_of_everybody(release, n):
+    setting = {"n": n, "k": 20, "eps": 0.5, "delta": 1e-6, **release}
+    everybody = plan_once(**setting)
+    nearly = tightshuffle.plan(**setting, participation=1 - 1e-9)
     assert nearly.eps0 == pytest.approx(everybody.eps0, rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    ("release", "most_users"),
+    ("release", "n", "most_users"),
     [
         # Users are searched for to 1e-4, and eps0 to 1e-5.
-        ({}, 20_020),
-        # Fewer than 10,000 reports may come with a probability of 5e-10 only. So six standard deviations of
-        # 70 reports more have to be expected: 4 or 5 % more users.
-        ({"randomizer": "oue", "release": "sums"}, 21_000),
+        ({}, 10_000, 20_020),
+        # Fewer than 2000 reports may come with a probability of 5e-10 only. So six standard deviations of 33
+        # reports more have to be expected: 10 or 11 % more users.
+        (OUE_SUMS, 2000, 4450),
     ],
     ids=str,
 )
-def test_if_half_of_the_users_report_twice_as_many_are_needed(release, most_users):
-    """The setting that 10,000 reports are enough for needs 20,000 users who report with probability 1/2.
+def test_if_half_of_the_users_report_twice_as_many_are_needed(release, n, most_users):
+    """The setting that n reports are enough for needs 2 n users who report with probability 1/2.
 
     The errors of the Gaussian mechanism and of local noise are those for the users who report.
     """
     setting = {"k": 20, "eps": 0.5, "delta": 1e-6, **release}
-    eps0 = plan_once(n=10_000, **setting).eps0
+    eps0 = plan_once(n=n, **setting).eps0
     users = tightshuffle.fewest_users(**setting, eps0=eps0, participation=0.5)
-    assert 19_980 <= users <= most_users
+    assert 0.999 * 2 * n <= users <= most_users
     planned = tightshuffle.plan(n=users, **setting, participation=0.5)
     assert planned.eps0 == pytest.approx(eps0, rel=1e-3)
     # The errors do not depend on the bound, of which the one for reports is the fastest.
