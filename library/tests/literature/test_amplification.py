@@ -26,9 +26,11 @@ def amplification_variable(eps, k, eps0):
     """
     e_eps0, e_eps = mp.exp(mp.mpf(eps0)), mp.exp(mp.mpf(eps))
     p, q = e_eps0 / (e_eps0 + k - 1), 1 / (e_eps0 + k - 1)
-    # The probabilities of each report for x0 and for x1.
-    reports = [(p, q), (q, p)] + [(q, q)] * (k - 2)
-    variable = [(k * (of_x0 - e_eps * of_x1), mp.mpf(1) / k) for of_x0, of_x1 in reports]
+    # How many reports have these probabilities for x0 and for x1: x0, x1, and all others.
+    reports = [(1, p, q), (1, q, p), (k - 2, q, q)]
+    variable = [
+        (k * (of_x0 - e_eps * of_x1), mp.mpf(number) / k) for number, of_x0, of_x1 in reports
+    ]
     return variable, k * q
 
 

@@ -42,17 +42,25 @@ DIRECTIONS = ["forward", "reverse"]
 FORMS = ["published", "exact"]
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 40, pytest.param(120, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("share_of_holders", [0.0, 0.3, 0.8, 1.0])
+@pytest.mark.parametrize(
+    ("n", "count"),
+    [
+        (1, 0),
+        *((2, count) for count in (0, 1)),
+        *((7, count) for count in (0, 2, 5, 6)),
+        *((40, count) for count in (0, 12, 32, 39)),
+        *(pytest.param(120, count, marks=pytest.mark.slow) for count in (0, 36, 96, 119)),
+    ],
+)
 @pytest.mark.parametrize("k", [2, 10, 408])
-@pytest.mark.parametrize("eps0", [0.1, 0.5, 2.0, 6.0])
-def test_log10_delta_is_that_of_the_printed_formulas(n, share_of_holders, k, eps0):
+@pytest.mark.parametrize("eps0", [0.1, pytest.param(0.5, marks=pytest.mark.slow), 2.0, 6.0])
+def test_log10_delta_is_that_of_the_printed_formulas(n, count, k, eps0):
     """`printed_delta` is delta by eqs. (6) and (2) of Biswas et al. in mpmath, from `printed_terms`.
 
     "published" is with the loss that the paper prints, "exact" with the corrected one. "forward" is P (the
     target user holds x0) against Q (does not), "reverse" the other direction.
     """
-    setting = {"n": n, "k": k, "eps0": eps0, "count": min(n - 1, int(share_of_holders * n))}
+    setting = {"n": n, "k": k, "eps0": eps0, "count": count}
     terms = printed_terms(**setting)
     all_eps = eps0 * np.array([0.0, 0.05, 0.7, 0.999])
     for eps, form, direction in itertools.product(all_eps, FORMS, DIRECTIONS):
@@ -148,7 +156,7 @@ def test_log10_delta_far_below_the_smallest_float_is_that_of_cramers_theorem():
 
 each_setting_of_a_ceiling = pytest.mark.parametrize(
     ("n", "k", "eps0"),
-    [(30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**6, 408, 4.0), (2000, 2, 1.0)],
+    [(30, 3, 0.5), (30, 8, 2.0), (2000, 10, 4.0), (10**5, 408, 4.0), (2000, 2, 1.0)],
 )
 
 
@@ -170,7 +178,7 @@ def test_ceiling_bounds_log10_delta_at_every_smaller_count(n, k, eps0, form):
     The forms are with the corrected loss ("exact") and with the one that the paper prints ("published").
     """
     for (eps, count), ceiling in ceilings(n, k, eps0).items():
-        fewer = np.linspace(0, count, 5).astype(int)
+        fewer = np.unique(np.linspace(0, count, 5).astype(int))
         found = log10_delta(eps, n=n, k=k, eps0=eps0, count=fewer, form=form)
         assert np.all(found <= ceiling + 1e-9)
 

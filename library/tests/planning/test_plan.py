@@ -1,5 +1,6 @@
 """The plan: its guarantee holds and is the largest; its errors are those of a simulation."""
 
+import functools
 import itertools
 import math
 from functools import partial
@@ -14,6 +15,12 @@ from tightshuffle.randomizers import SubsetSelection, parse
 from tightshuffle.randomizers.expected_errors import errors
 
 log10_upper = partial(tightshuffle.delta, log10=True)
+_plan = functools.cache(tightshuffle.plan)
+
+
+def plan_once(**asked):
+    """`tightshuffle.plan`, only once for each question, in whichever order it is asked."""
+    return _plan(**dict(sorted(asked.items())))
 
 
 @pytest.mark.parametrize(
@@ -47,12 +54,14 @@ def test_one_user_has_randomized_response():
     assert found.eps0 < expected
 
 
-@pytest.mark.parametrize("randomizer", ["grr", "oue", "hash:4"])
+@pytest.mark.parametrize(
+    "randomizer", ["grr", "oue", pytest.param("hash:4", marks=pytest.mark.slow)]
+)
 def test_fewest_users_are_those_of_a_search_one_by_one(randomizer):
     setting = {"k": 4, "eps": 1.0, "delta": 1e-2, "randomizer": randomizer}
     plans = (tightshuffle.plan(n=n, **setting) for n in itertools.count(1))
-    accurate_enough = (found for found in plans if found.tv["shuffle+INV"] <= 0.5)
-    assert tightshuffle.plan(error=0.5, **setting).n == next(accurate_enough).n > 5
+    accurate_enough = (found for found in plans if found.tv["shuffle+INV"] <= 0.7)
+    assert tightshuffle.plan(error=0.7, **setting).n == next(accurate_enough).n > 5
 
 
 # The randomizer, the number of values, the guarantee, the error, and further arguments of `plan`.
@@ -73,7 +82,7 @@ GUARANTEES_AND_ERRORS = pytest.mark.parametrize(
 def test_the_fewest_users_meet_guarantee_and_error(randomizer, k, eps, log10_delta, error, options):
     """The error is the total variation distance of the histogram that shuffle+INV estimates, expected."""
     options = {"k": k, "randomizer": randomizer, **options}
-    found = tightshuffle.plan(eps=eps, log10_delta=log10_delta, error=error, **options)
+    found = plan_once(eps=eps, log10_delta=log10_delta, error=error, **options)
     bound = log10_upper(eps, n=found.n, eps0=found.eps0, **options)
     assert bound == found.log10_delta <= log10_delta
     assert found.tv["shuffle+INV"] <= error
@@ -94,7 +103,7 @@ def test_with_one_user_fewer_the_best_plan_for_the_guarantee_has_a_larger_error(
         "log10_delta": log10_delta,
         **options,
     }
-    fewest = tightshuffle.plan(error=error, **guarantee)
+    fewest = plan_once(error=error, **guarantee)
     with_fewer = tightshuffle.plan(n=fewest.n - 1, **guarantee)
     assert with_fewer.tv["shuffle+INV"] > error
 
@@ -111,15 +120,18 @@ def test_with_one_user_fewer_the_best_plan_for_the_guarantee_has_a_larger_error(
             0.1,
             marks=pytest.mark.slow,
         ),
-        ("subset", ["grr", *[f"subset:{m}" for m in range(2, 12)]], 1000, 12, 1.0),
+        ("subset", ["grr", *[f"subset:{m}" for m in range(2, 8)]], 1000, 8, 0.02),
         pytest.param(
             "hash", [f"hash:{g}" for g in range(2, 60)], 200, 30, 0.5, marks=pytest.mark.slow
         ),
-        ("hash", [f"hash:{g}" for g in range(2, 60)], 1000, 12, 1.0),
+        ("hash", [f"hash:{g}" for g in range(2, 16)], 1000, 6, 0.2),
     ],
 )
 def test_without_a_number_the_plan_has_the_least_error_of_all_m_or_g(kind, others, n, k, eps):
-    """To 1e-5 for subsets, and to 0.3 % for local hashing."""
+    """To 1e-5 for subsets, and to 0.3 % for local hashing.
+
+    The best is in between: at first m = 4 of 1 to 7, and g = 8 of 2 to 15.
+    """
     setting = {"n": n, "k": k, "eps": eps, "delta": 1e-4}
     found = tightshuffle.plan(**setting, randomizer=kind)
     assert found == tightshuffle.plan(**setting, randomizer=found.randomizer)
@@ -135,7 +147,7 @@ HALF_OF_1000_COLLUDE = {"n": 1000, "k": 300, "eps": 0.1, "delta": 1e-6, "colludi
 
 def test_a_tuned_plan_counts_colluding_users():
     """With the same guarantee, the chosen size has a smaller expected error than the size 2."""
-    tuned = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset")
+    tuned = plan_once(**HALF_OF_1000_COLLUDE, randomizer="subset")
     fixed = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset:2")
     assert tuned.tv["shuffle+INV"] < fixed.tv["shuffle+INV"]
 
@@ -143,17 +155,20 @@ def test_a_tuned_plan_counts_colluding_users():
 def test_a_tuned_plan_does_not_depend_on_the_data():
     """Without ``shares`` the expected error is that of uniform data. It differs, and the choice does not."""
     everybody_alike = np.eye(300)[0]  # all users hold the first value
-    uniform = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset")
+    uniform = plan_once(**HALF_OF_1000_COLLUDE, randomizer="subset")
     skewed = tightshuffle.plan(**HALF_OF_1000_COLLUDE, randomizer="subset", shares=everybody_alike)
     assert skewed.randomizer == uniform.randomizer
     assert skewed.tv["shuffle+INV"] != uniform.tv["shuffle+INV"]
 
 
 def test_the_gaussian_has_the_neighbours_of_the_sums():
-    """By sqrt(2): a user whose value is deleted changes one count by 1, one whose value is replaced two."""
+    """By sqrt(2): a user whose value is deleted changes one count by 1, one whose value is replaced two.
+
+    The Gaussian's noise does not depend on how many users there are.
+    """
     asked = {"randomizer": "rappor", "release": "sums"}
     replaced, deleted = (
-        tightshuffle.plan(n=1000, k=4, eps=1.0, delta=1e-6, neighbours=each, **asked).tv
+        tightshuffle.plan(n=2, k=4, eps=1.0, delta=1e-6, neighbours=each, **asked).tv
         for each in ("replacement", "deletion")
     )
     assert replaced["gaussian"] == pytest.approx(math.sqrt(2) * deleted["gaussian"], rel=1e-9)
