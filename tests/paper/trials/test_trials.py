@@ -137,6 +137,14 @@ def test_the_gaussian_adds_noise_of_the_published_scale_to_the_counts():
     np.testing.assert_allclose(fractions["gaussian"], (samples + noise) / 1300, rtol=1e-12)
 
 
+def test_errors_of_the_gaussian_are_its_noise_as_fractions_of_the_sampled_users():
+    """They are half-normal, and the floor is the delta, as above. The significance is 1 in 1,000."""
+    errors = run_toy_point(repetitions=2000, cells=[2]).set_index(["mechanism", "metric"])
+    of_cell = errors.loc[("gaussian", "individual_error"), "value"]
+    scale = published_scale(4.0, delta=1e-30, sensitivity=1) / 1000
+    assert stats.kstest(of_cell, stats.halfnorm(scale=scale).cdf).pvalue > 1e-3
+
+
 def test_estimates_of_a_run_are_fractions_of_the_users_cell_by_cell():
     budgets = [{"eps0": 4, "eps": 4}]
     estimates = estimate_cells(COUNTS_OF_1300_USERS, budgets=budgets, n=1000, **SHARED)
