@@ -14,8 +14,7 @@ from tightshuffle.arguments import check_installed, check_number
 from tightshuffle.bounds.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.bounds.pld import dominating_losses
 from tightshuffle.bounds.rounds import BoundAtDepth, Composition
-from tightshuffle.numerics import loss_grid
-from tightshuffle.numerics.loss_grid import LossGrid
+from tightshuffle.numerics.loss_grid import ComposedLosses, LossGrid
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.numerics.side import Side
 from tightshuffle.points import make_point
@@ -221,7 +220,7 @@ class _Composed(Composition):
     def _build(self, depth: float) -> BoundAtDepth:
         """The bound, which leaves nothing out."""
         return BoundAtDepth(
-            lambda eps: loss_grid.ln_delta(eps, self._rounds, Side.UPPER),
+            ComposedLosses(self._rounds, Side.UPPER).ln_delta,
             ln_left_out=-math.inf,
             is_last=True,
         )
