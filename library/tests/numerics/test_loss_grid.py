@@ -11,7 +11,12 @@ import pytest
 
 from tests.numerics.exact import convolved
 from tightshuffle.numerics import loss_grid
-from tightshuffle.numerics.loss_grid import ComposedLosses, LossGrid, dominating_grid, grid_from_masses
+from tightshuffle.numerics.loss_grid import (
+    ComposedLosses,
+    LossGrid,
+    dominating_grid,
+    grid_from_masses,
+)
 from tightshuffle.numerics.side import Side
 
 INF = math.inf

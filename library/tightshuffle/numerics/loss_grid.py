@@ -191,9 +191,9 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
 
 
 class ComposedLosses:
-    """Independent rounds together, of whose losses the sum is L: bounds on delta(eps) = E[(1 - e^(eps - L))_+].
+    """Bounds on delta of independent rounds together: delta(eps) = E[(1 - e^(eps - L))_+].
 
-    What is the same at every eps is computed once.
+    L is the sum of the rounds' losses. What is the same at every eps is computed once.
 
     Parameters
     ----------
