@@ -108,8 +108,8 @@ def test_eps_of_thousands_of_rounds_is_the_exact_one_also_for_a_tiny_delta(eps0,
 
 
 def test_eps_of_thousands_of_rounds_is_above_our_lower_bound():
-    setting = {"k": 408, "groups": (Group("all", 100_000, 4.0),), "rounds": 10_000}
-    accountant = ShuffleAccountant().compose(ShuffledDpEvent(n=100_000, k=408, eps0=4.0), 10_000)
+    setting = {"k": 408, "groups": (Group("all", 10**6, 4.0),), "rounds": 10_000}
+    accountant = ShuffleAccountant().compose(ShuffledDpEvent(n=10**6, k=408, eps0=4.0), 10_000)
     low = Collection(**setting).epsilon(1e-13, bound="lower")
     assert low <= accountant.get_epsilon(1e-13) <= low * 1.005
 
@@ -178,7 +178,7 @@ def test_a_bad_event_leaves_nothing_composed():
 
 
 def test_a_collection():
-    groups = (Group("a", 8000, 3.0), Group("b", 4000, 2.0, participation=0.5))
+    groups = (Group("a", 80_000, 3.0), Group("b", 40_000, 2.0, participation=0.5))
     collection = Collection(k=20, groups=groups, rounds=4)
     ours = collection.epsilon(DELTA, group="b")
     theirs = collection.to_pld(group="b").get_epsilon_for_delta(DELTA)

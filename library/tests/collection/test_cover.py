@@ -105,7 +105,7 @@ def test_delta_of_a_gain_of_one_value_does_not_depend_on_how_many_reports_there_
     assert low < math.log(0.5) < high < low + 1e-3
 
 
-@each_cover
+@pytest.mark.parametrize(("binomials", "poisson"), LAWS_OF_COVERS[1:])
 def test_many_reports_have_the_delta_of_the_sum_over_all_their_numbers(
     binomials, poisson, monkeypatch
 ):
