@@ -331,14 +331,22 @@ def test_deletion_rules_out_a_distribution_for_dp_accounting():
         collection_of_sums([Group("a", 2, eps0=1.0)], neighbours="deletion").to_pld()
 
 
+RARE = [Group("a", 100, eps0=1e-9, participation=1e-300)]
+
+
 def test_extreme_numbers_give_no_warning():
-    rare = collection_of_sums([Group("a", 100, eps0=1e-9, participation=1e-300)])
-    assert rare.log10_delta(0.0, unseen=True) < -15
+    assert collection_of_sums(RARE).log10_delta(0.0, unseen=True) < -15
+    assert collection_of_sums(RARE, rounds=2).epsilon(1e-6, unseen=True) == 0
     bare = collection_of_sums([Group("a", 10**6, eps0=50.0, participation=0.5)], "oue")
     assert bare.epsilon(1e-6, unseen=True) < 50
     users = [Group("a", 10, eps0=50.0, participation=1e-300)]
     in_two_rounds = collection_of_sums(users, neighbours="deletion", rounds=2)
     assert in_two_rounds.epsilon(1e-120, unseen=True) <= 2 * 50
+
+
+@pytest.mark.slow
+def test_delta_of_rare_users_in_two_rounds_gives_no_warning():
+    assert collection_of_sums(RARE, rounds=2).log10_delta(0.0, unseen=True) < -15
 
 
 def test_bits_about_as_likely_for_every_value_give_no_warning():
