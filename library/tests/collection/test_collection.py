@@ -201,29 +201,30 @@ def test_lower_bound_of_two_values_is_the_known_one(eps, setting):
     assert np.all(found <= collection.one_round(eps))
 
 
-def collection_of_matrix_file(path, truth):
-    """1000 users who report their own one of two values with the probability ``truth``, by a matrix file."""
+def collection_of_matrix_file(path, truth, users=1000):
+    """``users`` who report their own one of two values with the probability ``truth``, by a matrix file."""
     path.write_text(f"{truth},{1 - truth}\n{1 - truth},{truth}\n")
-    return Collection(None, (Group("all", 1000),), f"file:{path}")
+    return Collection(None, (Group("all", users),), f"file:{path}")
 
 
 def test_a_matrix_file_is_read_again_after_it_changed(tmp_path):
-    """At delta = 1e-6 each content of the file has the eps of `tightshuffle.epsilon` for 1000 users."""
+    """At delta = 1e-6 each content of the file has the eps of `tightshuffle.epsilon` for 10,000 users."""
     all_eps = []
     for truth in (0.6, 0.99):
         path = tmp_path / "matrix.csv"
-        all_eps.append(collection_of_matrix_file(path, truth).epsilon(1e-6))
-        known = tightshuffle.epsilon(1e-6, n=1000, randomizer=f"file:{path}")
+        collection = collection_of_matrix_file(path, truth, users=10_000)
+        all_eps.append(collection.epsilon(1e-6))
+        known = tightshuffle.epsilon(1e-6, n=10_000, randomizer=f"file:{path}")
         assert all_eps[-1] == pytest.approx(known, rel=1e-3)
-    assert all_eps[0] < 0.1 < 4 < all_eps[1]  # the second matrix hides far less
+    assert all_eps[0] < 0.02 < 0.4 < all_eps[1]  # the second matrix hides far less
 
 
 def test_a_collection_keeps_the_matrix_of_a_file_that_is_gone(tmp_path):
     path = tmp_path / "matrix.csv"
-    collection = collection_of_matrix_file(path, truth=0.99)
-    known = tightshuffle.delta(4.0, n=1000, randomizer=f"file:{path}", log10=True)
+    collection = collection_of_matrix_file(path, truth=0.99, users=10_000)
+    known = tightshuffle.delta(0.4, n=10_000, randomizer=f"file:{path}", log10=True)
     path.unlink()
-    assert collection.one_round(4.0) == pytest.approx(known, abs=0.01)
+    assert -6 < collection.one_round(0.4) == pytest.approx(known, abs=0.01)
     assert collection.if_the_shuffler_fails() == pytest.approx(math.log(0.99 / 0.01))
 
 
@@ -506,9 +507,9 @@ def test_rounds_of_alike_users_have_the_known_eps():
 
 def test_different_rounds_add_up():
     """Together they have a larger eps than each. If the shuffler fails, the eps0 of all rounds add up."""
-    groups = (Group("a", 5000, eps0=2.0),)
+    groups = (Group("a", 50_000, eps0=2.0),)
     first = Collection(10, groups, rounds=3)
-    later = Collection(10, (Group("a", 3000, eps0=3.0),), rounds=2)
+    later = Collection(10, (Group("a", 30_000, eps0=3.0),), rounds=2)
     both = Collection(10, groups, rounds=3, then=(later,))
     assert both.epsilon(1e-6) > max(first.epsilon(1e-6), later.epsilon(1e-6))
     assert both.if_the_shuffler_fails() == 3 * 2.0 + 2 * 3.0

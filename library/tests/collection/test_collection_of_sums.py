@@ -190,7 +190,7 @@ def test_bound_for_unseen_participation_is_smaller_if_the_target_may_stay_away(
             assert np.array_equal(unseen, seen)
 
 
-@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+@pytest.mark.parametrize("delta", [pytest.param(1e-2, marks=pytest.mark.slow), 1e-6])
 def test_eps_for_unseen_participation_is_no_larger(delta):
     collection = collection_of_sums([Group("a", 1000, 6.0, participation=0.9999)], rounds=3)
     assert collection.epsilon(delta, unseen=True) <= collection.epsilon(delta)
