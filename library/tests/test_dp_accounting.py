@@ -21,6 +21,7 @@ from tightshuffle.dp_accounting import ShuffleAccountant, ShuffledDpEvent
 
 WEEK = {"n": 10_000, "k": 20, "eps0": 3.0}  # a shuffled round per week
 DELTA = 1e-6
+RANDOMIZED_RESPONSE = RandomizedResponseDpEvent(noise_parameter=0.5, num_buckets=4)
 
 
 def eps_of(*events):
@@ -32,7 +33,13 @@ def eps_of(*events):
 
 
 @pytest.mark.parametrize(
-    "more", [{}, {"randomizer": "subset:2"}, {"randomizer": "oue"}, {"colluding": 2000}]
+    "more",
+    [
+        {},
+        {"randomizer": "oue"},
+        pytest.param({"randomizer": "subset:2"}, marks=pytest.mark.slow),
+        {"colluding": 2000},
+    ],
 )
 def test_rounds_are_those_of_the_package(more):
     ours = tightshuffle.epsilon(DELTA, rounds=3, **WEEK, **more)
@@ -47,13 +54,13 @@ def test_with_another_mechanism():
     # neighbouring relation, a replaced user, doubles it.
     noise = dp_accounting.GaussianDpEvent(2 * 2 / math.sqrt(2))
     week = ShuffledDpEvent(**WEEK)
-    eps_of_both = eps_of(week, noise)
-    assert max(eps_of(week), eps_of(noise)) < eps_of_both < eps_of(week) + eps_of(noise)
+    eps_of_week, eps_of_noise = eps_of(week), eps_of(noise)
+    assert max(eps_of_week, eps_of_noise) < eps_of(week, noise) < eps_of_week + eps_of_noise
 
 
 def test_the_ledger_has_the_event():
     accountant = ShuffleAccountant().compose(ShuffledDpEvent(**WEEK), 3)
-    accountant.compose(dp_accounting.GaussianDpEvent(1.0))
+    accountant.compose(RANDOMIZED_RESPONSE)
     # Of an event that is composed several times, the ledger has a SelfComposedDpEvent.
     events = [getattr(entry, "event", entry) for entry in accountant.ledger.events]
     assert ShuffledDpEvent(**WEEK) in events
@@ -101,8 +108,8 @@ def test_eps_of_thousands_of_rounds_is_the_exact_one_also_for_a_tiny_delta(eps0,
 
 
 def test_eps_of_thousands_of_rounds_is_above_our_lower_bound():
-    setting = {"k": 408, "groups": (Group("all", 100_000, 4.0),), "rounds": 10_000}
-    accountant = ShuffleAccountant().compose(ShuffledDpEvent(n=100_000, k=408, eps0=4.0), 10_000)
+    setting = {"k": 408, "groups": (Group("all", 10**6, 4.0),), "rounds": 10_000}
+    accountant = ShuffleAccountant().compose(ShuffledDpEvent(n=10**6, k=408, eps0=4.0), 10_000)
     low = Collection(**setting).epsilon(1e-13, bound="lower")
     assert low <= accountant.get_epsilon(1e-13) <= low * 1.005
 
@@ -123,9 +130,15 @@ def test_what_reveals_everything_or_nothing():
 
 
 def test_with_delta_0_eps_is_the_largest_loss():
-    accountant = ShuffleAccountant().compose(RandomizedResponseDpEvent(0.5, 4), 2)
+    accountant = ShuffleAccountant().compose(RANDOMIZED_RESPONSE, 2)
     assert accountant.get_epsilon(0) == pytest.approx(2 * math.log(5), abs=2e-4)
     assert accountant.get_delta(accountant.get_epsilon(0)) == 0
+
+
+@functools.cache
+def eps_of_randomized_response(rounds):
+    """eps at DELTA of so many rounds of four values with the noise 1/2, composed at once."""
+    return eps_of(SelfComposedDpEvent(RANDOMIZED_RESPONSE, rounds))
 
 
 def delta_of_randomized_response(eps, *, rounds):
@@ -143,18 +156,16 @@ def delta_of_randomized_response(eps, *, rounds):
 
 @pytest.mark.parametrize("rounds", [2, 5, 30])
 def test_eps_of_many_rounds_of_randomized_response_is_the_exact_one_rounded_up(rounds):
-    event = RandomizedResponseDpEvent(noise_parameter=0.5, num_buckets=4)
-    eps = eps_of(SelfComposedDpEvent(event, rounds))
+    eps = eps_of_randomized_response(rounds)
     # The accountant rounds each loss up to its grid of 1e-4.
     exact_delta = delta_of_randomized_response(eps, rounds=rounds)
     assert exact_delta <= DELTA < delta_of_randomized_response(eps - 1e-4 * rounds, rounds=rounds)
 
 
-@pytest.mark.parametrize("rounds", [2, 5, 30])
+@pytest.mark.parametrize("rounds", [2, 5])
 def test_rounds_of_randomized_response_together_have_the_eps_of_one_by_one(rounds):
-    event = RandomizedResponseDpEvent(noise_parameter=0.5, num_buckets=4)
-    together = eps_of(SelfComposedDpEvent(event, rounds))
-    assert together == pytest.approx(eps_of(*[event] * rounds), rel=1e-6)
+    one_by_one = eps_of(*[RANDOMIZED_RESPONSE] * rounds)
+    assert eps_of_randomized_response(rounds) == pytest.approx(one_by_one, rel=1e-6)
 
 
 def test_a_bad_event_leaves_nothing_composed():
@@ -167,9 +178,8 @@ def test_a_bad_event_leaves_nothing_composed():
 
 
 def test_a_collection():
-    groups = (Group("a", 8000, 3.0), Group("b", 4000, 2.0, participation=0.5))
+    groups = (Group("a", 80_000, 3.0), Group("b", 40_000, 2.0, participation=0.5))
     collection = Collection(k=20, groups=groups, rounds=4)
-    for group in ("a", "b"):
-        ours = collection.epsilon(DELTA, group=group)
-        theirs = collection.to_pld(group=group).get_epsilon_for_delta(DELTA)
-        assert ours * 0.999 <= theirs <= ours * 1.01
+    ours = collection.epsilon(DELTA, group="b")
+    theirs = collection.to_pld(group="b").get_epsilon_for_delta(DELTA)
+    assert ours * 0.999 <= theirs <= ours * 1.01

@@ -4,6 +4,7 @@ This module needs dp-accounting (the extra ``pld``). Neighbours differ in one us
 asks for ``NeighboringRelation.REPLACE_ONE``.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,8 +15,7 @@ from tightshuffle.arguments import check_installed, check_number
 from tightshuffle.bounds.guarantee import end_of_losses, ln_upper_of_round
 from tightshuffle.bounds.pld import dominating_losses
 from tightshuffle.bounds.rounds import BoundAtDepth, Composition
-from tightshuffle.numerics import loss_grid
-from tightshuffle.numerics.loss_grid import LossGrid
+from tightshuffle.numerics.loss_grid import ComposedLosses, LossGrid
 from tightshuffle.numerics.powers import delta_of_log10
 from tightshuffle.numerics.side import Side
 from tightshuffle.points import make_point
@@ -111,9 +111,8 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
             lambda x: 0 < x < math.inf,
         )
         super().__init__(NeighboringRelation.REPLACE_ONE, value_discretization_interval)
-        # The losses of one release of every mechanism, and how often it is released: first of no mechanism.
-        nothing = LossGrid(0, float(value_discretization_interval), np.zeros(1), -math.inf)
-        self._releases: dict[Any, tuple[_Losses, int]] = {None: (_Losses(nothing, nothing), 1)}
+        # The losses of one release of every mechanism, and how often it is released.
+        self._releases: dict[Any, tuple[_Losses, int]] = {}
 
     def _maybe_compose(self, event: DpEvent, count: int, do_compose: bool) -> Any:
         """dp-accounting's ``CompositionErrorDetails`` of an event that cannot be composed, else None.
@@ -135,7 +134,14 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
             losses, times = self._releases[key]
             self._releases[key] = (losses, times + count)
         elif is_shuffled:
-            losses = _losses_of_round(event, self._value_discretization_interval)
+            losses = _losses_of_round(
+                int(event.n),
+                int(event.k),
+                float(event.eps0),
+                event.randomizer,
+                float(event.colluding),
+                spacing=self._value_discretization_interval,
+            )
             self._releases[key] = (losses, count)
         else:
             kept = _KeptLosses(self._value_discretization_interval)
@@ -169,7 +175,8 @@ class ShuffleAccountant(PLDAccountant):  # type: ignore[misc]
     @property
     def _directions(self) -> list["_Composed"]:
         """All releases together, in each direction; one of the two, if both are the same."""
-        releases = self._releases.values()
+        nothing = LossGrid(0, float(self._value_discretization_interval), np.zeros(1), -math.inf)
+        releases = list(self._releases.values()) or [(_Losses(nothing, nothing), 1)]
         forward = [(losses.forward, times) for losses, times in releases]
         reverse = [(losses.reverse, times) for losses, times in releases]
         is_symmetric = all(losses.forward is losses.reverse for losses, _ in releases)
@@ -221,15 +228,21 @@ class _Composed(Composition):
     def _build(self, depth: float) -> BoundAtDepth:
         """The bound, which leaves nothing out."""
         return BoundAtDepth(
-            lambda eps: loss_grid.ln_delta(eps, self._rounds, Side.UPPER),
+            ComposedLosses(self._rounds, Side.UPPER).ln_delta,
             ln_left_out=-math.inf,
             is_last=True,
         )
 
 
-def _losses_of_round(event: ShuffledDpEvent, spacing: float) -> _Losses:
-    """The losses of a pair that dominates a shuffled round, on multiples of ``spacing``."""
-    point = make_point(**attr.asdict(event))
+@functools.lru_cache(maxsize=8)
+def _losses_of_round(
+    n: int, k: int, eps0: float, randomizer: str, colluding: float, *, spacing: float
+) -> _Losses:
+    """The losses of a pair that dominates a `ShuffledDpEvent`, on multiples of ``spacing``.
+
+    They are kept, as a calibration makes an accountant of the same round for each number of rounds.
+    """
+    point = make_point(n=n, k=k, eps0=eps0, randomizer=randomizer, colluding=colluding)
     losses = dominating_losses(
         lambda eps: ln_upper_of_round(point.with_eps(eps)), end_of_losses(point), spacing
     )

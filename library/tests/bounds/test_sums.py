@@ -44,7 +44,9 @@ def probabilities_of_sums(reports, most, mass=1.0):
     result[(0,) * k] = mass
     for report in reports:
         for place, one in enumerate(report):
-            result = (1 - one) * result + one * np.roll(result, 1, axis=place)
+            without, result = result, (1 - one) * result
+            one_more = result.swapaxes(0, place)[1:]  # a view of the result
+            one_more += one * without.swapaxes(0, place)[:-1]
     return result.ravel()
 
 

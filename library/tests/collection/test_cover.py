@@ -27,10 +27,8 @@ def exact_reach(binomials, poisson, ln_probability):
     mean = sum(n * share for n, share in random) + poisson
     reaches = []
     for x in (math.sqrt(-2 * ln_probability / mean) * np.logspace(-1, 2, 61)).tolist():
-        growth = mp.expm1(-mp.mpf(x))
-        ln_mgf = poisson * growth + mp.fsum(
-            n * mp.log1p(mp.mpf(share) * growth) for n, share in random
-        )
+        growth = mp.exp(-x) - 1
+        ln_mgf = poisson * growth + sum(n * mp.log(1 + share * growth) for n, share in random)
         reaches.append((ln_probability - ln_mgf) / x)
     return max(reaches)
 
@@ -89,9 +87,10 @@ def test_a_sum_over_few_reports_is_rounded_to_its_side(law, n, share):
 
 LAWS_OF_COVERS = [
     pytest.param([], 30.0, id="a few of a Poisson number"),
-    pytest.param([(300, 0.3)], 0.0, id="binomial"),
-    pytest.param([(150, 0.5), (30, 0.9)], 20.0, id="two binomials and a Poisson number"),
-    pytest.param([(40, 1.0)], 80.0, id="certain ones and a Poisson number"),
+    # These are just too many for the sum over all their numbers.
+    pytest.param([(250, 0.3)], 0.0, id="binomial"),
+    pytest.param([(80, 0.5), (20, 0.9)], 20.0, id="two binomials and a Poisson number"),
+    pytest.param([(20, 1.0)], 60.0, id="certain ones and a Poisson number"),
 ]
 each_cover = pytest.mark.parametrize(("binomials", "poisson"), LAWS_OF_COVERS)
 
@@ -106,16 +105,16 @@ def test_delta_of_a_gain_of_one_value_does_not_depend_on_how_many_reports_there_
     assert low < math.log(0.5) < high < low + 1e-3
 
 
-@each_cover
+@pytest.mark.parametrize(("binomials", "poisson"), LAWS_OF_COVERS[1:])
 def test_many_reports_have_the_delta_of_the_sum_over_all_their_numbers(
     binomials, poisson, monkeypatch
 ):
     """Both ways have bounds of their own, which overlap."""
     cover = Cover.from_numbers(binomials, poisson)
     sides = (Side.LOWER, Side.UPPER)
-    low, high = [ln_delta_of_law(LATTICE, cover, side) for side in sides]
+    low, high = [ln_delta_of_law(RARELY_ABOVE_0, cover, side) for side in sides]
     monkeypatch.setattr(cover_module, "has_few_reports", lambda cover: True)
-    low_of_sum, high_of_sum = [ln_delta_of_law(LATTICE, cover, side) for side in sides]
+    low_of_sum, high_of_sum = [ln_delta_of_law(RARELY_ABOVE_0, cover, side) for side in sides]
     assert max(low, low_of_sum) <= min(high, high_of_sum)
     assert max(high, high_of_sum) < min(low, low_of_sum) + 1e-3
 
@@ -132,7 +131,6 @@ def test_a_rounded_cover_has_more_or_fewer_reports_in_each_part(binomials, poiss
         assert rounded.certain_reports == cover.certain_reports
 
 
-@pytest.mark.parametrize("direction", [-1, 1])
 @pytest.mark.parametrize("side", Side)
 @pytest.mark.parametrize(
     ("binomials", "poisson"),
@@ -141,19 +139,21 @@ def test_a_rounded_cover_has_more_or_fewer_reports_in_each_part(binomials, poiss
         pytest.param([(400, 0.5), (30, 0.9)], 20.0, id="two binomials and a Poisson number"),
     ],
 )
-def test_a_bound_for_many_reports_allows_for_rounded_shares(
-    binomials, poisson, side, direction, monkeypatch
-):
+def test_a_bound_for_many_reports_allows_for_rounded_shares(binomials, poisson, side, monkeypatch):
     """The shares under the tilt may be wrong by 3 ``_ULP``: here this is 3e-4, and all shares are wrong."""
     cover = Cover.from_numbers(binomials, poisson)
     right = ln_delta_of_law(RARELY_ABOVE_0, cover, side)
 
-    tilted_shares = Cover.tilted_shares
-    factor = 1 + direction * 3e-4
-    monkeypatch.setattr(Cover, "tilted_shares", lambda self, t: tilted_shares(self, t) * factor)
     monkeypatch.setattr(cover_module, "_ULP", 1e-4)
     # What is allowed for other errors would hide this one.
     monkeypatch.setattr(cover_module, "_ULPS_OF_QUADRATURE", 0.0)
     monkeypatch.setattr(Cover, "rounded", lambda self, side: self)
-    wrong = ln_delta_of_law(RARELY_ABOVE_0, cover, side)
-    assert wrong >= right if side is Side.UPPER else wrong <= right
+    tilted_shares = Cover.tilted_shares
+    for factor in (1 - 3e-4, 1 + 3e-4):
+
+        def wrong_shares(self, t, factor=factor):
+            return tilted_shares(self, t) * factor
+
+        monkeypatch.setattr(Cover, "tilted_shares", wrong_shares)
+        wrong = ln_delta_of_law(RARELY_ABOVE_0, cover, side)
+        assert wrong >= right if side is Side.UPPER else wrong <= right

@@ -88,13 +88,16 @@ def losses_by_definition(eps_of_round, units, change):
 
 
 def delta_by_definition(eps, eps_of_round, units, change, rounds):
-    """delta of ``rounds`` equal rounds, all of whose losses are added up one by one."""
+    """delta of ``rounds`` equal rounds, all of whose losses are added up one by one.
+
+    A loss is from -largest to largest, and |z + change| - |z| is odd or even as the change is. So losses are
+    two units apart.
+    """
     losses, probabilities = losses_by_definition(eps_of_round, units, change)
-    step = eps_of_round / units
-    index = np.rint(losses / step).astype(int) + change
-    one = np.bincount(index, probabilities)
+    step, largest = 2 * eps_of_round / units, eps_of_round * change / units
+    one = np.bincount(np.rint((losses + largest) / step).astype(int), probabilities)
     total = functools.reduce(np.convolve, [one] * rounds)
-    sums = (np.arange(total.size) - rounds * change) * step
+    sums = np.arange(total.size) * step - rounds * largest
     return float(total @ np.maximum(-np.expm1(np.minimum(eps - sums, 0.0)), 0.0))
 
 

@@ -11,17 +11,29 @@ import pytest
 
 from tests.numerics.exact import convolved
 from tightshuffle.numerics import loss_grid
-from tightshuffle.numerics.loss_grid import LossGrid, dominating_grid, grid_from_masses
+from tightshuffle.numerics.loss_grid import (
+    ComposedLosses,
+    LossGrid,
+    dominating_grid,
+    grid_from_masses,
+)
 from tightshuffle.numerics.side import Side
 
 INF = math.inf
 SPACING = 0.25
 
 
-# Natural logs of bounds on delta at several eps. Arguments are the eps, and pairs (`LossGrid` of a round, how
-# many rounds have it).
-upper_ln_delta = functools.partial(loss_grid.ln_delta, side=Side.UPPER)
-lower_ln_delta = functools.partial(loss_grid.ln_delta, side=Side.LOWER)
+def upper_ln_delta(eps, rounds):
+    """ln of the upper bounds on delta at several ``eps``.
+
+    ``rounds`` are pairs (`LossGrid` of a round, how many rounds have it).
+    """
+    return ComposedLosses(rounds, Side.UPPER).ln_delta(np.array(eps))
+
+
+def lower_ln_delta(eps, rounds):
+    """The same for the lower bounds."""
+    return ComposedLosses(rounds, Side.LOWER).ln_delta(np.array(eps))
 
 
 def grid(probabilities, ln_infinite=-INF):

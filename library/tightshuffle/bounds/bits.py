@@ -49,47 +49,45 @@ def ln_bracket_of_binary_krr(
     all_eps, all_n, all_eps0 = np.broadcast_arrays(
         check_eps(eps), check_n(n), check_eps0(eps0, LARGEST_EXPONENT)
     )
-    goal = np.log1p(check_positive("width", width))
+    width = float(check_positive("width", width))
     # Natural logs; delta is 0 where eps >= eps0.
     ln_low = np.full(all_eps.shape, -np.inf)
     ln_high = np.full(all_eps.shape, -np.inf)
 
-    # All eps of the same n and eps0 are computed together, at most _MOST_EPS at a time.
+    # All eps of the same n and eps0 are computed together.
     is_positive = all_eps < all_eps0
     settings = np.stack([all_n[is_positive], all_eps0[is_positive]], axis=-1)
     for users, budget in np.unique(settings, axis=0).tolist():
         has_setting = is_positive & (all_n == users) & (all_eps0 == budget)
-        eps_of_setting = all_eps[has_setting]
-        bounds = []
-        for start in range(0, eps_of_setting.size, _MOST_EPS):
-            some_eps = eps_of_setting[start : start + _MOST_EPS]
-            log_odds = (budget, -budget)
-            bounds.append(
-                worst_count(some_eps, Bit.flipped(budget), int(users) - 1, log_odds, goal=goal)
-            )
-        ln_low[has_setting], ln_high[has_setting] = np.concatenate(bounds, axis=-1)
+        ln_low[has_setting], ln_high[has_setting] = ln_delta_among(
+            all_eps[has_setting], budget, int(users) - 1, budget, width=width
+        )
     return ln_low[()], ln_high[()]
 
 
 def ln_delta_among(
-    eps: float,
+    eps: Floats,
     target_eps0: float,
     users: int,
     eps0: float,
     dummies: int = 0,
     *,
     width: float = 1e-3,
-) -> tuple[float, float]:
+) -> tuple[Floats, Floats]:
     """Natural logs of a lower and an upper bound on delta of one report in the worst dataset, for k = 2.
 
-    ``eps`` is below the target user's ``target_eps0``, which is math.inf if the report is the value itself.
-    ``users`` is the number of other users, who all have ``eps0``, and ``dummies`` that of uniform reports.
-    ``width`` is that of `ln_bracket_of_binary_krr`. Nothing is checked.
+    Both are (e,), as is ``eps``, of which each is below the target user's ``target_eps0``. That is math.inf
+    if the report is the value itself. ``users`` is the number of other users, who all have ``eps0``, and
+    ``dummies`` that of uniform reports. ``width`` is that of `ln_bracket_of_binary_krr`. Nothing is checked.
     """
     log_odds = (eps0, -eps0)
     bit = Bit.flipped(target_eps0)
-    low, high = worst_count(np.array([eps]), bit, users, log_odds, dummies, goal=math.log1p(width))
-    return float(low[0]), float(high[0])
+    bounds = []
+    for start in range(0, eps.size, _MOST_EPS):
+        some_eps = eps[start : start + _MOST_EPS]
+        bounds.append(worst_count(some_eps, bit, users, log_odds, dummies, goal=math.log1p(width)))
+    low, high = np.concatenate(bounds, axis=-1)
+    return low, high
 
 
 class HolderCounts:

@@ -3,7 +3,7 @@
 In each round the same users report with fresh randomness; values and rounds may differ. Independent draws of
 pairs that dominate the rounds dominate all rounds together, also if later rounds depend on earlier results
 (Zhu, Dong and Wang 2022). So a bound at a few hundred eps is enough: `dominating_grid` makes a pair, and
-`loss_grid.ln_delta` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
+`ComposedLosses` convolves the losses. Rounding goes to the safe side; eps is too large by about 0.05 %,
 and by up to 0.3 % where few users hide each report. docs/theory.md, "Rounds", has the proofs.
 """
 
@@ -238,7 +238,7 @@ class Rounds(Composition):
         numbers = [number for _, number in self._curves]
         grids_and_numbers = list(zip(grids, numbers, strict=True))
         return BoundAtDepth(
-            lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.UPPER),
+            loss_grid.ComposedLosses(grids_and_numbers, Side.UPPER).ln_delta,
             ln_left_out=float(np.logaddexp.reduce(ln_left_out)),
             is_last=len(ln_left_out) == 1,
         )
@@ -338,7 +338,7 @@ class LowerRounds(Composition):
             grids_and_numbers.append((loss_grid.grid_from_masses(probabilities, spacing), number))
         # A lower bound may leave anything out, so no greater depth is tried.
         return BoundAtDepth(
-            lambda eps: loss_grid.ln_delta(eps, grids_and_numbers, side=Side.LOWER),
+            loss_grid.ComposedLosses(grids_and_numbers, Side.LOWER).ln_delta,
             ln_left_out=-math.inf,
             is_last=True,
         )

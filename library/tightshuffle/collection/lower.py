@@ -113,8 +113,8 @@ def _ln_lower_of_counts(setup: CollectionSetup, eps: Floats, group: Group) -> Fl
         return np.array([ln_delta_of_some(e, budget, groups, dummies) for e in points])
     users = sum(number for number, _ in hiding)
     eps0 = budgets.pop()
-    brackets = [ln_delta_among(e, budget, users, eps0, dummies) for e in points]
-    return np.array([lower for lower, _ in brackets])
+    ln_of_worst, _ = ln_delta_among(eps, budget, users, eps0, dummies)
+    return ln_of_worst
 
 
 def _ln_lower_of_third_value(

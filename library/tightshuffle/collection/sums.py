@@ -79,11 +79,15 @@ class SummedRounds:
         )
         # By ln of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
         self._kept_rounds: dict[float, list[Rounds]] = {}
+        is_one_round = sum(stage.rounds for stage in self._stages) == 1
+        # ln of the target user's probability to take part, which multiplies delta of one round if unseen. In
+        # several rounds it multiplies the bound on each.
+        self._ln_share = 0.0
+        if self._unseen and is_one_round:
+            self._ln_share = _ln_participation(self._stages[0].group.participation)
         # Whether there is one round, in which one count changes: then delta is also at most a mean.
         self._has_mean = (
-            not self._is_fixed
-            and self._neighbours is Neighbours.DELETION
-            and sum(stage.rounds for stage in self._stages) == 1
+            not self._is_fixed and self._neighbours is Neighbours.DELETION and is_one_round
         )
 
     def ln_delta(self, eps: Floats) -> Floats:
@@ -104,7 +108,7 @@ class SummedRounds:
                 chosen = np.flatnonzero(waiting & (ln_rare == ln_of_event))
                 composed = self._rounds_but_for_rare_event(ln_of_event)  # the largest of them holds
                 bounds = [rounds.ln_delta(points[chosen]) for rounds in composed]
-                ln_bounds = np.max(bounds, axis=0)
+                ln_bounds = np.max(bounds, axis=0) + self._ln_share
                 is_positive = ln_bounds > -np.inf
                 total = np.where(is_positive, np.logaddexp(ln_bounds, ln_of_event), ln_bounds)
                 result[chosen] = np.minimum(result[chosen], total)
@@ -130,7 +134,9 @@ class SummedRounds:
         if not self._is_fixed:
             ln_rare = ln_delta - _LN_OVER_RARE
             ln_rest = ln_delta + math.log1p(-math.exp(-_LN_OVER_RARE) * (1 + 1e-9))
-        eps = max(rounds.epsilon_of(ln_rest) for rounds in self._rounds_but_for_rare_event(ln_rare))
+        ln_of_seen = min(ln_rest - self._ln_share, 0.0)
+        composed = self._rounds_but_for_rare_event(ln_rare)
+        eps = max(rounds.epsilon_of(ln_of_seen) for rounds in composed)
         if math.isnan(eps):
             return math.inf
         return min(eps, self._epsilon_of_mean(ln_delta, eps)) if self._has_mean else eps
@@ -173,17 +179,16 @@ class SummedRounds:
             ln_falls = ln_before + np.log(-np.expm1(ln_deltas - ln_before))
         ln_terms = np.where(ln_deltas < ln_before, ln_chances + ln_falls, -np.inf)
         ln_means = np.logaddexp(np.logaddexp.reduce(ln_terms, axis=1), ln_deltas[:, -1])
-        participation = stage.group.participation if self._unseen else 1.0
-        ln_participation = math.log(max(participation, _LEAST_PARTICIPATION))
         # 1e-12 is more than what rounding may take away.
-        return float(ln_means.max()) + ln_participation + 1e-12
+        return float(ln_means.max()) + self._ln_share + 1e-12
 
     def _rounds_but_for_rare_event(self, ln_rare: float) -> list[Rounds]:
         """Bounds on delta of all rounds together; the largest of them holds but for a rare event.
 
         The event is that in some round too few bits hide the target user's. It does not depend on any value,
         and ``ln_rare`` is ln of its probability. A bound is a function of eps. For a deletion there can
-        be two (all counts that change fall, or all rise), else there is one. They are kept.
+        be two (all counts that change fall, or all rise), else there is one. They are kept. The bounds of one
+        round are for a user who takes part: ``_ln_share`` is left to be added.
         """
         if ln_rare in self._kept_rounds:
             return self._kept_rounds[ln_rare]
@@ -196,7 +201,7 @@ class SummedRounds:
             # The bound for each of the two counts, as functions of eps.
             pair = _curves_of_best_kind(stage, ln_rare_of_count)
             pairs_and_rounds.append((pair, stage.rounds))
-        if not self._unseen:
+        if not self._unseen or rounds == 1:
             composed = sums.compose_stages(pairs_and_rounds, self._neighbours)
         else:
             # One bound for a whole round, in which the target user may not take part.
@@ -313,12 +318,17 @@ def _curve_with_participation(bounds: Sequence[Rounds], probability: float) -> C
 
     It is the probability times the bound for a user who takes part: the largest of ``bounds``.
     """
-    ln_probability = math.log(max(probability, _LEAST_PARTICIPATION))
 
     def ln_delta(eps: Floats) -> Floats:
-        return np.max([bound.ln_delta(eps) for bound in bounds], axis=0) + ln_probability
+        ln_of_seen = np.max([bound.ln_delta(eps) for bound in bounds], axis=0)
+        return ln_of_seen + _ln_participation(probability)
 
     return Curve(ln_delta, max(bound.largest for bound in bounds))
+
+
+def _ln_participation(probability: float) -> float:
+    """ln of the probability to take part, or of the least one that is computed with."""
+    return math.log(max(probability, _LEAST_PARTICIPATION))
 
 
 def _unary_encoding(setup: CollectionSetup, group: Group) -> UnaryEncoding:

@@ -150,20 +150,25 @@ def _ln_upper_of_counts(
         passes = 1 if is_fixed else 2
 
         users, dummies = users.rounded(Side.LOWER), dummies.rounded(Side.LOWER)
-        for index, e in enumerate(eps.tolist()):
-            # ln of the probability that too few users count, and of the same for dummies.
-            ln_rare = -math.inf if is_fixed else min(float(ln_known[index]), 0.0) - _LN_OVER_RARE
-            for _ in range(passes):
-                least_users = users.likely_minimum(ln_rare)
-                least_dummies = dummies.likely_minimum(ln_rare)
+        # ln of the probability that too few users count, and of the same for dummies; at each eps.
+        ln_rare = np.full(eps.shape, -np.inf)
+        if not is_fixed:
+            ln_rare = np.minimum(ln_known, 0.0) - _LN_OVER_RARE
+        for _ in range(passes):
+            least_numbers = np.array(
+                [(users.likely_minimum(ln), dummies.likely_minimum(ln)) for ln in ln_rare.tolist()]
+            )
+            ln_among = np.empty(eps.shape)
+            for least_users, least_dummies in np.unique(least_numbers, axis=0).tolist():
+                rows = np.all(least_numbers == (least_users, least_dummies), axis=1)
                 # Lower and upper bounds.
-                _, ln_among = ln_delta_among(
-                    e, group.given_eps0, least_users, budget, least_dummies
+                _, ln_among[rows] = ln_delta_among(
+                    eps[rows], group.given_eps0, least_users, budget, least_dummies
                 )
-                # Too few users or too few dummies: twice the probability.
-                ln_bound = float(np.logaddexp(ln_among, ln_rare + math.log(2)))
-                result[index] = min(result[index], ln_bound)
-                ln_rare = min(ln_rare, ln_bound - _LN_OVER_RARE)
+            # Too few users or too few dummies: twice the probability.
+            ln_bound = np.logaddexp(ln_among, ln_rare + math.log(2))
+            result = np.minimum(result, ln_bound)
+            ln_rare = np.minimum(ln_rare, ln_bound - _LN_OVER_RARE)
     return result
 
 

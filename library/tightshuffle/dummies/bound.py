@@ -26,7 +26,7 @@ from tightshuffle.arguments import (
 )
 from tightshuffle.bounds.rounds import BoundAtDepth, Composition, margin
 from tightshuffle.dummies.laws import Law, check_law
-from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.numerics.loss_grid import ComposedLosses, LossGrid
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.side import Side
 from tightshuffle.points import LARGEST_ROUNDS, Neighbours, check_neighbours
@@ -153,9 +153,10 @@ class HiddenByDummies(Composition):
         """
         shift = -self._shift_of_eps if self._side is Side.UPPER else self._shift_of_eps
 
+        cases = [ComposedLosses(case, self._side) for case in self._cases]
+
         def largest_ln_delta(eps: Floats) -> Floats:
-            of_cases = [ln_delta(eps + shift, case, side=self._side) for case in self._cases]
-            return np.asarray(np.max(of_cases, axis=0))
+            return np.asarray(np.max([case.ln_delta(eps + shift) for case in cases], axis=0))
 
         return BoundAtDepth(largest_ln_delta, ln_left_out=-math.inf, is_last=True)
 

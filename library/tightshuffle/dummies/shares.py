@@ -14,7 +14,7 @@ import numpy as np
 
 from tightshuffle.arguments import check_log10_delta, check_number, check_one, check_whole
 from tightshuffle.dummies.laws import MOST_PARTIES
-from tightshuffle.numerics.loss_grid import LossGrid, ln_delta
+from tightshuffle.numerics.loss_grid import ComposedLosses, LossGrid
 from tightshuffle.numerics.powers import LN10
 from tightshuffle.numerics.roots import interval_with_root, least_enough
 from tightshuffle.numerics.side import Side
@@ -81,10 +81,8 @@ def deviation_of_sum(
     def surplus(ln_deviation: float) -> float:
         """ln of delta of all rounds over its target, at least -10 and at most 10."""
         deviation = math.exp(ln_deviation)
-        losses = geometric_losses(1 / deviation)
-        ln_bound = float(
-            ln_delta(np.array([eps * (1 - _SLACK)]), [(losses, rounds)], Side.UPPER)[0]
-        )
+        of_rounds = ComposedLosses([(geometric_losses(1 / deviation), rounds)], Side.UPPER)
+        ln_bound = float(of_rounds.ln_delta(np.array([eps * (1 - _SLACK)]))[0])
         return min(max(ln_bound - target, -10.0), 10.0)
 
     # The search begins next to the deviation that is enough, and goes down from there.

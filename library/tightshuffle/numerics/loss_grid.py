@@ -18,7 +18,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy
 
 from tightshuffle.arguments import Floats, Integers
@@ -34,8 +33,6 @@ _CHERNOFF_ORDERS = np.concatenate([2.0 ** np.arange(-8, 0), np.arange(1.0, 21.0)
 _SUM_ERROR = 1e-14  # relative error of a sum of many terms
 _ULP = 2.0**-52  # a unit in the last place of 1
 _SMALLEST_UNIT = 1e-300  # the least weight that others are divided by
-# The largest x for which e^x is computed, far from an overflow. Losses farther below do not count.
-_LARGEST_EXPONENT = 600.0
 _LARGEST_GAP = 600.0  # between two eps: beyond it e^gap - 1 is e^gap
 _COARSE_POINTS = 2000  # of a distribution, to find a tilt
 _LARGEST_TILT = 1000.0  # times the spacing, about: weights grow by e^1000 at most from loss to loss
@@ -193,85 +190,88 @@ def _lower_hull(eps: list[float], ln_delta: list[float]) -> tuple[Integers, Floa
     return np.array(corners), np.array(ln_slopes)
 
 
-def ln_delta(eps: npt.ArrayLike, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> Floats:
-    """Natural log of an upper or a lower bound on delta of independent rounds together at ``eps``, (e,).
+class ComposedLosses:
+    """Bounds on delta of independent rounds together: delta(eps) = E[(1 - e^(eps - L))_+].
 
-    The loss L of all rounds is the sum of theirs, and delta(eps) = E[(1 - e^(eps - L))_+].
+    L is the sum of the rounds' losses. What is the same at every eps is computed once.
 
     Parameters
     ----------
-    eps : float array (e,)
     rounds : sequence of (LossGrid, int)
         The loss distribution of a round, and the number of rounds that have it. All grids have the same
         spacing.
     side : Side
         Which bound it is: delta moves to this side by the largest error of the convolution and of rounding.
     """
-    eps = np.asarray(eps, dtype=float)
-    ln_finite = np.full(eps.shape, -np.inf)
-    all_have_mass = all(np.any(np.isfinite(grid.log_mass)) for grid, _ in rounds)
-    largest_loss = sum(times * grid.losses[-1] for grid, times in rounds)
-    reached = all_have_mass & (eps < largest_loss)
 
-    # A convolution and a tilt of its own for every eps: so delta does not depend on the other eps.
-    coarse_grids = [_coarse_grid(grid, times) for grid, times in rounds]
-    for index in np.flatnonzero(reached).tolist():
-        ln_finite[index] = _ln_finite_part(eps[index].item(), rounds, coarse_grids, side)
+    def __init__(self, rounds: Sequence[tuple[LossGrid, int]], side: Side) -> None:
+        self._rounds = rounds
+        self._side = side
+        self._spacing = rounds[0][0].spacing
+        # The same rounds on few points, to choose a tilt.
+        self._coarse_grids = [_coarse_grid(grid, times) for grid, times in rounds]
+        self._ln_any_infinite = _ln_any_infinite(rounds, side)
+        all_have_mass = all(np.any(np.isfinite(grid.log_mass)) for grid, _ in rounds)
+        largest_loss = sum(times * grid.losses[-1] for grid, times in rounds)
+        # The eps from which on no finite loss counts.
+        self._end_of_finite = largest_loss if all_have_mass else -math.inf
 
-    total = np.logaddexp(ln_finite, _ln_any_infinite(rounds, side))
-    return np.minimum(total + (_DELTA_ERROR if side is Side.UPPER else -_DELTA_ERROR), 0.0)
+    def ln_delta(self, eps: Floats) -> Floats:
+        """Natural log of the bound on delta at ``eps``; (e,).
 
+        Every eps has a convolution and a tilt of its own: so delta does not depend on the other eps.
+        """
+        ln_finite = np.full(eps.shape, -np.inf)
+        for index in np.flatnonzero(eps < self._end_of_finite).tolist():
+            ln_finite[index] = self._ln_finite_part(eps[index].item())
 
-def _ln_finite_part(
-    eps: float,
-    rounds: Sequence[tuple[LossGrid, int]],
-    coarse_grids: Sequence[_CoarseGrid],
-    side: Side,
-) -> float:
-    """ln of delta's part of finite losses at ``eps``.
+        total = np.logaddexp(ln_finite, self._ln_any_infinite)
+        slack = _DELTA_ERROR if self._side is Side.UPPER else -_DELTA_ERROR
+        return np.minimum(total + slack, 0.0)
 
-    ``rounds`` and ``side`` are those of `ln_delta`, and ``coarse_grids`` the same rounds on few points, to
-    choose the tilt theta.
+    def _ln_finite_part(self, eps: float) -> float:
+        """ln of delta's part of finite losses at ``eps``.
 
-    With P(s) the probability that the losses of all rounds sum to s, this part of delta is the sum over
-    s > eps of P(s) (1 - e^(eps - s)). Under the tilt, s has the mass m(s) = P(s) e^(theta s) / M, where
-    M = e^log_mgf makes their sum 1. These masses are large near eps, so that their rounding matters little.
-    In terms of them, this part of delta is M times the sum over s > eps of
-    m(s) e^(-theta s) (1 - e^(eps - s)).
-    """
-    spacing = rounds[0][0].spacing
-    theta = _tilt_with_mean(eps, coarse_grids, spacing)
-    tilted = _tilted_sum(rounds, theta)
-    # The masses m(s), from the loss s = (first_index + offset) * spacing on.
-    offset, masses, noise = convolve(tilted.parts)
-    losses = (tilted.first_index + offset + np.arange(masses.size)) * spacing
+        With P(s) the probability that the losses of all rounds sum to s, this part of delta is the sum over
+        s > eps of P(s) (1 - e^(eps - s)). Under the tilt theta, s has the mass m(s) = P(s) e^(theta s) / M,
+        where M = e^log_mgf makes their sum 1. These masses are large near eps, so that their rounding matters
+        little. In terms of them, this part of delta is M times the sum over s > eps of
+        m(s) e^(-theta s) (1 - e^(eps - s)).
+        """
+        theta = _tilt_with_mean(eps, self._coarse_grids, self._spacing)
+        tilted = _tilted_sum(self._rounds, theta)
+        # The masses m(s), from the loss s = (first_index + offset) * spacing on.
+        offset, masses, noise = convolve(tilted.parts)
+        losses = (tilted.first_index + offset + np.arange(masses.size)) * self._spacing
+        # Only losses above eps count.
+        start = int(np.searchsorted(losses, eps, side="right"))
+        masses = masses[start:]
+        losses_above = losses[start:] - eps
 
-    # The 1 and the e^(eps - s) of delta each have a sum over s > eps. All exponents have s - eps instead of
-    # s, so that nothing overflows. Losses that are clipped are below eps, and in no sum.
-    losses_above = np.clip(losses - eps, -_LARGEST_EXPONENT / (1 + theta), None)
-    start = int(np.searchsorted(losses, eps, side="right"))
-    weights = np.exp(-theta * losses_above)
-    sum_of_1 = _tail_sum(masses * weights, start)
-    sum_of_exponential = _tail_sum(masses * np.exp(-(1 + theta) * losses_above), start)
+        # The 1 and the e^(eps - s) of delta each have a sum over s > eps. All exponents have s - eps instead
+        # of s, so that nothing overflows.
+        weights = np.exp(-theta * losses_above)
+        sum_of_1 = _sum_from_the_end(masses * weights)
+        sum_of_exponential = _sum_from_the_end(masses * np.exp(-(1 + theta) * losses_above))
 
-    # The slack bounds three errors. First: mass that was cut off or wrapped around has, with x = s - eps > 0,
-    # at most the weight max of e^(-theta x) (1 - e^-x) < 1 / (1 + theta). Second: the two sums are wrong by a
-    # part of themselves, and losses by a few units in the last place of the largest sum of losses, and so is
-    # every 1 - e^(eps - s).
-    relative_error = _SUM_ERROR + 8 * _ULP * tilted.largest_loss
-    missing_mass = 2 * tilted.number_of_rounds * _CUT_MASS + WRAPPED
-    slack = missing_mass / (1 + theta) + relative_error * sum_of_1
+        # The slack bounds three errors. First: mass that was cut off or wrapped around has, with x = s - eps
+        # > 0, at most the weight max of e^(-theta x) (1 - e^-x) < 1 / (1 + theta). Second: the two sums are
+        # wrong by a part of themselves, and losses by a few units in the last place of the largest sum of
+        # losses, and so is every 1 - e^(eps - s).
+        relative_error = _SUM_ERROR + 8 * _ULP * tilted.largest_loss
+        missing_mass = 2 * tilted.number_of_rounds * _CUT_MASS + WRAPPED
+        slack = missing_mass / (1 + theta) + relative_error * sum_of_1
 
-    # Third: the masses' errors have at most the norm ``noise``. By Cauchy and Schwarz they add at most this
-    # times the norm of the weights. The norm is computed in units of the largest weight, the first.
-    unit = max(weights[min(start, weights.size - 1)], _SMALLEST_UNIT)
-    squares = (np.minimum(weights, unit) / unit) ** 2
-    slack += noise * unit * math.sqrt(_tail_sum(squares, start))
+        # Third: the masses' errors have at most the norm ``noise``. By Cauchy and Schwarz they add at most
+        # this times the norm of the weights. It is computed in units of the largest weight, the first.
+        if weights.size:
+            unit = max(weights[0], _SMALLEST_UNIT)
+            slack += noise * unit * math.sqrt(_sum_from_the_end((weights / unit) ** 2))
 
-    value = sum_of_1 - sum_of_exponential + (slack if side is Side.UPPER else -slack)
-    if value <= 0:
-        return -math.inf
-    return float(np.log(value) + tilted.log_mgf - theta * eps)
+        value = sum_of_1 - sum_of_exponential + (slack if self._side is Side.UPPER else -slack)
+        if value <= 0:
+            return -math.inf
+        return float(np.log(value) + tilted.log_mgf - theta * eps)
 
 
 def _tilted_sum(rounds: Sequence[tuple[LossGrid, int]], theta: float) -> _TiltedSum:
@@ -359,9 +359,9 @@ def _range_of_sum(parts: Sequence[tuple[Floats, int]]) -> tuple[int, int]:
     return low, high
 
 
-def _tail_sum(terms: Floats, start: int) -> float:
-    """The sum of the ``terms`` from the index ``start`` to the end; 0 from the number of terms on."""
-    return float(np.append(np.cumsum(terms[::-1])[::-1], 0.0)[start])
+def _sum_from_the_end(terms: Floats) -> float:
+    """The sum of the ``terms``, from the last one on, which is about the smallest; 0 for none."""
+    return float(np.cumsum(terms[::-1])[-1]) if terms.size else 0.0
 
 
 def _coarse_grid(grid: LossGrid, times: int) -> _CoarseGrid:
@@ -404,7 +404,7 @@ def _ln_any_infinite(rounds: Sequence[tuple[LossGrid, int]], side: Side) -> floa
 
     This probability is 1 less the product of all (1 - p)^times, where p is a grid's probability of an
     infinite loss and ``times`` the number of rounds that have it. ``rounds`` and ``side`` are those of
-    `ln_delta`.
+    `ComposedLosses`.
     """
     with_infinite = [
         (grid.log_infinite, times) for grid, times in rounds if grid.log_infinite > -math.inf
