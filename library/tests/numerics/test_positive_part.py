@@ -75,15 +75,17 @@ DEFAULT_WIDTH = math.log1p(1e-4)  # of a bracket of a natural logarithm
 
 
 @pytest.fixture(
+    scope="module",
     params=[
         pytest.param(0, id="contour integrals first"),
         pytest.param(bracket.FEW_COMBINATIONS, id="boxes first"),
-    ]
+    ],
 )
-def boxes_first(request, monkeypatch):
+def boxes_first(request):
     """Whether few combinations of values are summed over boxes, before any contour integral is tried."""
-    monkeypatch.setattr(bracket, "FEW_COMBINATIONS", request.param)
-    return request.param > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bracket, "FEW_COMBINATIONS", request.param)
+        yield request.param > 0
 
 
 def assert_brackets(law, width=1e-4):
@@ -288,7 +290,7 @@ class SixSums:
         return logsumexp(log_expectations + self.log_factors, axis=1)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sums(boxes_first):
     """`SixSums`, where contour integrals or sums over boxes are tried first."""
     return SixSums()
