@@ -40,10 +40,13 @@ def exact_bound_by_value(matrix, eps, n, pair):
     left_out = np.arange(min(n - 1, 5))
     chances = matrix.gamma * (1 - matrix.gamma) ** left_out
     chances[-1] /= matrix.gamma
-    of_values = [
-        ln_mean_positive_part(matrix.gains(eps, name, pair), n - 1 - left_out)
-        for name in matrix.references()
-    ]
+    gains = [matrix.gains(eps, name, pair) for name in matrix.references()]
+    most = max(values.size for values, _ in gains)
+    padded = [[np.pad(part, (0, most - part.size)) for part in gain] for gain in gains]
+    of_values = ln_mean_positive_part(
+        np.swapaxes(padded, 0, 1)[:, :, None],  # (values and masses, references, 1, classes)
+        n - 1 - left_out,
+    )
     ln_nobody_left = (n - 1) * np.log1p(-matrix.gamma)
     chances[-1] -= np.exp(ln_nobody_left)
     return np.logaddexp(logsumexp(np.max(of_values, axis=0), b=chances), ln_nobody_left)

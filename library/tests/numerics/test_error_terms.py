@@ -486,7 +486,7 @@ def set_limits(monkeypatch, limits):
             id="one integral, then the largest boxes",
         ),
         pytest.param(
-            {bracket: NO_BOX, contour: {"BATCH": 64, "TERMS": 8}}, id="nodes in many batches"
+            {bracket: NO_BOX, contour: {"BATCH": 512, "TERMS": 64}}, id="nodes in many batches"
         ),
         pytest.param({bracket: {"MOST_COUNTED": 2}}, id="no box may hold so many users"),
         pytest.param(
