@@ -10,7 +10,7 @@ import tightshuffle
 from tests.bounds.dominating import compose, histogram_pair, hockey_stick, weak
 from tests.bounds.enumeration import enumerate_worst_case
 from tests.randomizers.matrices import MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of
-from tightshuffle.randomizers import Finite
+from tightshuffle.randomizers import Finite, KRandomizedResponse
 
 TINY = {"n": 4, "k": 3, "eps0": 1.0}  # so few users that every dataset can be enumerated
 # `to_pld` computes delta at about so many points, evenly from 0 to eps0 for this n.
@@ -96,24 +96,26 @@ def losses_of_rounds(rounds, **setting):
     ]
 
 
-KRR = matrix_of("grr", k=3, eps0=1.0)
+A_MATRIX = Finite(MATRIX_WHOSE_DIRECTIONS_DIFFER), MATRIX_WHOSE_DIRECTIONS_DIFFER
+KRR = KRandomizedResponse(3, 1.0), matrix_of("grr", k=3, eps0=1.0)
 
 
 @pytest.mark.parametrize(
-    ("matrix", "others", "rounds"),
+    ("randomizer", "matrix", "others", "rounds"),
     [
-        pytest.param(MATRIX_WHOSE_DIRECTIONS_DIFFER, (2, 2), 2, id="directions differ"),
-        pytest.param(KRR, (2, 2, 2), 2, id="k-RR"),
-        pytest.param(KRR, (2, 2, 2), 3, id="k-RR, 3 rounds", marks=pytest.mark.slow),
+        pytest.param(*A_MATRIX, (2, 2), 2, id="directions differ"),
+        pytest.param(*KRR, (2, 2, 2), 2, id="k-RR"),
+        pytest.param(
+            Finite(KRR[1]), KRR[1], (2, 2, 2), 3, id="k-RR, 3 rounds", marks=pytest.mark.slow
+        ),
     ],
 )
-def test_rounds_of_both_losses_enclose_delta_of_a_dataset(matrix, others, rounds):
+def test_rounds_of_both_losses_enclose_delta_of_a_dataset(randomizer, matrix, others, rounds):
     """It is delta of P against Q, or of Q against P, if that is larger.
 
     The ``others`` are the values that the other users hold in every round. `compose` has the (P, Q) of all
     histograms of the rounds.
     """
-    randomizer = Finite(matrix)
     pair = compose(histogram_pair(matrix, others), rounds)
     pessimistic, optimistic = losses_of_rounds(rounds, n=len(others) + 1, randomizer=randomizer)
 
