@@ -10,6 +10,7 @@ import tightshuffle
 from tests.bounds.dominating import compose, histogram_pair, hockey_stick, weak
 from tests.bounds.enumeration import enumerate_worst_case
 from tests.randomizers.matrices import MATRIX_WHOSE_DIRECTIONS_DIFFER, matrix_of
+from tightshuffle.bounds import pld
 from tightshuffle.randomizers import Finite, KRandomizedResponse
 
 TINY = {"n": 4, "k": 3, "eps0": 1.0}  # so few users that every dataset can be enumerated
@@ -101,30 +102,35 @@ KRR = KRandomizedResponse(3, 1.0), matrix_of("grr", k=3, eps0=1.0)
 
 
 @pytest.mark.parametrize(
-    ("randomizer", "matrix", "others", "rounds"),
+    ("randomizer", "matrix", "others", "rounds", "points"),
     [
-        pytest.param(*A_MATRIX, (2, 2), 2, id="directions differ"),
-        pytest.param(*KRR, (2, 2, 2), 2, id="k-RR"),
+        pytest.param(*A_MATRIX, (2, 2), 2, 150, id="directions differ"),
+        pytest.param(*KRR, (2, 2, 2), 2, POINTS, id="k-RR"),
         pytest.param(
-            Finite(KRR[1]), KRR[1], (2, 2, 2), 3, id="k-RR, 3 rounds", marks=pytest.mark.slow
+            *(Finite(KRR[1]), KRR[1], (2, 2, 2), 3, POINTS),
+            id="k-RR, 3 rounds",
+            marks=pytest.mark.slow,
         ),
     ],
 )
-def test_rounds_of_both_losses_enclose_delta_of_a_dataset(randomizer, matrix, others, rounds):
+def test_rounds_of_both_losses_enclose_delta_of_a_dataset(
+    randomizer, matrix, others, rounds, points, monkeypatch
+):
     """It is delta of P against Q, or of Q against P, if that is larger.
 
     The ``others`` are the values that the other users hold in every round. `compose` has the (P, Q) of all
-    histograms of the rounds.
+    histograms of the rounds. A matrix takes milliseconds at each point, so there are fewer ``points``.
     """
+    monkeypatch.setattr(pld, "_POINTS", points)
     pair = compose(histogram_pair(matrix, others), rounds)
     pessimistic, optimistic = losses_of_rounds(rounds, n=len(others) + 1, randomizer=randomizer)
 
     def larger_delta(eps):
         return max(float(hockey_stick(eps, pair, direction)) for direction in (1, -1))
 
-    # The optimistic loss of each round may be too low by the distance of three of the POINTS, as there may be
+    # The optimistic loss of each round may be too low by the distance of three of the points, as there may be
     # few different losses. (In two rounds it was less than one.)
-    shift = 3 * rounds * randomizer.eps0 / POINTS
+    shift = 3 * rounds * randomizer.eps0 / points
     for eps in (0.0, 0.3, 0.8, 1.5):
         exact = larger_delta(eps)
         assert exact <= pessimistic.get_delta_for_epsilon(eps)

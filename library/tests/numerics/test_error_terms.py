@@ -111,11 +111,12 @@ def log_aliases(distribution, theta, tau, length):
     """Natural log of the sum over m of e^(-theta m L) E[(S + U + m L)_+], in mpmath.
 
     L is the ``length``, S has this ``distribution``, and U is Gaussian with the standard deviation ``tau``.
-    All terms are positive, and those with m = -3, ..., 3 but 0 are enough.
+    All terms are positive, and those with m = -2, ..., 2 but 0 are enough: the next two add less than a
+    thousandth of what the bounds are above these.
     """
     aliases = [
         mp.exp(-theta * m * length) * smoothed_mean_of(distribution, tau, shift=m * length)
-        for m in (-3, -2, -1, 1, 2, 3)
+        for m in (-2, -1, 1, 2)
     ]
     return mp.log(mp.fsum(aliases))
 

@@ -30,7 +30,10 @@ def merged_by_value(values, probabilities):
 def assert_same_distribution(gains, values, probabilities):
     """``gains``, a pair of values and probabilities > 0, are the same law but for values of 0."""
     assert np.all(gains[1] > 0)
-    found, expected = np.array(merged_by_value(*gains)), np.array(merged_by_value(values, probabilities))
+    found, expected = (
+        np.array(merged_by_value(*gains)),
+        np.array(merged_by_value(values, probabilities)),
+    )
     assert found.shape == expected.shape
     assert np.all(abs(found - expected) <= 1e-11 * abs(expected))
 
