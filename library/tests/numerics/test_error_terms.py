@@ -264,7 +264,7 @@ def exact_sums_over_nodes(law, theta, taus, h, last):
 
 
 @each_law_of_parts
-@pytest.mark.parametrize(("step", "last"), [(0.1, 300), (1.0, 300), (1.0, 0)])
+@pytest.mark.parametrize(("step", "last"), [(0.1, 150), (1.0, 150), (1.0, 0)])
 def test_sums_over_nodes_are_within_their_errors(law, step, last):
     """`sum_nodes` returns the sums for tau and 2 tau with bounds on their errors. mpmath has 40 digits.
 
