@@ -26,35 +26,43 @@ upper = log10_at_points(guarantee.ln_upper_of_round)
 lower = log10_at_points(guarantee.ln_lower_of_round)
 
 
-def exact_bound(matrix, eps, n, pair):
-    """ln of the smaller one of both bounds of a pair, or a bit less, by exact E[(G_1 + ... + G_m)_+].
+def exact_bounds(matrix, eps, n):
+    """{pair: ln of the smaller one of both bounds of the pair, or a bit less}, for all pairs.
 
-    For g users left out with g > 4, delta counts as that for g = 4, which is smaller.
+    They are by exact E[(G_1 + ... + G_m)_+]. For g users left out with g > 4, delta counts as that for g = 4,
+    which is smaller.
     """
-    by_blanket = ln_mean_positive_part(matrix.gains(eps, "blanket", pair), np.array([n])).item()
-    return min(by_blanket, exact_bound_by_value(matrix, eps, n, pair)) if n > 1 else by_blanket
+    pairs = list(all_pairs(matrix))
+    bounds = ln_mean_positive_parts([matrix.gains(eps, "blanket", pair) for pair in pairs], [n])[
+        :, 0
+    ]
+    if n > 1:
+        bounds = np.minimum(bounds, exact_bounds_by_value(matrix, eps, n, pairs))
+    return dict(zip(pairs, bounds.tolist(), strict=True))
 
 
-def exact_bound_by_value(matrix, eps, n, pair):
-    """The single-value bound of `exact_bound`."""
+def exact_bounds_by_value(matrix, eps, n, pairs):
+    """The single-value bounds of `exact_bounds`, (pairs,)."""
     left_out = np.arange(min(n - 1, 5))
     chances = matrix.gamma * (1 - matrix.gamma) ** left_out
     chances[-1] /= matrix.gamma
-    gains = [matrix.gains(eps, name, pair) for name in matrix.references()]
-    most = max(values.size for values, _ in gains)
-    padded = [[np.pad(part, (0, most - part.size)) for part in gain] for gain in gains]
-    of_values = ln_mean_positive_part(
-        np.swapaxes(padded, 0, 1)[:, :, None],  # (values and masses, references, 1, classes)
-        n - 1 - left_out,
-    )
+    names = matrix.references()
+    gains = [matrix.gains(eps, name, pair) for pair, name in itertools.product(pairs, names)]
+    of_values = ln_mean_positive_parts(gains, n - 1 - left_out)
+    of_worst_value = of_values.reshape(len(pairs), len(names), -1).max(axis=1)
     ln_nobody_left = (n - 1) * np.log1p(-matrix.gamma)
     chances[-1] -= np.exp(ln_nobody_left)
-    return np.logaddexp(logsumexp(np.max(of_values, axis=0), b=chances), ln_nobody_left)
+    return np.logaddexp(logsumexp(of_worst_value, b=chances, axis=1), ln_nobody_left)
 
 
-def ln_mean_positive_part(gains, m):
-    """ln of E[(G_1 + ... + G_m)_+] / m for independent G with these values and masses, rounded down."""
-    low, _ = log_positive_part(*gains, m, width=1e-3)
+def ln_mean_positive_parts(gains, m):
+    """ln of E[(G_1 + ... + G_m)_+] / m for independent G, rounded down; (laws of G, numbers m).
+
+    ``gains`` are the values and masses of each law.
+    """
+    most = max(values.size for values, _ in gains)
+    laws = np.array([[np.pad(part, (0, most - part.size)) for part in law] for law in gains])
+    low, _ = log_positive_part(laws[:, None, 0], laws[:, None, 1], m, width=1e-3)
     return low - np.log(m)
 
 
@@ -78,7 +86,7 @@ def test_the_largest_bound_of_all_pairs_is_found(n, share_of_eps0):
     for seed in (0, 1, 4, 5):  # the first pair is the worst one for 1
         matrix = nearly_geometric(seed)
         eps = share_of_eps0 * matrix.eps0
-        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        exact = exact_bounds(matrix, eps, n)
         bounds = PairBounds(eps, n, matrix, WIDTH)
         found = pairs_of_matrix.largest_of_pairs(bounds)
         assert max(exact.values()) <= found <= max(exact.values()) + 0.2
@@ -94,7 +102,7 @@ def test_no_quick_bound_is_below_the_exact_bound(n, share):
     for matrix in (nearly_geometric(1), Finite(MATRIX_WHOSE_DIRECTIONS_DIFFER)):
         eps = share * matrix.eps0
         bounds = PairBounds(eps, n, matrix, WIDTH)
-        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        exact = exact_bounds(matrix, eps, n)
         _, best = bounds.of_pair(bounds.first_pair(), known=-np.inf)
         for theta in best * np.array([0.1, 0.7, 1.0, 1.5, 5.0]):
             for known in (-np.inf, *sorted(exact.values())[1::2]):
