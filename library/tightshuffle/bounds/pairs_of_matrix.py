@@ -459,7 +459,7 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     starts = last[:, None] + length[:, None] * np.arange(groups)  # of each group; (rows, groups)
     powers_of_f = _largest_f(exponents[rows], tilted[rows], starts, length) ** m
     for smoothing in _SMOOTHINGS:
-        integrals = sum(_parts_of_integral(v, c, starts, powers_of_f, m, smoothing))
+        integrals = np.asarray(sum(_parts_of_integral(v, c, starts, powers_of_f, m, smoothing)))
         least = integrals.min(axis=0)
         k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * least)
     return np.log(k) + 1e-9
