@@ -95,11 +95,14 @@ def test_errors_of_shares_between_whole_numbers_are_those_of_the_values_that_are
     assert expected_errors.errors(randomizer, 1 / 8, n=20) == pytest.approx(of_uniform_data[0])
 
 
-def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_empty_value_come():
-    """Within 2 %, and else within a factor of two: of 600 random datasets, a third with one value only."""
+@pytest.mark.parametrize("datasets", [200, pytest.param(600, marks=pytest.mark.slow)])
+def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_empty_value_come(
+    datasets,
+):
+    """Within 2 %, and else within a factor of two: of random datasets, a third with one value only."""
     rng = np.random.default_rng(20261201)
     ratios = {True: [], False: []}
-    for number in range(600):
+    for number in range(datasets):
         k, n = int(rng.integers(2, 60)), int(10 ** rng.uniform(0, 4.5))
         randomizer = parse("grr", k=k, eps0=rng.uniform(0.3, 9))
         shares = rng.multinomial(n, rng.dirichlet(np.full(k, 0.3))) / n
@@ -108,7 +111,7 @@ def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_
         error = expected_errors.errors(randomizer, shares, n=n).sum()
         error_of_uniform = expected_errors.errors(randomizer, np.full(k, 1 / k), n=n).sum()
         ratios[n * randomizer.q_star >= 10].append(error / error_of_uniform)
-    assert len(ratios[True]) > 100
+    assert len(ratios[True]) > datasets / 6
     assert max(ratios[True]) <= 1.02
     assert 1.5 < max(ratios[False]) <= 2
 
