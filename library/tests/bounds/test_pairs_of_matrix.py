@@ -26,32 +26,43 @@ upper = log10_at_points(guarantee.ln_upper_of_round)
 lower = log10_at_points(guarantee.ln_lower_of_round)
 
 
-def exact_bound(matrix, eps, n, pair):
-    """ln of the smaller one of both bounds of a pair, or a bit less, by exact E[(G_1 + ... + G_m)_+].
+def exact_bounds(matrix, eps, n):
+    """{pair: ln of the smaller one of both bounds of the pair, or a bit less}, for all pairs.
 
-    For g users left out with g > 4, delta counts as that for g = 4, which is smaller.
+    They are by exact E[(G_1 + ... + G_m)_+]. For g users left out with g > 4, delta counts as that for g = 4,
+    which is smaller.
     """
-    by_blanket = ln_mean_positive_part(matrix.gains(eps, "blanket", pair), np.array([n])).item()
-    return min(by_blanket, exact_bound_by_value(matrix, eps, n, pair)) if n > 1 else by_blanket
+    pairs = list(all_pairs(matrix))
+    bounds = ln_mean_positive_parts([matrix.gains(eps, "blanket", pair) for pair in pairs], [n])[
+        :, 0
+    ]
+    if n > 1:
+        bounds = np.minimum(bounds, exact_bounds_by_value(matrix, eps, n, pairs))
+    return dict(zip(pairs, bounds.tolist(), strict=True))
 
 
-def exact_bound_by_value(matrix, eps, n, pair):
-    """The single-value bound of `exact_bound`."""
+def exact_bounds_by_value(matrix, eps, n, pairs):
+    """The single-value bounds of `exact_bounds`, (pairs,)."""
     left_out = np.arange(min(n - 1, 5))
     chances = matrix.gamma * (1 - matrix.gamma) ** left_out
     chances[-1] /= matrix.gamma
-    of_values = [
-        ln_mean_positive_part(matrix.gains(eps, name, pair), n - 1 - left_out)
-        for name in matrix.references()
-    ]
+    names = matrix.references()
+    gains = [matrix.gains(eps, name, pair) for pair, name in itertools.product(pairs, names)]
+    of_values = ln_mean_positive_parts(gains, n - 1 - left_out)
+    of_worst_value = of_values.reshape(len(pairs), len(names), -1).max(axis=1)
     ln_nobody_left = (n - 1) * np.log1p(-matrix.gamma)
     chances[-1] -= np.exp(ln_nobody_left)
-    return np.logaddexp(logsumexp(np.max(of_values, axis=0), b=chances), ln_nobody_left)
+    return np.logaddexp(logsumexp(of_worst_value, b=chances, axis=1), ln_nobody_left)
 
 
-def ln_mean_positive_part(gains, m):
-    """ln of E[(G_1 + ... + G_m)_+] / m for independent G with these values and masses, rounded down."""
-    low, _ = log_positive_part(*gains, m, width=1e-3)
+def ln_mean_positive_parts(gains, m):
+    """ln of E[(G_1 + ... + G_m)_+] / m for independent G, rounded down; (laws of G, numbers m).
+
+    ``gains`` are the values and masses of each law.
+    """
+    most = max(values.size for values, _ in gains)
+    laws = np.array([[np.pad(part, (0, most - part.size)) for part in law] for law in gains])
+    low, _ = log_positive_part(laws[:, None, 0], laws[:, None, 1], m, width=1e-3)
     return low - np.log(m)
 
 
@@ -75,7 +86,7 @@ def test_the_largest_bound_of_all_pairs_is_found(n, share_of_eps0):
     for seed in (0, 1, 4, 5):  # the first pair is the worst one for 1
         matrix = nearly_geometric(seed)
         eps = share_of_eps0 * matrix.eps0
-        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        exact = exact_bounds(matrix, eps, n)
         bounds = PairBounds(eps, n, matrix, WIDTH)
         found = pairs_of_matrix.largest_of_pairs(bounds)
         assert max(exact.values()) <= found <= max(exact.values()) + 0.2
@@ -91,7 +102,7 @@ def test_no_quick_bound_is_below_the_exact_bound(n, share):
     for matrix in (nearly_geometric(1), Finite(MATRIX_WHOSE_DIRECTIONS_DIFFER)):
         eps = share * matrix.eps0
         bounds = PairBounds(eps, n, matrix, WIDTH)
-        exact = {pair: exact_bound(matrix, eps, n, pair) for pair in all_pairs(matrix)}
+        exact = exact_bounds(matrix, eps, n)
         _, best = bounds.of_pair(bounds.first_pair(), known=-np.inf)
         for theta in best * np.array([0.1, 0.7, 1.0, 1.5, 5.0]):
             for known in (-np.inf, *sorted(exact.values())[1::2]):
@@ -135,26 +146,33 @@ def test_each_part_of_the_integral_is_at_least_what_it_bounds(kind, m):
     starts = last + length * np.arange(32)
     end = last + 32 * length
 
-    def exact(low, high, smoothing):
+    def exact(low, high, smoothings):
+        """The integral between these limits, with each of the ``smoothings``."""
         v = np.linspace(low, high, 20_001)
         f = np.abs(np.exp(1j * v[:, None] * exponents) @ tilted)
-        integrands = f**m * np.exp(-((smoothing * v) ** 2) / 2) / (1 + v**2)
+        widths = np.reshape(smoothings, (-1, 1))
+        integrands = f**m * np.exp(-((widths * v) ** 2) / 2) / (1 + v**2)
         return integrate.simpson(integrands, x=v)
 
     largest_f = pairs_of_matrix._largest_f(
         exponents[None], tilted[None], starts[None], np.array([length])
     )
+    smoothings = [0.03, 0.25, 0.5]
+    firsts = [np.sqrt(lost * variance / c) for lost in pairs_of_matrix._LOSSES]
+    # (smoothings, lost) each
+    up_to_first = np.transpose([exact(0, first, smoothings) for first in firsts])
+    up_to_last = np.transpose([exact(first, last, smoothings) for first in firsts])
+    in_groups = exact(last, end, smoothings)
     least_k = np.exp(-1)
-    for smoothing, lost in itertools.product([0.03, 0.25, 0.5], [0.01, 0.1, 0.3]):
-        first = np.sqrt(lost * variance / c)
-        limits = [0, first, last, end, end + 9 / smoothing]
+    for row, smoothing in enumerate(smoothings):
         parts = pairs_of_matrix._parts_of_integral(
-            np.array([variance]), np.array([c]), starts[None], largest_f, m, lost, smoothing
+            np.array([variance]), np.array([c]), starts[None], largest_f**m, m, smoothing
         )
-        integrals = [exact(*ends, smoothing) for ends in itertools.pairwise(limits)]
+        [beyond] = exact(end, end + 9 / smoothing, [smoothing])
+        integrals = [up_to_first[row], up_to_last[row], in_groups[row], beyond]
         for part, integral in zip(parts, integrals, strict=True):
-            assert part[0] >= integral * (1 - 1e-6)
-        least_k = min(least_k, np.exp(smoothing**2 / 2) / np.pi * sum(integrals))
+            assert np.all(part[..., 0] >= integral * (1 - 1e-6))
+        least_k = min(least_k, np.exp(smoothing**2 / 2) / np.pi * sum(integrals).min())
     found = pairs_of_matrix._ln_k(exponents[None], tilted[None], m, 32)[0]
     assert found >= np.log(least_k) - 0.01  # of the smoothings that are not here
 

@@ -223,11 +223,16 @@ def add_user(counts, probabilities):
     """The probabilities ``counts`` of all numbers of reports of each kind, after one more user.
 
     This user reports kind i with the probability ``probabilities[i]``. Axis i is the number of reports of
-    kind i. The last kind has no axis.
+    kind i, from 0 to the number of users. The last kind has no axis.
     """
-    result = counts * probabilities[-1]
+    result = np.zeros([length + 1 for length in counts.shape], dtype=counts.dtype)
+    result[tuple(slice(length) for length in counts.shape)] = counts * probabilities[-1]
     for axis, probability in enumerate(probabilities[:-1]):
-        result += probability * np.roll(counts, 1, axis=axis)
+        one_more = tuple(
+            slice(place == axis, length + (place == axis))
+            for place, length in enumerate(counts.shape)
+        )
+        result[one_more] += probability * counts
     return result
 
 
@@ -256,8 +261,7 @@ def test_delta_of_no_mixture_of_values_exceeds_the_single_value_bound(name, k, e
         at_third = n - 1 - at_x0 - at_x1
         if k == 2 and at_third > 0:
             continue
-        counts = np.zeros([n + 1] * (probabilities_of_kinds.shape[1] - 1), dtype=np.longdouble)
-        counts[(0,) * counts.ndim] = 1
+        counts = np.ones([1] * (probabilities_of_kinds.shape[1] - 1), dtype=np.longdouble)
         for value in np.repeat([0, 1, 2], [at_x0, at_x1, at_third]):
             counts = add_user(counts, probabilities_of_kinds[value])
         with_x0 = add_user(counts, probabilities_of_kinds[0])

@@ -54,22 +54,37 @@ def log_binomial_excess(n, p, up, down):
         return mp.log(total)
 
 
+def as_integers(numbers):
+    """Whole numbers in proportion to these numbers, floats or fractions, and the factor between them."""
+    fractions = [Fraction(number) for number in numbers]
+    factor = math.lcm(*(fraction.denominator for fraction in fractions))
+    return [int(fraction * factor) for fraction in fractions], factor
+
+
 def distribution_of_sum(values, probabilities, parts):
     """{S: its probability} for the sum S of gains, as fractions.
 
     ``parts`` is the number of gains, or a list of (n, share), where this number is the sum of Binomial(n,
     share). So each part is n gains that are replaced by 0 with the probability 1 - share.
+
+    The sums are those of whole numbers, which are far quicker than fractions: of the values and of the
+    probabilities over what they have in common.
     """
-    distribution = {Fraction(0): Fraction(1)}
+    whole_values, value_factor = as_integers(values)
+    distribution, factor = {0: 1}, 1
     for n, share in [(parts, 1)] if isinstance(parts, int) else parts:
-        chances = [Fraction(share) * Fraction(p) for p in probabilities]
-        gain = defaultdict(Fraction)
-        for value, chance in zip([*values, 0], [*chances, 1 - sum(chances)], strict=True):
+        chances, chance_factor = as_integers(Fraction(share) * Fraction(p) for p in probabilities)
+        gain = defaultdict(int)
+        zero = chance_factor - sum(chances)
+        for value, chance in zip([*whole_values, 0], [*chances, zero], strict=True):
             if chance:
-                gain[Fraction(value)] += chance
+                gain[value] += chance
         for _ in range(n):
             distribution = convolved(distribution, gain)
-    return distribution
+        factor *= chance_factor**n
+    return {
+        Fraction(s, value_factor): Fraction(chance, factor) for s, chance in distribution.items()
+    }
 
 
 def exact_log(values, probabilities, parts):
@@ -80,14 +95,18 @@ def exact_log(values, probabilities, parts):
         return mp.log(mp.mpf(mean)) if mean else -math.inf
 
 
-def smoothed_mean(values, probabilities, n, tau, shift=0):
-    """E[(S + U + shift)_+] in mpmath, for a Gaussian U with mean 0 and standard deviation ``tau``."""
+def smoothed_mean(values, probabilities, n, tau):
+    """E[(S + U)_+] in mpmath, for a Gaussian U with mean 0 and standard deviation ``tau``."""
+    return smoothed_mean_of(distribution_of_sum(values, probabilities, n), tau, shift=0)
+
+
+def smoothed_mean_of(distribution, tau, shift):
+    """E[(S + U + shift)_+] for an S of this ``distribution``, {S: its probability}."""
 
     def positive_part(mean):
         """E[(U + mean)_+]."""
         return mean * mp.ncdf(mean / tau) + tau * mp.npdf(mean / tau)
 
-    distribution = distribution_of_sum(values, probabilities, n)
     return mp.fsum(mp.mpf(p) * positive_part(mp.mpf(s) + shift) for s, p in distribution.items())
 
 

@@ -51,27 +51,29 @@ def exact_masses(grid):
     return {index: mp.exp(mp.mpf(ln_mass)) for index, ln_mass in masses if ln_mass > -INF}
 
 
-def exact_delta(eps, rounds):
+def exact_deltas(all_eps, rounds):
     """delta of all rounds together in mpmath: the mean of (1 - e^(eps - loss))_+ over the sum of all losses.
 
-    ``rounds`` has pairs (`LossGrid` of a round, how many rounds have it). The mean counts an infinite loss 1.
+    There is one for each eps. ``rounds`` has pairs (`LossGrid` of a round, how many rounds have it). The mean
+    counts an infinite loss 1.
     """
     every_round = [grid for grid, times in rounds for _ in range(times)]
     masses = functools.reduce(convolved, map(exact_masses, every_round))
     all_finite = mp.fprod(1 - mp.exp(mp.mpf(grid.log_infinite)) for grid in every_round)
     spacing = mp.mpf(every_round[0].spacing)
-    finite = [
-        mass * -mp.expm1(eps - index * spacing)
-        for index, mass in masses.items()
-        if index * spacing > eps
-    ]
-    return mp.fsum(finite) + 1 - all_finite
+    for eps in all_eps:
+        finite = [
+            mass * -mp.expm1(eps - index * spacing)
+            for index, mass in masses.items()
+            if index * spacing > eps
+        ]
+        yield mp.fsum(finite) + 1 - all_finite
 
 
 def exact_ln_delta(all_eps, rounds):
     """Natural logs of `exact_delta`, -inf for 0. It may be about e^-600, so mpmath has 400 digits."""
     with mp.workdps(400):
-        deltas = [exact_delta(float(eps), rounds) for eps in all_eps]
+        deltas = list(exact_deltas([float(eps) for eps in all_eps], rounds))
         return np.array([mp.log(delta) if delta > 0 else -INF for delta in deltas])
 
 

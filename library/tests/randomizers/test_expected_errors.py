@@ -26,7 +26,7 @@ of_five_values = pytest.mark.parametrize(
     "randomizer",
     [
         parse(name, k=5, eps0=EPS0)
-        for name in ("grr", "subset:2", "rappor", "oue", "hadamard", "hash:5")
+        for name in ("grr", "subset:2", "rappor", "oue", "hadamard", "hash:3")
     ],
     ids=lambda randomizer: randomizer.name,
 )
@@ -65,20 +65,25 @@ def test_errors_are_the_mean_absolute_errors_of_simulations(randomizer):
 
 
 @of_five_values
-def test_errors_of_few_users_are_the_mean_absolute_errors_of_simulations(randomizer):
+def test_errors_of_few_users_are_the_means_over_all_numbers_of_supporting_reports(randomizer):
     """20 users hold the five values, in the proportions of SHARES: 10, 6, 3, 1 and 0 of them.
 
-    A user's report supports each value with a probability of p_star or q_star. 200,000 simulations.
+    A user's report supports each value with a probability of p_star or q_star, so that the number of reports
+    that support it is the sum of two binomial numbers.
     """
-    rng, repetitions, users = np.random.default_rng(20261130), 200_000, 20
+    users = 20
     randomizer = parse(randomizer.name, k=5, eps0=4.0)
     p, q = randomizer.p_star, randomizer.q_star
-    holders = np.rint(SHARES * users).astype(int)
-    size = (repetitions, 5)
-    supports = rng.binomial(holders, p, size) + rng.binomial(users - holders, q, size)
-    simulated = np.abs((supports / users - q) / (p - q) - SHARES)
-    expected = expected_errors.errors(randomizer, SHARES, n=users)
-    assert np.all(abs(simulated.mean(axis=0) - expected) < four_standard_errors(simulated))
+    supports = np.arange(users + 1)
+    exact = []
+    for share in SHARES:
+        holders = round(share * users)
+        of_holders = stats.binom.pmf(np.arange(holders + 1), holders, p)
+        of_others = stats.binom.pmf(np.arange(users - holders + 1), users - holders, q)
+        chances = np.convolve(of_holders, of_others)
+        exact.append(chances @ np.abs((supports / users - q) / (p - q) - share))
+    found = expected_errors.errors(randomizer, SHARES, n=users)
+    assert found == pytest.approx(exact, rel=1e-10)
 
 
 def test_errors_of_shares_between_whole_numbers_are_those_of_the_values_that_are_most_alike():
@@ -90,11 +95,14 @@ def test_errors_of_shares_between_whole_numbers_are_those_of_the_values_that_are
     assert expected_errors.errors(randomizer, 1 / 8, n=20) == pytest.approx(of_uniform_data[0])
 
 
-def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_empty_value_come():
-    """Within 2 %, and else within a factor of two: of 600 random datasets, a third with one value only."""
+@pytest.mark.parametrize("datasets", [200, pytest.param(600, marks=pytest.mark.slow)])
+def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_empty_value_come(
+    datasets,
+):
+    """Within 2 %, and else within a factor of two: of random datasets, a third with one value only."""
     rng = np.random.default_rng(20261201)
     ratios = {True: [], False: []}
-    for number in range(600):
+    for number in range(datasets):
         k, n = int(rng.integers(2, 60)), int(10 ** rng.uniform(0, 4.5))
         randomizer = parse("grr", k=k, eps0=rng.uniform(0.3, 9))
         shares = rng.multinomial(n, rng.dirichlet(np.full(k, 0.3))) / n
@@ -103,7 +111,7 @@ def test_uniform_data_have_nearly_the_largest_error_of_krr_if_ten_reports_of_an_
         error = expected_errors.errors(randomizer, shares, n=n).sum()
         error_of_uniform = expected_errors.errors(randomizer, np.full(k, 1 / k), n=n).sum()
         ratios[n * randomizer.q_star >= 10].append(error / error_of_uniform)
-    assert len(ratios[True]) > 100
+    assert len(ratios[True]) > datasets / 6
     assert max(ratios[True]) <= 1.02
     assert 1.5 < max(ratios[False]) <= 2
 
@@ -123,7 +131,7 @@ def test_largest_error_is_the_mean_largest_error_of_simulations_or_larger(random
     deviations = np.sqrt(randomizer.variance(SHARES, USERS))
     expected = expected_errors.largest_error(deviations)
     assert simulated.mean() < expected + margin
-    if randomizer.name in ("rappor", "oue", "hash:5"):  # independent estimates
+    if randomizer.name in ("rappor", "oue", "hash:3"):  # independent estimates
         assert simulated.mean() > expected - margin
 
 
@@ -198,7 +206,7 @@ def difference_factor(name, eps0):
     return variance * chi_square / 4
 
 
-@pytest.mark.parametrize("eps0", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("eps0", [0.1, 1.0, 2.0])  # at 3 hashing has 9,261 functions
 def test_no_randomizer_beats_the_gaussian_on_the_difference_of_two_empty_cells(eps0):
     factors = {name: difference_factor(name, eps0) for name in BY_KEY}
     assert min(factors.values()) >= 1 - 1e-12

@@ -1,5 +1,6 @@
 """What a report's gain and the bounds promise: delta of every dataset of the other users, enumerated."""
 
+import functools
 import itertools
 import math
 
@@ -27,6 +28,7 @@ def delta_of_gains(gains, n):
     return chances @ np.maximum(sums, 0) / n
 
 
+@functools.cache
 def randomizer_and_shuffled(name, k, n, eps0):
     """A randomizer, and the `Shuffled` reports of n users, which enumerate delta of every dataset.
 
@@ -36,6 +38,17 @@ def randomizer_and_shuffled(name, k, n, eps0):
         matrix = random_matrix(k)
         return Finite(matrix), Shuffled(matrix, n)
     return parse(name, k=k, eps0=eps0), Shuffled(matrix_of_kinds(name, k, eps0), n)
+
+
+@functools.cache
+def worst_deltas(name, k, n, eps0):
+    """delta of the worst dataset of the other users, for every pair of values: {pair: delta at all eps}."""
+    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    eps = SHARES_OF_EPS0 * randomizer.eps0
+    return {
+        pair: np.max([shuffled.delta(others, pair, eps) for others in shuffled.datasets()], axis=0)
+        for pair in itertools.permutations(range(k), 2)
+    }
 
 
 SHARES_OF_EPS0 = np.array([0.0, 0.2, 0.5, 0.8, 0.95])
@@ -51,10 +64,9 @@ NAMES_K_N = [
 @pytest.mark.parametrize(("name", "k", "n"), NAMES_K_N)
 def test_delta_of_the_worst_dataset_is_within_the_bounds(name, k, n, eps0):
     """Every dataset of the other users and every pair of values of the target user is enumerated."""
-    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    randomizer, _ = randomizer_and_shuffled(name, k, n, eps0)
     eps = SHARES_OF_EPS0 * randomizer.eps0
-    cases = itertools.product(shuffled.datasets(), itertools.permutations(range(k), 2))
-    worst = np.max([shuffled.delta(others, pair, eps) for others, pair in cases], axis=0)
+    worst = np.max(list(worst_deltas(name, k, n, eps0).values()), axis=0)
     low = tightshuffle.delta(eps, method="lower", n=n, randomizer=randomizer)
     high = tightshuffle.delta(eps, method="privacy-blanket", n=n, randomizer=randomizer)
     assert np.all(low <= worst * ROUNDING)
@@ -73,12 +85,11 @@ def test_a_randomizer_has_the_same_bound_by_its_name(name):
 @pytest.mark.parametrize(("name", "k", "n"), NAMES_K_N)
 def test_delta_of_the_worst_dataset_is_between_those_of_a_mixture_and_the_blanket(name, k, n, eps0):
     """The laws of a report are a mixture of two columns of the matrix, and the blanket."""
-    randomizer, shuffled = randomizer_and_shuffled(name, k, n, eps0)
+    randomizer, _ = randomizer_and_shuffled(name, k, n, eps0)
     all_eps = SHARES_OF_EPS0 * randomizer.eps0
     mixture = {"x0": 0.5, f"x{min(k - 1, 2)}": 0.5}
-    for pair in itertools.permutations(range(k), 2):
-        deltas = [shuffled.delta(others, pair, all_eps) for others in shuffled.datasets()]
-        for eps, worst in zip(all_eps, np.max(deltas, axis=0), strict=True):
+    for pair, worst_of_pair in worst_deltas(name, k, n, eps0).items():
+        for eps, worst in zip(all_eps, worst_of_pair, strict=True):
             of_mixture = delta_of_gains(randomizer.gains(eps, mixture, pair), n)
             of_blanket = delta_of_gains(randomizer.gains(eps, "blanket", pair), n)
             assert of_mixture <= worst * ROUNDING + 1e-16
@@ -96,8 +107,9 @@ def test_delta_of_a_value_as_the_reference_is_that_of_a_dataset(name, k, n, eps0
     for pair in itertools.permutations(range(k), 2):
         values = [*pair, *sorted({*range(k)} - {*pair})]
         for value, reference in zip(values, randomizer.references(), strict=False):
-            for eps in SHARES_OF_EPS0 * randomizer.eps0:
-                of_dataset = shuffled.delta([value] * (n - 1), pair, eps)
+            all_eps = SHARES_OF_EPS0 * randomizer.eps0
+            of_datasets = shuffled.delta([value] * (n - 1), pair, all_eps)
+            for eps, of_dataset in zip(all_eps, of_datasets, strict=True):
                 of_gains = delta_of_gains(randomizer.gains(eps, reference, pair), n)
                 assert of_gains == pytest.approx(of_dataset, rel=1e-9, abs=1e-15)
 

@@ -14,7 +14,6 @@ docs/theory.md, "Upper and lower bounds", has the proof.
 
 import functools
 import hashlib
-import itertools
 import math
 from collections.abc import Callable
 
@@ -222,9 +221,10 @@ class PairBounds:
             ln_delta[many] = sums.ln_delta(m[many])
             return ln_delta
 
-        # The faster ones come first, as they can be enough.
+        # The faster ones come first, as they can be enough, unless nothing is known.
+        bounds = [sums.ln_chernoff, ln_delta_of_many, sums.ln_delta]
         by_value = math.inf
-        for ln_delta in (sums.ln_chernoff, ln_delta_of_many, sums.ln_delta):
+        for ln_delta in bounds if math.isfinite(known) else bounds[-1:]:
             if by_value > known:
                 by_value = ln_mean(self.users, self.gamma, depth, ln_delta)
         return (by_blanket, theta) if by_blanket < by_value else (by_value, sums.theta)
@@ -457,10 +457,11 @@ def _ln_k(exponents: Floats, tilted: Floats, m: int, groups: int) -> Floats:
     last = np.sqrt(_LARGEST_PART * v / c)
     length = _LENGTH / np.sqrt(v)
     starts = last[:, None] + length[:, None] * np.arange(groups)  # of each group; (rows, groups)
-    largest_f = _largest_f(exponents[rows], tilted[rows], starts, length)
-    for lost, smoothing in itertools.product(_LOSSES, _SMOOTHINGS):
-        integral = sum(_parts_of_integral(v, c, starts, largest_f, m, lost, smoothing))
-        k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * integral)
+    powers_of_f = _largest_f(exponents[rows], tilted[rows], starts, length) ** m
+    for smoothing in _SMOOTHINGS:
+        integrals = np.asarray(sum(_parts_of_integral(v, c, starts, powers_of_f, m, smoothing)))
+        least = integrals.min(axis=0)
+        k[rows] = np.minimum(k[rows], math.exp(smoothing**2 / 2) / math.pi * least)
     return np.log(k) + 1e-9
 
 
@@ -468,19 +469,19 @@ def _parts_of_integral(
     variance: Floats,
     c: Floats,
     starts: Floats,
-    largest_f: Floats,
+    powers_of_f: Floats,
     m: int,
-    lost: float,
     smoothing: float,
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Bounds on the four parts of the integral of `_ln_k`, in their order; (rows,) each.
+    """Bounds on the four parts of the integral of `_ln_k`, in their order, which broadcast to (lost, rows).
 
-    ``variance`` and ``c`` (rows,) are its V and C. ``starts`` and ``largest_f`` (rows, groups) are where each
-    group starts, and the most that f can be there. The integral of 1 / (1 + v^2) from a point on is at most
-    1 over this point.
+    A row of the first two is for one of `_LOSSES`; the others are (rows,). ``variance`` and ``c`` (rows,) are
+    V and C. ``starts`` and ``powers_of_f`` (rows, groups) are where each group starts, and the most that f^m
+    can be there. The integral of 1 / (1 + v^2) from a point on is at most 1 over this point.
     """
     import scipy.special
 
+    lost = np.array(_LOSSES)[:, None]
     first = np.sqrt(lost * variance / c)
     last = np.sqrt(_LARGEST_PART * variance / c)
     length = _LENGTH / np.sqrt(variance)
@@ -488,10 +489,10 @@ def _parts_of_integral(
     deviation = np.sqrt(m * variance * (1 - lost) + smoothing**2)
     up_to_first = math.pi / 2 * scipy.special.erfcx(deviation / math.sqrt(2))
     # V v^2 - C v^4 is least at one of both ends.
-    least_part = min(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART))
+    least_part = np.minimum(lost * (1 - lost), _LARGEST_PART * (1 - _LARGEST_PART))
     up_to_last = np.exp(-m / 2 * least_part * variance**2 / c) / first
     weights = np.exp(-((smoothing * starts) ** 2) / 2) / starts**2
-    in_groups = length * (largest_f**m * weights).sum(axis=1)
+    in_groups = length * (powers_of_f * weights).sum(axis=1)
     squares = (smoothing * end) ** 2
     beyond = np.exp(-squares / 2) / (end * np.maximum(1, squares))
     return up_to_first, up_to_last, in_groups, beyond
@@ -500,11 +501,15 @@ def _parts_of_integral(
 def _largest_f(exponents: Floats, tilted: Floats, starts: Floats, length: Floats) -> Floats:
     """The most that f of `_ln_k` can be from each start on, over the ``length`` (rows,); (rows, groups)."""
     result = np.empty(starts.shape)
-    for group, start in enumerate(starts.T):
-        angles = (start + length / 2)[:, None] * exponents
-        real = 1 - 2 * (tilted * np.sin(angles / 2) ** 2).sum(axis=1)
-        imaginary = (tilted * np.sin(angles)).sum(axis=1)
-        result[:, group] = np.hypot(real, imaginary) + _LENGTH / 2 + 1e-6
+    at_once = 1 + _BATCH // max(1, starts.shape[1] * exponents.shape[1])
+    for start in range(0, len(starts), at_once):
+        rows = slice(start, start + at_once)
+        middles = starts[rows] + length[rows, None] / 2
+        angles = middles[:, :, None] * exponents[rows, None]  # (rows, groups, reports)
+        weights = tilted[rows, None]
+        real = 1 - 2 * (weights * np.sin(angles / 2) ** 2).sum(axis=2)
+        imaginary = (weights * np.sin(angles)).sum(axis=2)
+        result[rows] = np.hypot(real, imaginary) + _LENGTH / 2 + 1e-6
     return np.minimum(result, 1.0)
 
 
