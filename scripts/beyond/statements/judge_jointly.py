@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from scripts.beyond.statements.joint_tables import (
     CONTRADICTED,
@@ -117,13 +116,16 @@ def quantiles_among_draws(
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
-    ordered = np.sort(round_as_printed(draws, digits))
+    # Few numbers are different after rounding, so a search among these is quick.
+    different, times = np.unique(round_as_printed(draws, digits), return_counts=True)
+    # How many draws are among the first 0, 1, 2, ... of the different numbers.
+    up_to = np.concatenate([[0], np.cumsum(times)])
 
     def mid_ranks(numbers: Floats) -> Floats:
         """The quantile of each of ``numbers`` among the rounded draws."""
-        below = np.searchsorted(ordered, numbers, "left")
-        at_most = np.searchsorted(ordered, numbers, "right")
-        return np.asarray((below + at_most) / (2 * len(ordered)))
+        below = up_to[np.searchsorted(different, numbers, "left")]
+        at_most = up_to[np.searchsorted(different, numbers, "right")]
+        return np.asarray((below + at_most) / (2 * len(draws)))
 
     (of_printed,) = mid_ranks(np.array([float(value)])).tolist()
     of_draws = {factor: mid_ranks(round_as_printed(factor * draws, digits)) for factor in factors}
@@ -165,8 +167,13 @@ def kolmogorov_smirnov(quantiles: Floats) -> Floats:
     It is the largest difference of the two distribution functions. The shape is that of the other axes.
     """
     ordered = np.sort(quantiles, axis=-1)
-    steps = np.arange(ordered.shape[-1] + 1) / ordered.shape[-1]
-    return np.maximum(steps[1:] - ordered, ordered - steps[:-1]).max(axis=-1)
+    count = ordered.shape[-1]
+    distance = np.zeros(ordered.shape[:-1])
+    for place in range(count):  # one after the other: a third of the time of all at once
+        quantile = ordered[..., place]
+        distance = np.maximum(distance, (place + 1) / count - quantile)
+        distance = np.maximum(distance, quantile - place / count)
+    return distance
 
 
 def chi_square(quantiles: Floats) -> Floats:
@@ -175,8 +182,9 @@ def chi_square(quantiles: Floats) -> Floats:
     The shape is that of the other axes.
     """
     bins = np.minimum((np.asarray(quantiles) * QUARTERS).astype(int), QUARTERS - 1)
-    counts = (bins[..., None] == np.arange(QUARTERS)).sum(axis=-2)
-    return np.asarray(stats.chisquare(counts, axis=-1).statistic)
+    counts = np.stack([(bins == quarter).sum(axis=-1) for quarter in range(QUARTERS)], axis=-1)
+    expected = bins.shape[-1] / QUARTERS
+    return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
 
 
 STATISTICS: dict[str, Statistic] = {
@@ -232,7 +240,12 @@ def _random_runs(lines: Sequence[Line], times: float, rng: np.random.Generator) 
     ``times``.
     """
     runs = [line.runs[times] for line in lines]
-    return np.concatenate([run[rng.integers(len(run), size=RANDOM_RUNS)] for run in runs], axis=1)
+    side_by_side = np.empty((RANDOM_RUNS, sum(run.shape[1] for run in runs)))
+    end = 0
+    for run in runs:
+        start, end = end, end + run.shape[1]
+        side_by_side[:, start:end] = run[rng.integers(len(run), size=RANDOM_RUNS)]
+    return side_by_side
 
 
 def joint_tests(
