@@ -908,6 +908,12 @@ def drawn(request, tmp_path_factory):
     return request.param(tmp_path_factory.mktemp("results"))
 
 
+@pytest.fixture(scope="module")
+def png(drawn):
+    """The bytes of the figure as a png file; to make them lays the figure out."""
+    return encoded(drawn.figure, "png")
+
+
 def points_of(axes):
     """The points of every line, area, set of marks and image of a panel in data coordinates: (points, 2)."""
     points = [np.empty((0, 2))]
@@ -978,8 +984,7 @@ def labels_that_are_not_drawn(figure):
     return hidden
 
 
-def test_the_outermost_pixels_are_white(drawn):
-    png = encoded(drawn.figure, "png")
+def test_the_outermost_pixels_are_white(png):
     image = matplotlib.image.imread(io.BytesIO(png))[..., :3]
     for border in (image[0], image[-1], image[:, 0], image[:, -1]):
         assert (border == 1).all()
@@ -990,12 +995,11 @@ def test_no_text_is_smaller_than_7_points(drawn):
     assert min(text.get_fontsize() for text in texts) >= 7
 
 
-@pytest.fixture
-def texts_on_a_plane(drawn):
-    """The `visible_texts` of a figure that is laid out."""
+@pytest.fixture(scope="module")
+def texts_on_a_plane(drawn, png):
+    """The `visible_texts` of a figure that is laid out, as ``png`` has done."""
     if hasattr(drawn.figure.axes[0], "zaxis"):
         pytest.skip("3-D axes place their labels only while they are drawn")
-    encoded(drawn.figure, "png")  # which lays it out
     return visible_texts(drawn.figure)
 
 
