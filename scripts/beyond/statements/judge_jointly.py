@@ -9,7 +9,7 @@ how often a test rejects wrong errors. data/published/README.md states the rule.
 
 import decimal
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,18 +106,20 @@ def _line_of_cells(
 
 
 def quantiles_among_draws(
-    printed: str, draws: Floats, factors: Sequence[float] = (1.0, *WRONG_FACTORS.values())
+    printed: str, draws: Floats, wrong_factors: Iterable[float] = WRONG_FACTORS.values()
 ) -> tuple[float, dict[float, Floats]]:
     """(quantile of the ``printed`` error, factor -> those of our draws times the factor), among our draws.
 
-    ``draws`` (repetitions,) are errors of ours, and so many are the quantiles for each of the ``factors``.
+    ``draws`` (repetitions,) are errors of ours, and so many are the quantiles for each factor: 1 and the
+    ``wrong_factors``.
     All numbers are rounded first, to as many significant digits as are printed. A quantile, in [0, 1], is a
     mid-rank: the share of the draws that are smaller, and half of the share of those that are equal.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
     # Few numbers are different after rounding, so a search among these is quick.
-    different, times = np.unique(round_as_printed(draws, digits), return_counts=True)
+    rounded_draws = round_as_printed(draws, digits)
+    different, times = np.unique(rounded_draws, return_counts=True)
     # How many draws are among the first 0, 1, 2, ... of the different numbers.
     up_to = np.concatenate([[0], np.cumsum(times)])
 
@@ -128,7 +130,9 @@ def quantiles_among_draws(
         return np.asarray((below + at_most) / (2 * len(draws)))
 
     (of_printed,) = mid_ranks(np.array([float(value)])).tolist()
-    of_draws = {factor: mid_ranks(round_as_printed(factor * draws, digits)) for factor in factors}
+    of_draws = {1.0: mid_ranks(rounded_draws)}
+    for factor in wrong_factors:
+        of_draws[factor] = mid_ranks(round_as_printed(factor * draws, digits))
     return of_printed, of_draws
 
 
@@ -421,7 +425,7 @@ def _line_of_rows(rows: pd.DataFrame, draws: Floats) -> Line:
     p-values, not for a power.
     """
     cells = [
-        quantiles_among_draws(printed, draws[:, cell], [1.0])
+        quantiles_among_draws(printed, draws[:, cell], wrong_factors=())
         for cell, printed in enumerate(rows["printed"])
     ]
     return _line_of_cells(rows["item"].iloc[0], rows["mechanism"].iloc[0], cells)
