@@ -340,12 +340,11 @@ def _shared_parameters(rows: pd.DataFrame) -> dict[str, str]:
     return shared
 
 
-def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> str:
-    """The page that a Jinja template makes of ``values``, as the text of an HTML file.
+def templates_of(parts: Mapping[str, str]) -> jinja2.Environment:
+    """The Jinja templates among ``parts``, the texts of all templates and style sheets by file name.
 
-    ``name`` is the template's file name, such as index.html.j2. ``parts`` has the texts of all templates and
-    style sheets by file name. ``values`` are what the template reads, by name. Style sheets go into the page
-    as they are, every other text is escaped.
+    Style sheets go into the pages as they are, every other text is escaped. A template that several pages
+    share is compiled once.
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(parts), autoescape=True, undefined=jinja2.StrictUndefined,
@@ -356,8 +355,16 @@ def render(name: str, parts: Mapping[str, str], values: Mapping[str, Any]) -> st
         like=in_paper_notation, symbols=with_symbols, brief=typeset_if_number, typeset=with_powers
     )
     style = "".join(text for part, text in parts.items() if part.endswith(".css"))
-    here = name.removesuffix(".j2")  # the page's own file name, for the navigation
-    return environment.get_template(name).render(style=Markup(style), here=here, **values)
+    environment.globals["style"] = Markup(style)
+    return environment
+
+
+def render(file: str, templates: jinja2.Environment, values: Mapping[str, Any]) -> str:
+    """The text of a page, such as index.html for the ``file`` of this name, by its template of ``values``.
+
+    ``values`` are what the template reads, by name.
+    """
+    return templates.get_template(f"{file}.j2").render(here=file, **values)
 
 
 def with_symbols(text: object) -> Markup:
@@ -408,8 +415,10 @@ if __name__ == "__main__":
         ]
         tables = {name: read_verdicts(files[name]) for name in TABLES}
         findings = json.loads(Path(files.findings).read_text("utf-8"))
-        parts = {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
+        templates = templates_of(
+            {Path(file).name: Path(file).read_text("utf-8") for file in files.parts}
+        )
         errata = Path(files.errata).read_text("utf-8")
         values = page_values(tables, findings, figures, settings, errata)
         for path in snakemake.output:
-            write_bytes(render(f"{Path(path).name}.j2", parts, values).encode(), path)
+            write_bytes(render(Path(path).name, templates, values).encode(), path)

@@ -14,6 +14,7 @@ from scripts.report.sections import SECTIONS, TABLE, ShownFigure, figures_of, ta
 from scripts.report.write_report import HEADLINES, PAGES, in_paper_notation, statements_about
 from tests import ROOT
 from tests.report.world import (
+    ERRATA,
     EVERYTHING,
     FIGURES,
     SETTINGS,
@@ -73,10 +74,14 @@ def links_to_pages(pages, file):
 
 @pytest.fixture(scope="module")
 def pages():
-    """All pages of the report with every optional part, and a note that must not widen them: file -> HTML."""
+    """All pages of the report: file -> HTML.
+
+    They have every optional part, the real errata, and a note that must not widen them.
+    """
     verdicts = real_verdicts()
     verdicts[40]["note"] = "a_long_word_without_any_place_to_break_it_" * 4
-    return {file: html_page(file, verdicts, **EVERYTHING) for file in PAGES}
+    everything = {**EVERYTHING, "errata": ERRATA}
+    return {file: html_page(file, verdicts, **everything) for file in PAGES}
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from scripts.beyond.statements.joint_tables import OUR_NUMBERING
 from scripts.beyond.statements.verdict_rules import CLAIM_VERDICTS
 from scripts.report.sections import SECTIONS, ShownFigure, in_page_order
 from scripts.report.state_findings import state_findings
-from scripts.report.write_report import page_figure, page_values, render
+from scripts.report.write_report import page_figure, page_values, render, templates_of
 from scripts.shared.printed import (
     COLUMNS,
     DELTA_KEY,
@@ -48,10 +48,9 @@ SHOWN += [
 ]
 CAPTION = "Boxes of 10 runs. n < 100 & more.\n\nReading: published.\n"
 FIGURES = [page_figure(row._asdict(), row.name, CAPTION) for row in in_page_order(SHOWN).values()]
-# Templates and style sheets of the pages: file name -> text.
-PAGE_PARTS = {
-    path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()
-}
+TEMPLATES = templates_of(
+    {path.name: path.read_text("utf-8") for path in (ROOT / "scripts/report/page").iterdir()}
+)
 ERRATA = (ROOT / "docs/errata.md").read_text("utf-8")
 
 
@@ -365,9 +364,14 @@ def results(rows, **tables):
 
 
 def html_page(
-    file="index.html", verdicts=ONE_VERDICT, figures=FIGURES, settings=SETTINGS, **tables
+    file="index.html",
+    verdicts=ONE_VERDICT,
+    figures=FIGURES,
+    settings=SETTINGS,
+    errata="# Errata\n\n## 1. One\n",
+    **tables,
 ):
-    """The HTML text of a page of the report, by default of the main one, with the real errata.
+    """The HTML text of a page of the report, by default of the main one, with short ``errata``.
 
     ``verdicts``: rows of verdicts.csv. ``figures``: what the page says of each figure, by default of made-up
     ones. ``settings``: those of the run, by default the paper's. ``tables``: rows of the other tables by
@@ -380,5 +384,5 @@ def html_page(
         "cited_bounds": CITED_BOUNDS,
     }
     findings = state_findings(results(verdicts, **tables))
-    values = page_values(printed, findings, figures, settings, ERRATA)
-    return render(f"{file}.j2", PAGE_PARTS, values)
+    values = page_values(printed, findings, figures, settings, errata)
+    return render(file, TEMPLATES, values)
