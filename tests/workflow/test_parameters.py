@@ -1,5 +1,6 @@
 """Every change of a rule's settings or code is one that Snakemake sees: it compares values without names."""
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -16,22 +17,25 @@ DATASETS = {"sample_synthetic": "synthetic", "use_counts": "mine"}
 NOT_RERUN = "download_checkins"  # no setting reruns it: the md5 fixes the file that it downloads
 
 
-@pytest.fixture
-def workflow(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def workflow(tmp_path_factory):
     """Snakemake's object for the real Snakefile, on the paper's settings and a dataset ``mine``."""
-    (tmp_path / "mine.yaml").write_text(OVERLAY)
-    (tmp_path / "counts.csv").write_text("cell,count\n1,2\n2,3\n")
-    monkeypatch.chdir(tmp_path)
-    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+    folder = tmp_path_factory.mktemp("workflow")
+    (folder / "mine.yaml").write_text(OVERLAY)
+    (folder / "counts.csv").write_text("cell,count\n1,2\n2,3\n")
+    with (
+        contextlib.chdir(folder),
+        SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api,
+    ):
         yield api.workflow(
             resource_settings=ResourceSettings(cores=1),
-            config_settings=ConfigSettings(configfiles=[tmp_path / "mine.yaml"]),
+            config_settings=ConfigSettings(configfiles=[folder / "mine.yaml"]),
             snakefile=ROOT / "Snakefile",
-            workdir=tmp_path,
+            workdir=folder,
         )._workflow
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def rules(workflow):
     """A pair for each rule with a script: the rule, and the list of its parameters' values.
 

@@ -83,10 +83,10 @@ def cited_bounds():
     return rows.assign(cited=np.where(theorem_applies, -3.0, np.nan))
 
 
-@pytest.fixture
-def evidence(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
     """(published, exact): both readings of made-up files, which this fixture writes into a new folder."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("evidence")
     # At both n there is a longer experiment with the same settings: in the same file, and in another one.
     tv_1000 = trials(experiment="tv", n=1000, repetitions=5, first_error=10)
     tv_2000 = trials(experiment="tv", n=2000, repetitions=5, first_error=20)
@@ -94,18 +94,20 @@ def evidence(tmp_path, monkeypatch):
     long_2000 = trials(experiment="individual", n=2000, repetitions=9, first_error=40)
     # In any order.
     first = pd.concat([tv_1000, long_1000, tv_2000]).sample(frac=1, random_state=1)
-    first.to_parquet("a.parquet", index=False)
-    long_2000.to_parquet("b.parquet", index=False)
-    pd.concat([parity_trials(1000), parity_trials(2000)]).to_parquet("parity.parquet", index=False)
-    pd.DataFrame(RUN_OF_PARIS).to_csv("run.csv", index=False)
-    cited_bounds().to_csv("cited_bounds.csv", index=False)
-    VALUES.to_csv("values.csv", index=False)
+    first.to_parquet(folder / "a.parquet", index=False)
+    long_2000.to_parquet(folder / "b.parquet", index=False)
+    pd.concat([parity_trials(1000), parity_trials(2000)]).to_parquet(
+        folder / "parity.parquet", index=False
+    )
+    pd.DataFrame(RUN_OF_PARIS).to_csv(folder / "run.csv", index=False)
+    cited_bounds().to_csv(folder / "cited_bounds.csv", index=False)
+    VALUES.to_csv(folder / "values.csv", index=False)
     return read_evidence(
-        values="values.csv",
-        cited_bounds="cited_bounds.csv",
-        trials=["a.parquet", "b.parquet"],
-        parity=["parity.parquet"],
-        estimates=["run.csv"],
+        values=folder / "values.csv",
+        cited_bounds=folder / "cited_bounds.csv",
+        trials=[folder / "a.parquet", folder / "b.parquet"],
+        parity=[folder / "parity.parquet"],
+        estimates=[folder / "run.csv"],
         sensitivity=1.0,
         boxes={},
     )

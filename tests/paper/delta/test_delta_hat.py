@@ -9,7 +9,16 @@ from scripts.paper.delta.theorem_1 import log10_delta_of_count
 
 
 @pytest.mark.parametrize("form", ["published", "exact"])
-@pytest.mark.parametrize("share", [0.02, 0.2, 0.6, 0.95, 0.999])
+@pytest.mark.parametrize(
+    "share",
+    [
+        0.02,
+        pytest.param(0.2, marks=pytest.mark.slow),
+        0.6,
+        pytest.param(0.95, marks=pytest.mark.slow),
+        0.999,
+    ],
+)
 @pytest.mark.parametrize("eps0", [0.5, 2.0, 5.0])
 def test_delta_hat_leaves_out_no_count_that_matters(form, share, eps0):
     rng = np.random.default_rng(17)
