@@ -339,8 +339,9 @@ def girgis():
 
     At each order the bounds are the smallest of this order or a larger one (`envelope`).
     """
-    divergences = draw_girgis.envelope(girgis_rdp())
-    composed = girgis_composed()
+    orders = (1.1, 2000, 10)
+    divergences = draw_girgis.envelope(girgis_rdp(orders=orders))
+    composed = girgis_composed(axis=(0.02, 20, 16), orders=orders)
     one_round = divergences[divergences["eps0"] == 2]
     most_rounds = composed[composed["rounds"] == 100]
     left_panel = columns_over(one_round, "order", *draw_girgis.PANEL_A)
@@ -749,6 +750,7 @@ def test_ratios_are_not_called_like_the_papers_if_one_of_its_datasets_is_changed
     assert "like the paper's" not in title + caption
 
 
+@functools.cache
 def delta_hats():
     """delta-hat at three eps below eps0 = 3, of 300 users and of all: a row for each of the 6 points."""
     return compute_delta_hat(COUNTS, dataset="paris", n=[300, "all"], eps0=[3], steps=3, seed=1)

@@ -95,21 +95,31 @@ inversion-for-histograms-only    |untestable |                 |untestable |    
 """
 
 
-@pytest.fixture
-def readings(monkeypatch):
-    """The published and the exact reading of a made-up world whose bounds on delta are quick, too.
+@pytest.fixture(scope="module")
+def judgement():
+    """(The verdicts on the statements of claims.csv in a made-up world, what their tests picked for them).
 
-    Its answers are known: the Gaussian errs least, and shuffle+INV about 1.5 times as much.
+    The answers of the world are known: the Gaussian errs least, and shuffle+INV about 1.5 times as much. What
+    was picked are pairs of a dataset and its eps0s.
     """
-    # The real bounds take seconds.
-    monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
-    return world.both_readings()
+    pick = Reading.pick
+    picked = []
+
+    def recording_pick(reading, *mechanisms, selection=EVERYWHERE):
+        picked.extend(selection.budgets.items())
+        return pick(reading, *mechanisms, selection=selection)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        # The real bounds take seconds.
+        monkeypatch.setattr(delta_comparisons, "log10_bounds_of_histogram", world.bracket)
+        monkeypatch.setattr(Reading, "pick", recording_pick)
+        return judge_claims(CLAIMS, *world.both_readings()), picked
 
 
-@pytest.fixture
-def judged_claims(readings):
+@pytest.fixture(scope="module")
+def judged_claims(judgement):
     """A row for each statement of claims.csv: its verdicts in the made-up world, and their statistics."""
-    return judge_claims(CLAIMS, *readings)
+    return judgement[0]
 
 
 def comparisons_in(statistic):
@@ -162,18 +172,10 @@ def test_a_bad_list_is_named_in_one_line(tmp_path, old, new, message):
     assert str(error.value).startswith(f"{path}")
 
 
-def test_statements_pick_settings_at_the_papers_eps0_alone(readings, monkeypatch):
+def test_statements_pick_settings_at_the_papers_eps0_alone(judgement):
     """The eps0s are in data/published/README.md, "settings". The world has settings at eps0 = 1, too."""
     papers_eps0 = {"synthetic": {4}, "san_francisco": {2, 4, 6}, "paris": {2, 4, 6}}
-    pick = Reading.pick
-    picked = []  # pairs of a dataset and its eps0s
-
-    def recording_pick(reading, *mechanisms, selection=EVERYWHERE):
-        picked.extend(selection.budgets.items())
-        return pick(reading, *mechanisms, selection=selection)
-
-    monkeypatch.setattr(Reading, "pick", recording_pick)
-    judge_claims(CLAIMS, *readings)
+    _, picked = judgement
     assert {dataset for dataset, _ in picked} == set(papers_eps0)
     for dataset, eps0 in picked:
         assert set(eps0) <= papers_eps0[dataset]

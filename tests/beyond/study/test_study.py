@@ -55,7 +55,12 @@ def variances_of_parameters(kind, parameters, *, eps0, n, k, eps):
 
 # The settings in which subset selection has the most to gain, and an ordinary one.
 @pytest.mark.parametrize(
-    ("n", "k", "eps"), [(1000, 4096, 0.1), (1000, 1024, 0.5), (10**6, 16, 1.0)]
+    ("n", "k", "eps"),
+    [
+        (1000, 4096, 0.1),
+        pytest.param(1000, 1024, 0.5, marks=pytest.mark.slow),
+        (10**6, 16, 1.0),
+    ],
 )
 # The error of few users is jagged. That of the chosen parameter may be larger than the least one by 1 %, with
 # hashing by 2 %, and so the variance by 2 % or 4 %.
