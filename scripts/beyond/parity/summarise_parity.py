@@ -5,6 +5,7 @@ Individual errors are summarised for each of the dataset's cells, and for their 
 number of users, so that ratios keep the pairing of the runs.
 """
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -304,21 +305,26 @@ def _predicted_means(
     row for each series: its setting, mechanism, estimator and metric. ``shares`` and ``measured_values`` are
     those of `_limits_of_ratios`.
     """
+
+    @functools.cache  # for all errors of a setting
+    def errors_of_values(
+        mechanism: str, estimator: str, n: int, k: int, eps0: float, eps: float, delta: float
+    ) -> Floats:
+        """The expected absolute error of each value's share, (k,)."""
+        match mechanism, estimator:
+            case "shuffle", "none":
+                return plain_errors(shares, n=n, eps0=eps0)
+            case "shuffle", "inversion":
+                return krr_errors(shares, n=n, eps0=eps0)
+            case "gaussian", "none":
+                sigma = exact_scale(eps, delta, sensitivity=HISTOGRAM_SENSITIVITY)
+                return gaussian_errors(k, n=n, sigma=float(sigma))
+        return np.full(k, np.nan)
+
     means = []
     for row, measured in zip(series.to_dict("records"), measured_values, strict=True):
-        n = row["n"]
-        k = row["k"]
-        # ``errors`` (k,): the expected absolute error of each value's share.
-        match row["mechanism"], row["estimator"]:
-            case "shuffle", "none":
-                errors = plain_errors(shares, n=n, eps0=row["eps0"])
-            case "shuffle", "inversion":
-                errors = krr_errors(shares, n=n, eps0=row["eps0"])
-            case "gaussian", "none":
-                sigma = exact_scale(row["eps"], row["delta"], sensitivity=HISTOGRAM_SENSITIVITY)
-                errors = gaussian_errors(k, n=n, sigma=float(sigma))
-            case _:
-                errors = np.full(k, np.nan)
+        names = ("mechanism", "estimator", "n", "k", "eps0", "eps", "delta")
+        errors = errors_of_values(*(row[name] for name in names))
         # The total variation error is half of the sum. Any other metric is a mean over some of the values.
         if row["metric"] == "tv":
             means.append(errors.sum() / 2)
