@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from scripts.beyond.statements.joint_tables import (
     CONTRADICTED,
@@ -111,9 +112,9 @@ def quantiles_among_draws(
     """(quantile of the ``printed`` error, factor -> those of our draws times the factor), among our draws.
 
     ``draws`` (repetitions,) are errors of ours, and so many are the quantiles for each factor: 1 and the
-    ``wrong_factors``.
-    All numbers are rounded first, to as many significant digits as are printed. A quantile, in [0, 1], is a
-    mid-rank: the share of the draws that are smaller, and half of the share of those that are equal.
+    ``wrong_factors``. All numbers are rounded first, to as many significant digits as are printed. A
+    quantile, in [0, 1], is a mid-rank: the share of the draws that are smaller, and half of the share of
+    those that are equal.
     """
     value = printed_to_decimal(printed)
     digits = len(value.as_tuple().digits)
@@ -187,8 +188,7 @@ def chi_square(quantiles: Floats) -> Floats:
     """
     bins = np.minimum((np.asarray(quantiles) * QUARTERS).astype(int), QUARTERS - 1)
     counts = np.stack([(bins == quarter).sum(axis=-1) for quarter in range(QUARTERS)], axis=-1)
-    expected = bins.shape[-1] / QUARTERS
-    return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1))
+    return np.asarray(stats.chisquare(counts, axis=-1).statistic)
 
 
 STATISTICS: dict[str, Statistic] = {

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special  # scipy.stats takes half a second longer to import
+from scipy import stats
 
 from scripts.paper.data.users import sample_users, users_of
 from scripts.paper.trials.metrics import total_variation
@@ -70,7 +70,7 @@ def compute_constants(
     means = pd.DataFrame(_means(histograms, experiments, repetitions=repetitions, seed=seed))
     # Each mean may be outside of its interval with a probability of this share.
     share = (1 - confidence) / len(means)
-    quantile = special.stdtrit(repetitions - 1, 1 - share / 2)  # of Student's t
+    quantile = stats.t.ppf(1 - share / 2, repetitions - 1)
 
     choices = list(product(sorted({*floors, ours[0]}), sorted({*sensitivities, ours[1]})))
     rows = []

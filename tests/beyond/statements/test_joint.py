@@ -18,8 +18,6 @@ def test_statistics_are_those_of_scipy_and_by_hand():
     uniform = np.random.default_rng(3).uniform(size=(5, 14))
     distances = [stats.kstest(row, "uniform").statistic for row in uniform]
     np.testing.assert_allclose(joint.kolmogorov_smirnov(uniform), distances, rtol=1e-12)
-    counts = [np.histogram(row, bins=4, range=(0, 1))[0] for row in uniform]
-    assert joint.chi_square(uniform).tolist() == stats.chisquare(counts, axis=1).statistic.tolist()
     assert joint.chi_square(np.array([0.0, 0.1, 0.3, 1.0])) == 2  # 2, 1, 0 and 1 in the quarters
 
 
