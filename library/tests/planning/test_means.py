@@ -106,7 +106,7 @@ def test_worst_and_mean_variance_are_those_of_many_inputs(levels, eps0):
     assert mean_report_variance(levels, eps0) == pytest.approx(simpson, rel=1e-9)
 
 
-# Of `science`: n, eps, and of each design the deviation to three digits.
+# n, eps, and of each design the deviation to three digits.
 @pytest.mark.parametrize(
     ("n", "eps", "one_bit", "levels", "gaussian"),
     [
