@@ -1,5 +1,6 @@
 """The bins of densities against mpmath, and what is refused."""
 
+import itertools
 import math
 
 import mpmath
@@ -9,7 +10,7 @@ import pytest
 from tests.cli.calls import json_answer, refusal, text_answer
 from tightshuffle import delta
 from tightshuffle.randomizers import Gaussian, Laplace, PiecewiseLinear, parse
-from tightshuffle.randomizers.density import _normal_masses
+from tightshuffle.randomizers.density import ULP, _normal_masses
 
 TENT = PiecewiseLinear([0, 0.3, 2.05], [0.6, 0.4, 0])
 
@@ -61,6 +62,41 @@ def test_masses_and_losses_are_within_their_errors(density):
             exact = exact_masses(density, y, x)
             slope = 1 + abs(y[1] - x) / unit * 40 * (y[0] - y[1])
             assert abs(float(masses[number]) / exact - 1) <= errors[number] + allowance * slope
+
+
+@pytest.mark.parametrize("scale", [0.02, 1, 30])
+def test_no_gain_and_no_probability_is_on_the_wrong_side_of_the_exact_one(scale):
+    """Of the losses at the ends of bins. The ends y of Laplace reports are floats, which count as exact.
+
+    Rounding is allowed for: without that about half of all numbers would be on the wrong side.
+    """
+    density = Laplace(scale)
+    bins = density.bins
+    y = [mpmath.mpf(float(end)) for end in np.linspace(0.5, 0.0, len(bins.low))]
+    likelihood_ratios = [mpmath.exp((1 - 2 * end) / mpmath.mpf(scale)) for end in y]
+
+    # Each bin moves its probability for the input 1 to both ends, so that it keeps that for the input 0.
+    exact = [mpmath.mpf(0) for _ in y]
+    for number, (low, high) in enumerate(itertools.pairwise(likelihood_ratios)):
+        of_0, of_1 = (exact_masses(density, y[number : number + 2], x) for x in (0, 1))
+        at_high = (of_0 - of_1 * low) / (high - low)
+        exact[number] += of_1 - at_high
+        exact[number + 1] += at_high
+    exact[-1] += mpmath.exp(-1 / mpmath.mpf(scale)) / 2  # all reports below 0 have the largest loss
+
+    _, least, most, identifies = bins._ends
+    assert identifies == 0
+    for low, probability, high in zip(least, exact, most, strict=True):
+        assert low <= probability <= high
+
+    for eps in (0.0, 0.3 / scale, 0.9 / scale * (1 + 1e-6)):  # the last two are next to losses
+        values = bins.upper(eps).values
+        values += 16 * ULP * np.abs(values)  # the units that `bounds.densities` adds to every value
+        e_eps = mpmath.exp(mpmath.mpf(eps))
+        gains = [ratio - e_eps for ratio in likelihood_ratios]
+        gains += [1 - e_eps * ratio for ratio in likelihood_ratios]  # of mirror images
+        for value, gain in zip(values, gains, strict=True):
+            assert 0 <= value - gain <= 1e-10 * (abs(gain) + e_eps)
 
 
 @mpmath.workdps(40)
