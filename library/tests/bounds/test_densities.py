@@ -8,10 +8,13 @@ import pytest
 
 import tightshuffle
 from tests.bounds.enumeration import Shuffled
+from tightshuffle.bounds.densities import _ln_means
 from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.randomizers import Finite, Gaussian, Laplace, PiecewiseLinear
-from tightshuffle.randomizers.density import Bins
+from tightshuffle.numerics.side import Side
+from tightshuffle.randomizers.density import Bins, Gains
 
+ULP = 2.0**-52
 LAPLACES = [Laplace(0.25), Laplace(1), Laplace(10)]
 GAUSSIANS = [Gaussian(0.5), Gaussian(1), Gaussian(3)]
 # A mountain with a terrace; nearly all of its reports are possible for all inputs.
@@ -266,3 +269,17 @@ def test_a_delta_below_every_tail_has_no_eps():
     low, high = tightshuffle.bracket(1e-20, n=10**5, randomizer=Gaussian(1))
     assert (low, math.isnan(high)) == (0, True)
     assert tightshuffle.delta(30.0, n=10**5, randomizer=Gaussian(1)) > 1e-20
+
+
+def test_gains_that_may_be_wrong_move_the_bounds_outwards():
+    """By a thousandth, where values and probabilities may be wrong by so much: both count, 100 users."""
+    values, probabilities = np.array([-0.5, 3.0]), np.array([0.8, 0.1])
+    exact, wrong = (
+        [Gains(values, probabilities, ulps, identified=0.0)] for ulps in (0.0, 1e-3 / ULP)
+    )
+    upper, lower = (
+        _ln_means(wrong, 100, side, 1e-6) - _ln_means(exact, 100, side, 1e-6)
+        for side in (Side.UPPER, Side.LOWER)
+    )
+    assert upper > 1e-3
+    assert lower < -1e-3
