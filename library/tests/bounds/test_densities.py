@@ -10,8 +10,8 @@ import tightshuffle
 from tests.bounds.enumeration import Shuffled
 from tightshuffle.bounds.densities import _ln_means
 from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
-from tightshuffle.randomizers import Finite, Gaussian, Laplace, PiecewiseLinear
 from tightshuffle.numerics.side import Side
+from tightshuffle.randomizers import Finite, Gaussian, Laplace, PiecewiseLinear
 from tightshuffle.randomizers.density import Bins, Gains
 
 ULP = 2.0**-52
