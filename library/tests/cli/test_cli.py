@@ -308,6 +308,17 @@ def test_text_of_epsilon_has_a_narrow_bracket_for_every_randomizer(options):
     assert low < high < 1.002 * low  # the widest of the twelve has 0.085 %
 
 
+def test_a_lower_bound_alone_is_no_guarantee():
+    """Gaussian noise has an infinite eps0, and of two users neither hides the other at this delta."""
+    setting = "--n 2 --randomizer density:gaussian:1 --delta 1e-20"
+    code, out, err = run_command(f"epsilon lower,upper {setting}")
+    assert (code, err) == (3, "")
+    assert re.search(r"1e-20 +at least 0\n", out)
+    assert "nan" not in out.partition("lower  ")[0]
+    # Who asks for nothing else gets it.
+    assert run_command(f"epsilon lower {setting}")[0] == 0
+
+
 def test_upper_is_the_smallest_upper_bound_of_eps_for_every_randomizer(options):
     bounds = json_answer(f"epsilon privacy-blanket,single-value,upper {options}")["methods"]
     least = min(bound["eps"] for bound in bounds.values())

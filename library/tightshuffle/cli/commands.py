@@ -142,8 +142,10 @@ def _answer_columns(
     method's reasons for missing results are complaints, which go to standard error. For several methods, the
     legend of the table has them.
     """
-    # There is a guarantee if at each target some method has a result.
-    has_result = ~np.isnan([column.answers for column in columns]).all(axis=0)
+    # There is a guarantee if at each target some method has a result. A lower bound counts where nothing else
+    # is asked for.
+    bounding = [column for column in columns if column.method.kind != methods.LOWER] or columns
+    has_result = ~np.isnan([column.answers for column in bounding]).all(axis=0)
     has_guarantee = bool(has_result.all())
 
     # What the user asked, for JSON: the arguments of all methods, each once, and the targets.
@@ -235,7 +237,10 @@ def _merge_bracket(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     merged: list[tuple[str, ...]] = [(header[0], "eps of the worst dataset")]
     for row in rows[1:]:
         low, high = row[header.index("lower")], row[header.index("upper")]
-        merged.append((row[0], f"at most {high}" if low == "nan" else f"between {low} and {high}"))
+        text = f"between {low} and {high}"
+        if "nan" in (low, high):
+            text = f"at most {high}" if low == "nan" else f"at least {low}"
+        merged.append((row[0], text))
     return merged
 
 
