@@ -13,6 +13,8 @@ from tests.bounds.test_sums import hockey_sticks, probabilities_of_sums
 from tests.collection.simulation import simulated_error
 from tests.collection.upper_and_lower import epsilon_bounds
 from tightshuffle.collection import Collection, Group, make_collection
+from tightshuffle.collection.cover import Cover
+from tightshuffle.collection.sums import _ln_chances_of_fewer, _share_of_kind
 
 
 def collection_of_sums(groups, randomizer="rappor", k=3, **more):
@@ -359,3 +361,28 @@ def test_bits_about_as_likely_for_every_value_give_no_warning():
 def test_a_report_that_says_nothing_in_floats_has_an_infinite_error():
     alone = collection_of_sums([Group("a", 1, eps0=1e-100)], "oue", k=5)
     assert alone.expected_error() == math.inf
+
+
+def test_chances_of_few_bits_are_rounded_up_and_close():
+    """Of 3 bits in any case and a binomial number. Chernoff's bound takes the place of other laws."""
+    numbers = [2, 3, 4, 9, 12, 20, 33, 34]
+    found = _ln_chances_of_fewer(Cover(np.array([30.0, 3.0]), np.array([0.3, 1.0])), numbers)
+    exact = stats.binom(30, 0.3).logcdf(np.array(numbers) - 3 - 1)
+    assert np.all(found >= exact)
+    assert np.all(found <= exact + 1.1e-6)
+    two_laws = Cover(np.array([30.0, 3.0]), np.array([0.3, 0.5]))
+    assert _ln_chances_of_fewer(two_laws, numbers).tolist() == [0.0] * len(numbers)
+
+
+def test_a_bit_counts_as_one_of_another_kind_where_neither_zeros_nor_ones_are_rarer():
+    """The largest share s with s (1 - p) <= 1 - p' and s q <= q' (docs/theory.md, "Sums only")."""
+    rng = np.random.default_rng(5)
+    for _ in range(100):
+        q_of_kind, p_of_kind = np.sort(rng.uniform(0.01, 0.99, 2))
+        q, p = np.sort(rng.uniform(0.01, 0.99, 2))
+        share = min(1.0, (1 - p) / (1 - p_of_kind), q / q_of_kind)
+        odds, kind = (
+            (math.log(one / (1 - one)), math.log(other / (1 - other)))
+            for one, other in ((p, q), (p_of_kind, q_of_kind))
+        )
+        assert _share_of_kind(odds, kind) == pytest.approx(share, rel=1e-11)
