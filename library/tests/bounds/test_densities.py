@@ -12,9 +12,8 @@ from tightshuffle.bounds.densities import _ln_means
 from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
 from tightshuffle.numerics.side import Side
 from tightshuffle.randomizers import Finite, Gaussian, Laplace, PiecewiseLinear
-from tightshuffle.randomizers.density import Bins, Gains
+from tightshuffle.randomizers.density import ULP, Bins, Gains
 
-ULP = 2.0**-52
 LAPLACES = [Laplace(0.25), Laplace(1), Laplace(10)]
 GAUSSIANS = [Gaussian(0.5), Gaussian(1), Gaussian(3)]
 # A mountain with a terrace; nearly all of its reports are possible for all inputs.

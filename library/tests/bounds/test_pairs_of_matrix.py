@@ -33,9 +33,8 @@ def exact_bounds(matrix, eps, n):
     which is smaller.
     """
     pairs = list(all_pairs(matrix))
-    bounds = ln_mean_positive_parts([matrix.gains(eps, "blanket", pair) for pair in pairs], [n])[
-        :, 0
-    ]
+    gains = [matrix.gains(eps, "blanket", pair) for pair in pairs]
+    bounds = ln_mean_positive_parts(gains, [n]).ravel()
     if n > 1:
         bounds = np.minimum(bounds, exact_bounds_by_value(matrix, eps, n, pairs))
     return dict(zip(pairs, bounds.tolist(), strict=True))

@@ -308,15 +308,18 @@ def test_text_of_epsilon_has_a_narrow_bracket_for_every_randomizer(options):
     assert low < high < 1.002 * low  # the widest of the twelve has 0.085 %
 
 
-def test_a_lower_bound_alone_is_no_guarantee():
+def test_without_an_upper_bound_there_is_no_guarantee():
     """Gaussian noise has an infinite eps0, and of two users neither hides the other at this delta."""
     setting = "--n 2 --randomizer density:gaussian:1 --delta 1e-20"
     code, out, err = run_command(f"epsilon lower,upper {setting}")
     assert (code, err) == (3, "")
     assert re.search(r"1e-20 +at least 0\n", out)
     assert "nan" not in out.partition("lower  ")[0]
-    # Who asks for nothing else gets it.
-    assert run_command(f"epsilon lower {setting}")[0] == 0
+    assert run_command(f"epsilon lower {setting}")[0] == 0  # who asks for nothing else gets it
+    # Nor is delta of one dataset: this theorem holds only for 1000 users or more.
+    setting = "--n 100 --k 8 --eps0 0.3 --eps 0.2 --count 50"
+    assert run_command(f"delta count-exact,erlingsson {setting}")[0] == 3
+    assert run_command(f"delta count-exact {setting}")[0] == 0
 
 
 def test_upper_is_the_smallest_upper_bound_of_eps_for_every_randomizer(options):

@@ -31,10 +31,8 @@ def histograms_of_dummies(collection):
             distribution = add_report(with_room(distribution, 1), [1 / k] * k)
         return distribution
 
-    ln_likely = law.log_mass[
-        : np.flatnonzero(law.log_mass > -20)[-1] + 1
-    ]  # rarer ones hardly count
-    of_value = np.pad(np.exp(ln_likely), (law.first, 0))
+    likely = np.flatnonzero(law.log_mass > -20)  # rarer numbers hardly count
+    of_value = np.pad(np.exp(law.log_mass[: likely[-1] + 1]), (law.first, 0))
     return functools.reduce(np.multiply.outer, [of_value] * k)
 
 

@@ -60,7 +60,7 @@ def random_collection(rng, k):
 
 @functools.cache
 def random_collections(seed, number, k):
-    """So many of `random_collection`: a list of (collection, eps, worst delta, upper bound on delta at eps).
+    """A list of ``number`` `random_collection`: (collection, eps, worst delta, upper bound on delta at eps).
 
     They have k values, or two to four if k is None. They have few enough users for `worst_delta` to enumerate
     every dataset. Draws with more are passed over.

@@ -1,7 +1,6 @@
 """Which design to run: each has the guarantee, none could be better, and the errors are right."""
 
 import functools
-import inspect
 import itertools
 import math
 import re
@@ -15,6 +14,7 @@ from tests.bounds.enumeration import Shuffled, krr_probabilities
 from tests.bounds.test_sums import hockey_sticks, probabilities_of_sums
 from tests.cli.calls import json_answer, refusal, text_answer
 from tests.collection.test_collection_of_sums import probabilities_of_one
+from tests.planning.once import compared_once
 from tightshuffle.cli import design_command
 from tightshuffle.cli.design_command import DEFAULTS
 from tightshuffle.cli.layout import ERROR_OF_REPORTS, USELESS_EPS, USELESS_ERROR, what_is_left
@@ -53,21 +53,11 @@ QUESTIONS = pytest.mark.parametrize(
     [DEFAULTS | ONE_VALUE, DEFAULTS | TEN_ROUNDS, DEFAULTS | THREE_VALUES],
     ids=["one value per user", "ten rounds", "three values per user"],
 )
-_compare = functools.cache(compare_designs)
-
-
-def compare_once(**asked):
-    """`compare_designs`, which takes seconds, only once for each question, however it is spelled."""
-    if "delta" in asked:
-        asked["log10_delta"] = math.log10(asked.pop("delta"))
-    call = inspect.signature(compare_designs).bind(**asked)
-    call.apply_defaults()
-    return _compare(*call.args, **call.kwargs)
+compare_once = compared_once(compare_designs)
 
 
 @pytest.fixture(autouse=True)
 def _the_command_compares_once(monkeypatch):
-    """A question of a test and the same question to the command are one comparison."""
     monkeypatch.setattr(design_command, "compare_designs", compare_once)
 
 

@@ -1,7 +1,6 @@
 """The designs for a mean: each has the guarantee, none could be better, and the deviations are right."""
 
 import functools
-import inspect
 import math
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 import tightshuffle
 from tests.cli.calls import json_answer, refusal, text_answer
 from tests.dummies.test_shares import delta_by_definition
+from tests.planning.once import compared_once
 from tightshuffle.cli import means_command
 from tightshuffle.dummies.shares import STEPS
 from tightshuffle.mechanisms.gaussian import log10_delta_of_scale
@@ -34,24 +34,12 @@ PARTICIPATION = ONE_ROUND | {
 QUESTIONS = pytest.mark.parametrize(
     "asked", [ONE_ROUND, FOUR_ROUNDS, PARTICIPATION], ids=["one round", "four", "participation"]
 )
-_compare = functools.cache(compare_means)
-
-
-def compare_once(*arguments, **asked):
-    """`compare_means`, only once for each question, however it is spelled."""
-    if "delta" in asked:
-        asked["log10_delta"] = math.log10(asked.pop("delta"))
-    call = inspect.signature(compare_means).bind(*arguments, **asked)
-    call.apply_defaults()
-    return _compare(*call.args, **call.kwargs)
+compare_once = compared_once(compare_means)
 
 
 @pytest.fixture(autouse=True)
 def _no_noise_on_reports(monkeypatch):
-    """These designs take seconds: `test_means_of_densities` has their tests.
-
-    A question of a test and the same question to the command are one comparison.
-    """
+    """These designs take seconds: `test_means_of_densities` has their tests."""
     monkeypatch.setattr(means, "_KINDS", ())
     monkeypatch.setattr(means_command, "compare_means", compare_once)
 

@@ -99,6 +99,7 @@ def test_gains_are_those_of_the_full_matrix(name, k, eps0, eps):
         x0, x1 = pair
         numerator = matrix[:, x0] - np.exp(eps) * matrix[:, x1]
         for randomizer in randomizers:
+            assert {*randomizer.references()} <= {*values}
             blanket = blanket_of(randomizer, matrix)
             gains = randomizer.gains(eps, "blanket", pair)
             assert_same_distribution(gains, merged_by_value(numerator / blanket, blanket))

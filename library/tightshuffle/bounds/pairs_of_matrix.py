@@ -475,9 +475,10 @@ def _parts_of_integral(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Bounds on the four parts of the integral of `_ln_k`, in their order, which broadcast to (lost, rows).
 
-    A row of the first two is for one of `_LOSSES`; the others are (rows,). ``variance`` and ``c`` (rows,) are
-    V and C. ``starts`` and ``powers_of_f`` (rows, groups) are where each group starts, and the most that f^m
-    can be there. The integral of 1 / (1 + v^2) from a point on is at most 1 over this point.
+    The first two parts depend on ``lost``, for which all of `_LOSSES` are taken: they are (lost, rows), and
+    the others (rows,). ``variance`` and ``c`` (rows,) are V and C. ``starts`` and ``powers_of_f`` (rows,
+    groups) are where each group starts, and the most that f^m can be there. The integral of 1 / (1 + v^2)
+    from a point on is at most 1 over this point.
     """
     import scipy.special
 

@@ -142,9 +142,9 @@ def _answer_columns(
     method's reasons for missing results are complaints, which go to standard error. For several methods, the
     legend of the table has them.
     """
-    # There is a guarantee if at each target some method has a result. A lower bound counts where nothing else
-    # is asked for.
-    bounding = [column for column in columns if column.method.kind != methods.LOWER] or columns
+    # There is a guarantee if at each target some upper bound has a result. Other methods count where no upper
+    # bound is asked for.
+    bounding = [column for column in columns if column.method.kind == methods.UPPER] or columns
     has_result = ~np.isnan([column.answers for column in bounding]).all(axis=0)
     has_guarantee = bool(has_result.all())
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import special  # scipy.stats takes half a second longer to import
+from scipy import stats
 
 from scripts.shared.printed import printed_to_decimal, records
 from tightshuffle.arguments import Floats
@@ -67,7 +67,7 @@ def ln_likelihood_of_scales(
         low = lowest_error * error.users
         high = highest_error * error.users
         if error.cells == 1:
-            probability = _probability_up_to(high / scales) - _probability_up_to(low / scales)
+            probability = stats.halfnorm.cdf(high / scales) - stats.halfnorm.cdf(low / scales)
         else:
             # The sum of |Z| over the cells is 2 n / scale times the distance.
             points, cumulative = sum_distribution(error.cells)
@@ -85,7 +85,7 @@ def likely_scales(errors: Sequence[Error], *, cut_off: bool = False) -> tuple[fl
     printed with further digits cut off, else as rounded.
     """
     ln_likelihood = ln_likelihood_of_scales(errors, SCALES, cut_off=cut_off)
-    is_likely = 2 * (ln_likelihood.max() - ln_likelihood) <= special.chdtri(1, 0.05)
+    is_likely = 2 * (ln_likelihood.max() - ln_likelihood) <= stats.chi2.ppf(0.95, 1)
     return float(SCALES[is_likely][0]), float(SCALES[is_likely][-1])
 
 
@@ -97,15 +97,10 @@ def sum_distribution(count: int) -> tuple[Floats, Floats]:
     """
     # |Z| between two ends is rounded to the multiple of `STEP` in their middle, the first to 0.
     ends = np.append(0, (np.arange(POINTS // 2) + 0.5) * STEP)
-    spectrum = np.fft.rfft(np.diff(_probability_up_to(ends)), POINTS)
+    spectrum = np.fft.rfft(np.diff(stats.halfnorm.cdf(ends)), POINTS)
     probabilities = np.fft.irfft(spectrum**count, POINTS)
     points = (np.arange(POINTS) + 0.5) * STEP
     return points, np.cumsum(probabilities)
-
-
-def _probability_up_to(ends: npt.ArrayLike) -> Floats:
-    """The probability that |Z|, Z standard normal, is up to each of ``ends``, which are at least 0."""
-    return np.asarray(special.erf(np.asarray(ends) / np.sqrt(2)))
 
 
 def _ends_if_rounded(error: float, digits: int) -> tuple[float, float]:
