@@ -79,15 +79,15 @@ class SummedRounds:
         )
         # By ln of the probability of too few bits; `_rounds_but_for_rare_event` has what is kept.
         self._kept_rounds: dict[float, list[Rounds]] = {}
-        is_one_round = sum(stage.rounds for stage in self._stages) == 1
+        self._is_one_round = sum(stage.rounds for stage in self._stages) == 1
         # ln of the target user's probability to take part, which multiplies delta of one round if unseen. In
         # several rounds it multiplies the bound on each.
         self._ln_share = 0.0
-        if self._unseen and is_one_round:
+        if self._unseen and self._is_one_round:
             self._ln_share = _ln_participation(self._stages[0].group.participation)
         # Whether there is one round, in which one count changes: then delta is also at most a mean.
         self._has_mean = (
-            not self._is_fixed and self._neighbours is Neighbours.DELETION and is_one_round
+            self._is_one_round and self._neighbours is Neighbours.DELETION and not self._is_fixed
         )
 
     def ln_delta(self, eps: Floats) -> Floats:
@@ -201,7 +201,7 @@ class SummedRounds:
             # The bound for each of the two counts, as functions of eps.
             pair = _curves_of_best_kind(stage, ln_rare_of_count)
             pairs_and_rounds.append((pair, stage.rounds))
-        if not self._unseen or rounds == 1:
+        if self._is_one_round or not self._unseen:
             composed = sums.compose_stages(pairs_and_rounds, self._neighbours)
         else:
             # One bound for a whole round, in which the target user may not take part.
